@@ -1,0 +1,68 @@
+# Make only calls CMake presets and the scripts under hack/. `make help` lists everything.
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+JOBS := $(shell nproc)
+OPERATOR := build/release/bin/yurtappdaemon-operator
+
+# The test programs that tests/CMakeLists.txt makes: one for each folder of unit tests, one for loopback, one for cluster.
+UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
+LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
+CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
+
+# Thread sanitizers of GCC 12 cannot live with the randomized addresses of newer kernels.
+FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+export CTEST_PARALLEL_LEVEL ?= $(JOBS)
+export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
+
+.DEFAULT_GOAL := help
+.PHONY: help build test test-unit test-tsan test-cluster demo assets assets-dir packages lint format clean
+
+help: ## list the targets
+	@echo "yurtappdaemon-operator: make TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+build: packages ## the operator, in build/release/bin
+	cmake --preset release >/dev/null
+	cmake --build --preset release -j $(JOBS) --target yurtappdaemon-operator
+
+test: lint test-unit test-tsan test-cluster ## everything that has to pass: lint, unit, loopback and cluster tests
+
+test-unit: packages ## unit and loopback tests under ASan and UBSan
+	cmake --preset test >/dev/null
+	cmake --build --preset test -j $(JOBS) --target $(UNIT) $(LOOPBACK)
+	ctest --test-dir build/test -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
+
+test-tsan: packages ## the same tests under TSan
+	cmake --preset tsan >/dev/null
+	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(UNIT) $(LOOPBACK)
+	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
+
+test-cluster: build assets ## the released binary against a real control plane
+	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
+	ctest --test-dir build/release -L '^cluster$$' --output-on-failure --no-tests=error
+
+demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
+	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)
+
+assets: packages ## etcd, Kubernetes, KWOK, kubectl and helm: found, or built once into the cache folder
+	hack/assets.sh
+
+assets-dir: ## the same, and print their folder (with make -s)
+	@hack/packages.sh >&2
+	@hack/assets.sh >&2
+	@hack/assets.sh dir
+
+packages: ## the Debian packages that building and testing need
+	hack/packages.sh
+
+lint: packages ## who includes whom, header guards, formatting, scripts
+	hack/lint.sh
+
+format: ## clang-format over all C++
+	clang-format-16 -i $$(git ls-files --cached --others --exclude-standard '*.cc' '*.h')
+
+clean: ## what was built here (the assets stay in the cache folder)
+	rm -rf build

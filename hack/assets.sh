@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Provides the programs of a real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok,
+# kubectl and helm. Each is taken from $KUBEBUILDER_ASSETS, else from PATH where its version fits, else built with Go
+# into the user's cache folder. The folder printed by `assets.sh dir` holds them all, as links where found elsewhere.
+#
+#   hack/assets.sh        make the folder complete
+#   hack/assets.sh dir    print the folder (it may still be incomplete)
+#
+# K8S_VERSION chooses another Kubernetes (for instance 1.30.14).
+set -euo pipefail
+
+K8S_VERSION=${K8S_VERSION:-1.34.4}
+K8S_VERSION=${K8S_VERSION#v}
+ETCD_VERSION=3.6.16
+KWOK_VERSION=0.7.0
+HELM_VERSION=3.22.0
+
+K8S_MINOR=${K8S_VERSION#*.}
+K8S_MINOR=${K8S_MINOR%%.*}
+CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and the assets live in a cache folder below it}/.cache}/yurtappdaemon-operator
+DIR=$CACHE/assets/k8s-$K8S_VERSION-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-helm-$HELM_VERSION
+PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl helm)
+
+say() { echo "assets: $*" >&2; }
+
+# reported_version PROGRAM PATH: its version as X.Y.Z, or nothing.
+reported_version() {
+  case $1 in
+    kubectl) "$2" version --client 2>/dev/null | sed -n 's/^Client Version: v//p' ;;
+    helm) "$2" version --short 2>/dev/null ;;
+    *) "$2" --version 2>/dev/null ;;
+  esac | grep -oE '[0-9]+\.[0-9]+\.[0-9]+[^ ]*' | head -n 1
+}
+
+at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
+
+# fits PROGRAM PATH: whether what is there can serve. etcd before 3.5.13 has neither consistent reads from the watch cache nor
+# streaming lists; Kubernetes' own programs have to be of the minor version that was asked for.
+fits() {
+  local version
+  version=$(reported_version "$1" "$2") || return 1
+  [ -n "$version" ] || return 1
+  case $1 in
+    etcd) at_least 3.5.13 "$version" ;;
+    kwok) at_least 0.6.0 "$version" ;;
+    helm) at_least 3.14.0 "$version" && [ "${version%%.*}" = 3 ] ;;
+    *) [[ $version == 1.$K8S_MINOR.+([0-9]) ]] ;;
+  esac
+}
+
+need_go() {
+  command -v go >/dev/null || {
+    say "no Go toolchain is on PATH, and ${missing[*]} have to be built."
+    say "Install Go 1.24 or later (https://go.dev/doc/install), or point KUBEBUILDER_ASSETS to a folder that holds them."
+    exit 1
+  }
+}
+
+# build MODULE VERSION GO_PACKAGE PROGRAM [LDFLAGS]: in a module of its own, because their dependencies disagree.
+build() {
+  local module=$1 version=$2 package=$3 program=$4 ldflags="-s -w ${5:-}"
+  local work=$CACHE/build/$program-$version
+  rm -rf "$work" && mkdir -p "$work"
+  say "building $program $version (once; it stays in the cache folder)"
+  (
+    cd "$work"
+    go mod init assets >/dev/null 2>&1
+    go mod edit -require "$module@$version"
+    if [ "$module" = k8s.io/kubernetes ]; then
+      # The staging modules are v0.0.0 in its go.mod; outside its own tree they are published as v0.<minor>.<patch>.
+      local mod
+      mod=$(go mod download -json "$module@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+      sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
+        go mod edit -replace "$staging=$staging@v0.${version#v1.}"
+      done
+    fi
+    go build -mod=mod -trimpath -ldflags "$ldflags" -o "$DIR/$program.tmp" "$package"
+  )
+  mv "$DIR/$program.tmp" "$DIR/$program"
+  rm -rf "$work"
+}
+
+build_missing() {
+  local kubernetes_ldflags="-X k8s.io/component-base/version.gitVersion=v$K8S_VERSION
+    -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR"
+  case $1 in
+    etcd) build go.etcd.io/etcd/server/v3 v$ETCD_VERSION go.etcd.io/etcd/server/v3 etcd ;;
+    kwok) build sigs.k8s.io/kwok v$KWOK_VERSION sigs.k8s.io/kwok/cmd/kwok kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION" ;;
+    helm) build helm.sh/helm/v3 v$HELM_VERSION helm.sh/helm/v3/cmd/helm helm "-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION" ;;
+    *) build k8s.io/kubernetes "v$K8S_VERSION" "k8s.io/kubernetes/cmd/$1" "$1" "$(echo $kubernetes_ldflags)" ;;
+  esac
+}
+
+shopt -s extglob
+case ${1:-all} in
+  dir) echo "$DIR"; exit 0 ;;
+  all) ;;
+  *) say "unknown argument '$1': call it without, or with 'dir'"; exit 2 ;;
+esac
+
+mkdir -p "$DIR"
+exec 9>"$CACHE/assets.lock"
+flock 9
+missing=()
+for program in "${PROGRAMS[@]}"; do
+  [ -L "$DIR/$program" ] && [ ! -x "$DIR/$program" ] && rm "$DIR/$program"
+  given=${KUBEBUILDER_ASSETS:-}
+  if [ -n "$given" ] && [ -x "$given/$program" ] && [ "$given" != "$DIR" ]; then
+    ln -sfn "$given/$program" "$DIR/$program"
+  elif [ ! -x "$DIR/$program" ]; then
+    found=$(command -v "$program" || true)
+    if [ -n "$found" ] && fits "$program" "$found"; then
+      say "taking $program from $found"
+      ln -sfn "$found" "$DIR/$program"
+    else
+      missing+=("$program")
+    fi
+  fi
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  need_go
+  for program in "${missing[@]}"; do build_missing "$program"; done
+fi
+say "complete in $DIR"

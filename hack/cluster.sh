@@ -1,0 +1,346 @@
+#!/usr/bin/env bash
+# A real Kubernetes control plane on 127.0.0.1, without containers and without root: etcd, kube-apiserver (TLS, client
+# certificates, RBAC), kube-controller-manager, kube-scheduler, and KWOK, which makes every Node and its pods Ready.
+#
+#   hack/cluster.sh start DIR [--no-controllers]   start, wait until ready; DIR/kubeconfig is the administrator's
+#   hack/cluster.sh stop DIR                       stop every program that was started in DIR
+#   hack/cluster.sh stop-apiserver DIR             only the apiserver, to see how clients take it
+#   hack/cluster.sh start-apiserver DIR            the same apiserver again, on the same port and data
+#
+# DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Any number of clusters run side by side.
+# --no-controllers leaves only etcd and the apiserver: nothing then makes pods, or deletes what an owner leaves behind.
+# CLUSTER_APISERVER_FLAGS may hold further flags for the apiserver, separated by spaces; CLUSTER_READY_SECONDS the patience.
+set -euo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+READY_SECONDS=${CLUSTER_READY_SECONDS:-120}
+ATTEMPTS=5
+APISERVER_FLAGS=${CLUSTER_APISERVER_FLAGS:-}
+
+say() { echo "cluster: $*" >&2; }
+usage() {
+  sed -n '5,8s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+}
+
+# --- processes -------------------------------------------------------------------------------------------------------
+
+# started_at PID: the kernel's start time of the process, or nothing. With the pid it names one process for ever.
+started_at() {
+  local stat
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
+  stat=${stat##*) }
+  # A zombie (state Z) has ended; only its parent has not asked yet.
+  [ "${stat%% *}" = Z ] || echo "$stat" | cut -d' ' -f20
+}
+
+# alive NAME: is the process that DIR/NAME.pid speaks of still that process?
+alive() {
+  local pid since
+  read -r pid since 2>/dev/null <"$DIR/$1.pid" || return 1
+  [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
+}
+
+# launch NAME ARGUMENT...: the program NAME in the background, in a session of its own (a Ctrl-C at the caller does not
+# reach it: `stop` ends it, in order), with no file of the caller's left open.
+launch() {
+  local name=$1 pid
+  shift
+  (
+    for fd in /proc/self/fd/*; do
+      fd=${fd##*/}
+      [ "$fd" -le 2 ] || eval "exec $fd>&-" 2>/dev/null || true
+    done
+    exec setsid "$ASSETS/$name" "$@" </dev/null >>"$DIR/$name.log" 2>&1
+  ) &
+  pid=$!
+  disown "$pid"
+  echo "$pid $(started_at "$pid")" >"$DIR/$name.pid"
+}
+
+# end NAME: TERM, and KILL after two seconds: an apiserver that has open watches can take a minute.
+end() {
+  local pid since i
+  if alive "$1"; then
+    read -r pid since <"$DIR/$1.pid"
+    kill -TERM "$pid" 2>/dev/null || true
+    for ((i = 0; i < 100; i++)); do
+      alive "$1" || break
+      [ $i -ne 40 ] || kill -KILL "$pid" 2>/dev/null || true
+      sleep 0.05
+    done
+  fi
+  rm -f "$DIR/$1.pid"
+}
+
+stop_all() {
+  local name
+  # Nothing in here is worth a clean end, and the apiserver would wait for open watches: all at once.
+  for name in kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do
+    local pid since
+    if alive "$name"; then
+      read -r pid since <"$DIR/$name.pid"
+      kill -KILL "$pid" 2>/dev/null || true
+    fi
+  done
+  for name in kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do end "$name"; done
+}
+
+# --- ports -----------------------------------------------------------------------------------------------------------
+
+# free_ports COUNT: ports that the kernel gave for port 0, all different. (Perl, because every Debian has it.)
+free_ports() {
+  perl -MIO::Socket::INET -e '
+my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 0, Listen => 1) or die } 1..$ARGV[0];
+print join(" ", map { $_->sockport } @held), "\n";' "$1"
+}
+
+# --- certificates ----------------------------------------------------------------------------------------------------
+
+# certificate NAME SUBJECT EXTENSION: DIR/pki/NAME.{key,crt}, signed by the cluster's CA.
+certificate() {
+  local pki=$DIR/pki
+  openssl ecparam -name prime256v1 -genkey -noout -out "$pki/$1.key" 2>>"$DIR/openssl.log"
+  openssl req -new -key "$pki/$1.key" -subj "$2" -out "$pki/$1.csr" 2>>"$DIR/openssl.log"
+  openssl x509 -req -in "$pki/$1.csr" -CA "$pki/ca.crt" -CAkey "$pki/ca.key" -set_serial "0x$(openssl rand -hex 8)" -days 365 \
+    -extfile <(printf 'basicConstraints=CA:FALSE\nkeyUsage=digitalSignature\n%s\n' "$3") -out "$pki/$1.crt" 2>>"$DIR/openssl.log"
+}
+
+make_certificates() {
+  local pki=$DIR/pki
+  mkdir -p "$pki"
+  openssl ecparam -name prime256v1 -genkey -noout -out "$pki/ca.key" 2>>"$DIR/openssl.log"
+  openssl req -x509 -new -key "$pki/ca.key" -subj "/CN=test-cluster-ca" -days 365 -out "$pki/ca.crt" \
+    -addext "keyUsage=critical,digitalSignature,keyCertSign" 2>>"$DIR/openssl.log"
+  openssl genrsa -out "$pki/service-account.key" 2048 2>>"$DIR/openssl.log"
+  certificate apiserver "/CN=kube-apiserver" \
+    $'extendedKeyUsage=serverAuth\nsubjectAltName=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.96.0.1'
+  local client=extendedKeyUsage=clientAuth
+  certificate admin "/O=system:masters/CN=admin" $client
+  certificate kube-controller-manager "/CN=system:kube-controller-manager" $client
+  certificate kube-scheduler "/CN=system:kube-scheduler" $client
+  certificate kwok "/O=system:masters/CN=kwok" $client
+}
+
+# kubeconfig NAME FILE: certificates inside, so that the file can be copied on its own.
+kubeconfig() {
+  local pki=$DIR/pki
+  (
+    umask 077
+    cat >"$2.tmp" <<YAML
+apiVersion: v1
+kind: Config
+clusters:
+- name: test
+  cluster: {server: "https://127.0.0.1:$PORT", certificate-authority-data: $(base64 -w0 "$pki/ca.crt")}
+users:
+- name: $1
+  user: {client-certificate-data: $(base64 -w0 "$pki/$1.crt"), client-key-data: $(base64 -w0 "$pki/$1.key")}
+contexts:
+- name: test
+  context: {cluster: test, user: $1}
+current-context: test
+YAML
+  )
+  mv "$2.tmp" "$2"
+}
+
+# --- the programs ----------------------------------------------------------------------------------------------------
+
+launch_etcd() {
+  launch etcd --name=test --data-dir="$DIR/etcd" --unsafe-no-fsync --log-level=warn \
+    --listen-client-urls="http://127.0.0.1:$ETCD_PORT" --advertise-client-urls="http://127.0.0.1:$ETCD_PORT" \
+    --listen-peer-urls="http://127.0.0.1:$PEER_PORT" --initial-advertise-peer-urls="http://127.0.0.1:$PEER_PORT" \
+    --initial-cluster="test=http://127.0.0.1:$PEER_PORT" --quota-backend-bytes=4294967296
+}
+
+launch_apiserver() {
+  local pki=$DIR/pki
+  launch kube-apiserver --etcd-servers="http://127.0.0.1:$ETCD_PORT" --bind-address=127.0.0.1 --secure-port="$PORT" \
+    --advertise-address=127.0.0.1 --endpoint-reconciler-type=none --service-cluster-ip-range=10.96.0.0/16 \
+    --tls-cert-file="$pki/apiserver.crt" --tls-private-key-file="$pki/apiserver.key" --client-ca-file="$pki/ca.crt" \
+    --service-account-key-file="$pki/service-account.key" --service-account-signing-key-file="$pki/service-account.key" \
+    --service-account-issuer=https://kubernetes.default.svc --authorization-mode=RBAC --allow-privileged=true \
+    $APISERVER_FLAGS
+}
+
+launch_controllers() {
+  local controllers=deployment-controller,replicaset-controller,statefulset-controller,daemonset-controller
+  controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
+  controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
+  controllers+=,horizontal-pod-autoscaler-controller,disruption-controller
+  launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
+    --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
+    --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \
+    --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000 --node-monitor-period=1s \
+    --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
+  launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
+    --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
+  # KWOK gets a file of its own: it would read the user's ~/.kwok otherwise.
+  launch kwok --kubeconfig="$DIR/pki/kwok.kubeconfig" --config="$DIR/kwok.yaml" --manage-all-nodes=true \
+    --cidr=10.244.0.0/16 --node-ip=127.0.0.1 --server-address="127.0.0.1:$KWOK_PORT" --v=WARN
+}
+
+# get PATH: one request to the apiserver as its administrator; -f makes an HTTP error fail.
+get() {
+  curl -sf --max-time 2 --cacert "$DIR/pki/ca.crt" --cert "$DIR/pki/admin.crt" --key "$DIR/pki/admin.key" \
+    "https://127.0.0.1:$PORT$1"
+}
+
+# until_true WHAT "NAME..." COMMAND...: poll. Returns 1 at the deadline, and at once if one of the programs has ended.
+until_true() {
+  local what=$1 names=$2 deadline=$((SECONDS + READY_SECONDS)) name
+  shift 2
+  until "$@" >/dev/null 2>&1; do
+    for name in $names; do
+      if ! alive "$name"; then
+        say "$name ended before $what; the end of $DIR/$name.log:"
+        tail -n 15 "$DIR/$name.log" >&2
+        return 1
+      fi
+    done
+    if [ $SECONDS -ge $deadline ]; then
+      for name in $names; do
+        say "no $what within $READY_SECONDS s; the end of $DIR/$name.log:"
+        tail -n 15 "$DIR/$name.log" >&2
+      done
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+# port_taken NAME...: did one of the programs end because somebody else got its port first?
+port_taken() {
+  local name
+  for name in "$@"; do
+    if ! alive "$name" && grep -q 'address already in use' "$DIR/$name.log"; then return 0; fi
+  done
+  return 1
+}
+
+controllers_ready() {
+  # The ServiceAccount says that the controllers have begun. The other two answer for themselves.
+  get /api/v1/namespaces/default/serviceaccounts/default && curl -sfk --max-time 2 "https://127.0.0.1:$SCHEDULER_PORT/healthz" &&
+    curl -sf --max-time 2 "http://127.0.0.1:$KWOK_PORT/healthz"
+}
+
+save_settings() {
+  cat >"$DIR/settings" <<SH
+PORT=$PORT ETCD_PORT=$ETCD_PORT PEER_PORT=$PEER_PORT CONTROLLERS_PORT=$CONTROLLERS_PORT SCHEDULER_PORT=$SCHEDULER_PORT KWOK_PORT=$KWOK_PORT
+APISERVER_FLAGS=$(printf %q "$APISERVER_FLAGS")
+SH
+}
+
+# try_start: 0 when ready, 75 when a port was lost to somebody else, 1 for everything else.
+try_start() {
+  read -r PORT ETCD_PORT PEER_PORT CONTROLLERS_PORT SCHEDULER_PORT KWOK_PORT < <(free_ports 6)
+  save_settings
+  local name
+  for name in admin kube-controller-manager kube-scheduler kwok; do kubeconfig $name "$DIR/pki/$name.kubeconfig"; done
+  launch_etcd
+  launch_apiserver
+  if ! until_true "a ready API" "etcd kube-apiserver" get /readyz; then
+    if port_taken etcd kube-apiserver; then return 75; fi
+    return 1
+  fi
+  [ "$CONTROLLERS" = yes ] || return 0
+  printf 'kind: KwokConfiguration\napiVersion: config.kwok.x-k8s.io/v1alpha1\n' >"$DIR/kwok.yaml"
+  launch_controllers
+  if ! until_true "ready controllers" "kube-controller-manager kube-scheduler kwok" controllers_ready; then
+    if port_taken kube-controller-manager kube-scheduler kwok; then return 75; fi
+    return 1
+  fi
+}
+
+start() {
+  ASSETS=$("$HERE/assets.sh" dir)
+  local needed=(etcd kube-apiserver) name attempt rc
+  [ "$CONTROLLERS" = no ] || needed+=(kube-controller-manager kube-scheduler kwok)
+  for name in "${needed[@]}"; do
+    [ -x "$ASSETS/$name" ] || { say "$name is not in $ASSETS: run 'make assets' first"; exit 3; }
+  done
+  for name in openssl curl perl setsid; do
+    command -v $name >/dev/null || { say "$name is needed and not installed: run 'make packages'"; exit 3; }
+  done
+  mkdir -p "$DIR"
+  DIR=$(cd "$DIR" && pwd)
+  for name in etcd kube-apiserver; do
+    if alive $name; then
+      say "a cluster runs in $DIR already; stop it first: $HERE/cluster.sh stop $DIR"
+      exit 1
+    fi
+  done
+  rm -rf "$DIR/etcd" "$DIR/pki" "$DIR/kubeconfig" "$DIR"/*.log "$DIR"/*.pid
+  chmod 700 "$DIR"
+  # Nothing may stay behind a start that failed or was interrupted.
+  trap 'stop_all' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  make_certificates || { say "openssl failed:"; tail -n 15 "$DIR/openssl.log" >&2; exit 1; }
+  for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
+    rc=0
+    try_start || rc=$?
+    [ $rc -eq 75 ] && [ $attempt -lt $ATTEMPTS ] || break
+    say "a port was taken by another program meanwhile; trying again with others"
+    stop_all
+    rm -rf "$DIR/etcd" "$DIR"/etcd.log "$DIR"/k*.log
+  done
+  [ $rc -eq 0 ] || exit 1
+  # Written last: whoever sees it sees a ready cluster.
+  kubeconfig admin "$DIR/kubeconfig"
+  trap - EXIT INT TERM
+  cat <<TEXT
+A Kubernetes control plane is ready on https://127.0.0.1:$PORT
+  export KUBECONFIG=$DIR/kubeconfig
+  export PATH=$ASSETS:\$PATH
+  kubectl get --raw /version
+logs: $DIR/*.log
+stop: $HERE/cluster.sh stop $DIR
+TEXT
+}
+
+existing() {
+  [ -d "$DIR" ] || { say "there is no folder $DIR"; exit 1; }
+  DIR=$(cd "$DIR" && pwd)
+}
+
+[ $# -ge 2 ] || usage
+COMMAND=$1 DIR=$2 CONTROLLERS=yes
+shift 2
+for argument in "$@"; do
+  case $COMMAND:$argument in
+    start:--no-controllers) CONTROLLERS=no ;;
+    *) usage ;;
+  esac
+done
+case $COMMAND in
+  start) start ;;
+  stop)
+    [ -d "$DIR" ] || exit 0
+    existing
+    stop_all
+    ;;
+  stop-apiserver)
+    existing
+    end kube-apiserver
+    ;;
+  start-apiserver)
+    existing
+    [ -f "$DIR/settings" ] || { say "no cluster was started in $DIR"; exit 1; }
+    . "$DIR/settings"
+    ASSETS=$("$HERE/assets.sh" dir)
+    if alive kube-apiserver; then exit 0; fi
+    # Meanwhile the kernel may have lent the port to somebody's outgoing connection: that passes.
+    for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
+      mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
+      launch_apiserver
+      if until_true "a ready API" kube-apiserver get /readyz; then exit 0; fi
+      port_taken kube-apiserver || break
+      sleep 1
+    done
+    end kube-apiserver
+    exit 1
+    ;;
+  *) usage ;;
+esac

@@ -1,0 +1,332 @@
+#!/usr/bin/env bash
+# Shows the operator at work on a real control plane, and checks at each step that what it says is true.
+#
+#   hack/demo.sh OPERATOR_BINARY    tell the story; 0 only if every step was seen to be true
+#   hack/demo.sh stop DIR           end what KEEP=1 left running in DIR
+#
+# KEEP=1 leaves everything running at the end, and prints how to talk to it.
+set -euo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+SAMPLES=docs/samples
+PATIENCE=${DEMO_PATIENCE:-90} # seconds for one thing to become true; a second or two is usual
+
+# --- telling -----------------------------------------------------------------------------------------------------------
+
+bold='' dim='' green='' red='' plain=''
+if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; fi
+
+chapter=0
+tell() { # TITLE [SENTENCE]
+  chapter=$((chapter + 1))
+  printf '\n%s%d. %s%s\n' "$bold" $chapter "$1" "$plain"
+  [ -z "${2:-}" ] || fold -s -w 110 <<<"$2" | sed 's/^/   /'
+}
+
+kubectl() { command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; }
+
+# show ARGUMENT...: kubectl, as one would type it, with its answer.
+show() {
+  local argument line='kubectl'
+  for argument in "$@"; do
+    if [[ $argument == *[\ \"\{\*]* ]]; then line+=" '$argument'"; else line+=" $argument"; fi
+  done
+  printf '   %s$ %s%s\n' "$dim" "$line" "$plain"
+  kubectl "$@" 2>&1 | sed 's/^/     /'
+}
+
+# seen WHAT COMMAND...: poll until the command says true, or end the demo.
+seen() {
+  local what=$1 begin=$SECONDS
+  shift
+  until "$@" >"$DIR/last-check" 2>&1; do
+    if [ -n "$OPERATOR_PID" ] && ! kill -0 "$OPERATOR_PID" 2>/dev/null; then
+      give_up "$what: the operator has ended"
+    fi
+    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: not seen within $PATIENCE s"
+    sleep 0.2
+  done
+  printf '   %s✔%s %s\n' "$green" "$plain" "$what"
+}
+
+give_up() {
+  printf '\n   %s✘ %s%s\n' "$red" "$1" "$plain"
+  {
+    echo "--- the last answer of the check"; cat "$DIR/last-check" || true
+    echo "--- the cluster"
+    kubectl get nodepools,yurtappdaemons,deployments,statefulsets,controllerrevisions,pods -o wide || true
+    kubectl get yurtappdaemons -o yaml | sed -n '/^  status:/,$p' | head -n 120 || true
+    echo "--- events"; kubectl get events --sort-by=.metadata.creationTimestamp | tail -n 20 || true
+    echo "--- the end of the operator's log"; tail -n 40 "$DIR/operator.log" || true
+  } 2>&1 | sed 's/^/     /'
+  exit 1
+}
+
+# --- what is true in the cluster ---------------------------------------------------------------------------------------
+
+# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: there is exactly one workload of the daemon in each of these
+# pools and none elsewhere; each has all its pods Ready with that image; and each pod runs on a node of its own pool.
+pods_run() {
+  local kind=$1 daemon=$2 pods=$3 image=$4
+  shift 4
+  kubectl get "$kind,pods,nodes" -o json | jq -e --arg daemon "$daemon" --arg image "$image" --argjson pods "$pods" '
+    ($ARGS.positional | sort) as $pools
+    | ([.items[] | select(.kind == "Node") | {key: .metadata.name, value: .metadata.labels["apps.openyurt.io/nodepool"]}]
+       | from_entries) as $pool_of
+    | [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] as $workloads
+    | [.items[] | select(.kind == "Pod" and .metadata.labels.app == $daemon)] as $running
+    | ($workloads | map(.metadata.labels["apps.openyurt.io/pool-name"]) | sort) == $pools
+      and all($workloads[]; .status.observedGeneration == .metadata.generation and .spec.replicas == $pods
+                            and .status.readyReplicas == $pods and .status.updatedReplicas == $pods and .status.replicas == $pods)
+      and ($running | length) == $pods * ($pools | length)
+      and all($running[]; any(.status.conditions[]?; .type == "Ready" and .status == "True")
+                          and .spec.containers[0].image == $image
+                          and $pool_of[.spec.nodeName] == .metadata.labels["apps.openyurt.io/pool-name"])
+  ' --args "$@"
+}
+
+# status_says DAEMON POOLS: the daemon's own status is at rest: all pools updated and ready, for its present generation.
+status_says() {
+  kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
+    .metadata.generation as $generation | .status
+    | .observedGeneration == $generation and .desiredPools == $pools and .updatedPools == $pools and .readyPools == $pools
+      and (.updateRevision // "") != "" and .currentRevision == .updateRevision
+      and any(.conditions[]; .type == "Ready" and .status == "True" and .observedGeneration == $generation)'
+}
+
+# identity KIND DAEMON POOL: the UID of the workload in that pool.
+identity() {
+  kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
+}
+
+# revisions DAEMON: how many ControllerRevisions it has. (A StatefulSet keeps some of its own, under its own name.)
+revisions_are() {
+  kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
+    [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'
+}
+
+image_is() { # KIND DAEMON POOL IMAGE
+  [ "$(kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" \
+    -o jsonpath='{.items[*].spec.template.spec.containers[0].image}')" = "$4" ]
+}
+
+recreated() { # KIND DAEMON POOL OLD-UID
+  local now
+  now=$(identity "$1" "$2" "$3")
+  [ -n "$now" ] && [ "$now" != "$4" ]
+}
+
+nothing_left() {
+  local left
+  left=$(kubectl get deployments,statefulsets,replicasets,controllerrevisions,pods -o name)
+  echo "$left"
+  [ -z "$left" ]
+}
+
+established() { kubectl wait --for=condition=Established --timeout=1s crd/yurtappdaemons.apps.openyurt.io crd/nodepools.apps.openyurt.io; }
+node_is_ready() { kubectl wait --for=condition=Ready --timeout=1s node -l "apps.openyurt.io/nodepool=$1"; }
+operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }
+
+# --- doing -------------------------------------------------------------------------------------------------------------
+
+# two_nodes POOL: what two machines of that pool would register as. KWOK then plays their kubelets.
+two_nodes() {
+  local number
+  for number in 1 2; do
+    cat <<YAML
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: $1-$number
+  labels: {apps.openyurt.io/nodepool: $1, kubernetes.io/hostname: $1-$number, kubernetes.io/os: linux}
+spec:
+  taints: [{key: example.com/site, value: $1, effect: NoSchedule}]
+status:
+  capacity: {cpu: "4", memory: 8Gi, pods: "110"}
+  allocatable: {cpu: "4", memory: 8Gi, pods: "110"}
+YAML
+  done | kubectl apply -f - >/dev/null
+  # On a cluster with OpenYurt, OpenYurt counts.
+  kubectl patch nodepool "$1" --subresource=status --type=merge \
+    -p "{\"status\":{\"readyNodeNum\":2,\"unreadyNodeNum\":0,\"nodes\":[\"$1-1\",\"$1-2\"]}}" >/dev/null
+}
+
+start_operator() {
+  local attempt
+  for attempt in 1 2 3; do
+    HEALTH_PORT=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
+    setsid "$OPERATOR" --kubeconfig="$KUBECONFIG" --leader-elect=false --metrics-bind-address=0 \
+      --health-probe-bind-address="127.0.0.1:$HEALTH_PORT" </dev/null >>"$DIR/operator.log" 2>&1 &
+    OPERATOR_PID=$!
+    disown "$OPERATOR_PID"
+    for _ in $(seq 50); do
+      if operator_ready >/dev/null; then break 2; fi
+      kill -0 "$OPERATOR_PID" 2>/dev/null || break # its port was lost to somebody else, perhaps
+      sleep 0.1
+    done
+    kill -0 "$OPERATOR_PID" 2>/dev/null && break
+  done
+  echo "$OPERATOR_PID $(cut -d' ' -f22 "/proc/$OPERATOR_PID/stat" 2>/dev/null)" >"$DIR/operator.pid"
+}
+
+# operator_lives: is the process that operator.pid speaks of still that process, and no zombie that nobody has waited for?
+operator_lives() {
+  local pid since
+  read -r pid since 2>/dev/null <"$DIR/operator.pid" || return 1
+  [ -n "$since" ] && [ "$(cut -d' ' -f22 "/proc/$pid/stat" 2>/dev/null)" = "$since" ] &&
+    [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ]
+}
+
+# stop_everything: the operator first, as its users stop it, then the control plane, then the folder.
+stop_everything() {
+  local pid since i
+  if operator_lives; then
+    read -r pid since <"$DIR/operator.pid"
+    kill -TERM "$pid" 2>/dev/null || true
+    for ((i = 0; i < 100; i++)); do
+      operator_lives || break
+      sleep 0.1
+    done
+    if operator_lives; then kill -KILL "$pid" 2>/dev/null || true; fi
+  fi
+  "$HERE/cluster.sh" stop "$DIR"
+  rm -rf "$DIR"
+}
+
+leave() {
+  local code=$?
+  trap - EXIT
+  if [ "${KEEP:-}" = 1 ] && [ -f "$DIR/kubeconfig" ]; then
+    cat <<TEXT
+
+${bold}Everything is still running.${plain}
+   export KUBECONFIG=$KUBECONFIG
+   export PATH=$ASSETS:\$PATH
+   kubectl get yurtappdaemons,nodepools
+   tail -f $DIR/operator.log
+   curl http://127.0.0.1:${HEALTH_PORT:-}/readyz
+To end it all: $HERE/demo.sh stop $DIR
+TEXT
+  else
+    stop_everything
+  fi
+  exit $code
+}
+
+if [ "${1:-}" = stop ] && [ $# -eq 2 ] && [ -f "$2/kubeconfig" ]; then
+  DIR=$2
+  stop_everything
+  exit 0
+fi
+if [ $# -ne 1 ] || [ ! -x "$1" ]; then
+  sed -n '4,5s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  [ $# -ne 1 ] || echo "there is no program $1: run 'make build' first" >&2
+  exit 2
+fi
+OPERATOR=$(realpath "$1")
+cd "$HERE/.."
+OPERATOR_PID=''
+ASSETS=$("$HERE/assets.sh" dir)
+export PATH=$ASSETS:$PATH
+DIR=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-demo.XXXXXX")
+export KUBECONFIG=$DIR/kubeconfig
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# --- the story ---------------------------------------------------------------------------------------------------------
+
+tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK plays the machines: \
+its pods run no code, but everything above the kubelet is real."
+"$HERE/cluster.sh" start "$DIR" >/dev/null
+show version
+show apply --server-side -f crds
+seen "both CRDs are served" established
+
+tell "Three pools of edge machines" "A NodePool stands for one site. Its nodes carry its label and its taint."
+show apply -f "$SAMPLES/nodepools.yaml"
+for pool in beijing hangzhou shanghai; do two_nodes $pool; done
+for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" node_is_ready $pool; done
+show get nodepools
+show get nodes -L apps.openyurt.io/nodepool
+
+tell "The operator" "One process, talking to the apiserver with a kubeconfig."
+start_operator
+seen "the operator says that it is ready" operator_ready
+
+tell "A Deployment in every pool" "One YurtAppDaemon; the operator makes a Deployment for each pool, pinned to its nodes and \
+tolerating its taint."
+show apply -f "$SAMPLES/deployment.yaml"
+seen "one Deployment in each of the three pools, two Ready pods each, on that pool's nodes" \
+  pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai
+seen "the daemon's status says so: 3 pools, 3 updated, 3 ready" status_says web 3
+show get yurtappdaemon web
+show get deployments -l app=web -L apps.openyurt.io/pool-name
+show get pods -l app=web -o wide
+
+tell "A StatefulSet in every pool" "The same with a StatefulSet, which gives its pods stable names."
+show apply -f "$SAMPLES/statefulset.yaml"
+seen "one StatefulSet in each of the three pools, one Ready pod each, on that pool's nodes" \
+  pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai
+seen "the daemon's status says so" status_says cache 3
+show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
+
+tell "A fourth pool" "A site opens. Nobody touches the daemons."
+kubectl create -f - >/dev/null <<YAML
+apiVersion: apps.openyurt.io/v1beta1
+kind: NodePool
+metadata: {name: shenzhen, labels: {example.com/tier: shop}}
+spec: {type: Edge, taints: [{key: example.com/site, value: shenzhen, effect: NoSchedule}]}
+YAML
+two_nodes shenzhen
+show get nodepool shenzhen --show-labels
+seen "shenzhen has its Deployment, and its pods are Ready" pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai shenzhen
+seen "and its StatefulSet" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
+show get yurtappdaemons
+
+tell "A new image" "The template changes: a new revision, written to every pool."
+before=$(identity deployments web beijing)
+show patch yurtappdaemon web --type=json \
+  -p '[{"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"nginx:1.28"}]'
+seen "every pod in every pool runs nginx:1.28 and is Ready" \
+  pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
+seen "the status has arrived at the new revision" status_says web 4
+seen "two revisions are kept, the old one to go back to" revisions_are web 2
+seen "the Deployments are the same objects as before: updated, not replaced" \
+  [ "$(identity deployments web beijing)" = "$before" ]
+show get yurtappdaemon web -o wide
+show get controllerrevisions -l apps.openyurt.io/yurtappdaemon-revision=true
+
+tell "Somebody breaks a workload" "An edit by hand in one pool, and a workload deleted by hand in another."
+broken=$(kubectl get deployments -l app=web,apps.openyurt.io/pool-name=hangzhou -o jsonpath='{.items[0].metadata.name}')
+show set image "deployment/$broken" web=nginx:broken
+seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
+gone=$(kubectl get statefulsets -l app=cache,apps.openyurt.io/pool-name=shanghai -o jsonpath='{.items[0].metadata.name}')
+before=$(identity statefulsets cache shanghai)
+show delete "statefulset/$gone"
+seen "shanghai has a StatefulSet again, a new one" recreated statefulsets cache shanghai "$before"
+seen "all Deployments are whole" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
+seen "all StatefulSets are whole" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
+
+tell "A pool is taken out" "The label goes; the workloads of that pool go, and only those."
+before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
+show label nodepool beijing example.com/tier-
+seen "nothing of web is left in beijing, the others are whole" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
+seen "nothing of cache either" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
+seen "the other pools' Deployments are the same objects as before" [ "$before" = \
+  "$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)" ]
+seen "the status counts three pools" status_says web 3
+show get yurtappdaemons
+
+tell "The daemons are deleted" "Everything that they made goes with them."
+show delete yurtappdaemons web cache
+seen "no Deployment, StatefulSet, ReplicaSet, ControllerRevision or pod is left" nothing_left
+show get deployments,statefulsets,controllerrevisions,pods
+
+if [ "${KEEP:-}" = 1 ]; then
+  tell "For you to play with" "The samples once more."
+  show apply -f "$SAMPLES/deployment.yaml" -f "$SAMPLES/statefulset.yaml"
+  seen "they run in three pools" status_says web 3
+fi
+printf '\n%sAll of it was seen to be true, in %d s.%s\n' "$bold$green" $SECONDS "$plain"

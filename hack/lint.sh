@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# What a compiler does not see: who includes whom, which file owns which library, header guards, formatting, scripts.
+# Prints every fault as FILE:LINE, and ends with 1 if there was one.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export LC_ALL=C
+
+faults=0
+# fault LINES ADVICE: one report for lines of grep's output; nothing for none.
+fault() {
+  [ -n "$1" ] || return 0
+  local line
+  while read -r line; do
+    echo "$line    <- $2" >&2
+    faults=$((faults + 1))
+  done <<<"$1"
+}
+
+mapfile -t sources < <(find operator webhook tests -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
+mapfile -t scripts < <(find hack .ci -type f \( -name '*.sh' -o -name run \) | sort)
+
+# --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
+declare -A may_include=(
+  [operator/base]='operator/base'
+  [operator/api]='operator/(base|api)'
+  [operator/workload]='operator/(base|api|workload)'
+  [operator/client]='operator/(base|api|client)'
+  [operator/runtime]='operator/(base|api|client|runtime)'
+  [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|yurtappdaemon)'
+  [webhook]='(operator/(base|api|workload|client)|webhook)'
+)
+for folder in "${!may_include[@]}"; do
+  [ -d "$folder" ] || continue
+  lines=$(grep -nHE '^ *# *include "' "$folder"/*.{cc,h} 2>/dev/null | grep -vE "include \"${may_include[$folder]}/[^/]*\"" || true)
+  fault "$lines" "$folder may include only ${may_include[$folder]}"
+done
+for file in operator/*/ webhook/; do
+  [ -d "$file" ] || continue
+  [ -n "${may_include[${file%/}]:-}" ] || fault "${file%/}:1:" "a new folder: say in hack/lint.sh what it may include"
+done
+
+# --- a library's headers stay in the file that owns it -----------------------------------------------------------------
+# owner LIBRARY HEADERS FILES: both are extended regular expressions.
+owner() {
+  local lines
+  lines=$(grep -nHE "^ *# *include [<\"]($2)" "${sources[@]}" | grep -vE "^($3):" || true)
+  fault "$lines" "$1 belongs to $3"
+}
+owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_transport\.cc'
+owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc'
+owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/status_server\.cc|webhook/[^/]*|tests/.*'
+owner spdlog 'spdlog/' 'operator/base/log\.cc'
+owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
+owner CLI11 'CLI/' 'operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|tests)/.*|operator/(main|options)\.cc'
+
+# --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
+fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |
+  grep -v '"yurtappdaemon-operator' || true)" \
+  "base, client and runtime know no product: pass the name in from outside"
+
+# --- header guards: the path in capitals -------------------------------------------------------------------------------
+for file in "${sources[@]}"; do
+  [[ $file == *.h ]] || continue
+  guard=$(tr 'a-z/.-' 'A-Z___' <<<"$file")_
+  directives=$(grep -E '^#' "$file" || true)
+  if [ "$(head -n 1 <<<"$directives")" != "#ifndef $guard" ] || [ "$(sed -n 2p <<<"$directives")" != "#define $guard" ]; then
+    fault "$file:1:" "the header guard must be $guard"
+  fi
+done
+
+# --- formatting --------------------------------------------------------------------------------------------------------
+if command -v clang-format-16 >/dev/null; then
+  lines=$(clang-format-16 --dry-run "${sources[@]}" 2>&1 | grep -E '^[^ ].*: warning:' | cut -d: -f1 | sort | uniq -c |
+    sed 's/^ *\([0-9]*\) \(.*\)/\2: \1 places/' || true)
+  fault "$lines" "not formatted: make format"
+else
+  echo "lint: clang-format-16 is not here; formatting is not checked" >&2
+fi
+
+# --- scripts -----------------------------------------------------------------------------------------------------------
+for file in "${scripts[@]}"; do
+  bash -n "$file" || fault "$file:1:" "bash cannot parse it"
+  [ -x "$file" ] || fault "$file:1:" "it is a script: chmod +x"
+done
+
+# --- long files: worth a look, no fault --------------------------------------------------------------------------------
+for file in "${sources[@]}" "${scripts[@]}"; do
+  length=$(wc -l <"$file")
+  [ "$length" -le 500 ] || echo "lint: $file has $length lines: is it still one thing?" >&2
+done
+
+if [ $faults -gt 0 ]; then
+  echo "lint: $faults faults" >&2
+  exit 1
+fi
+echo "lint: ${#sources[@]} C++ files and ${#scripts[@]} scripts are in order"

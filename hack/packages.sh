@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need. Does nothing when they are all there.
+set -euo pipefail
+
+NEEDED=(
+  g++ cmake ninja-build make pkg-config ccache mold git
+  libcpprest-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev prometheus-cpp-dev
+  libexpected-dev libboost-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
+  jq curl openssl ca-certificates perl-base util-linux
+)
+# `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
+WELCOME=(clang-format-16)
+
+say() { echo "packages: $*" >&2; }
+
+if ! command -v dpkg-query >/dev/null; then
+  say "this is not Debian or Ubuntu: nothing is installed for you. Needed are a C++20 compiler and what these packages hold:"
+  say "${NEEDED[*]}"
+  exit 0
+fi
+
+# missing PACKAGE...: those that are not installed.
+missing() {
+  comm -23 <(printf '%s\n' "$@" | sort) \
+    <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' | sort -u)
+}
+
+needed=$(missing "${NEEDED[@]}" | xargs)
+[ -n "$needed" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=(env)
+elif sudo -n true 2>/dev/null; then
+  as_root=(sudo -n env)
+else
+  say "not installed: $needed"
+  say "I may not install them. Please run:"
+  say "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $needed"
+  exit 1
+fi
+
+say "installing $needed"
+"${as_root[@]}" apt-get update -q >&2
+for package in $(missing "${WELCOME[@]}"); do
+  if apt-cache show "$package" >/dev/null 2>&1; then needed+=" $package"; fi
+done
+# shellcheck disable=SC2086  # one word is one package
+"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $needed >&2
