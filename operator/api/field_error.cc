@@ -1,0 +1,106 @@
+#include "operator/api/field_error.h"
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+// Longer values would drown what is wrong with them.
+constexpr std::size_t kMaxValueLength = 256;
+
+std::string ValueText(const Json& value) {
+  if (IsDeeperThan(value, kMaxJsonDepth)) return "...";
+  // Invalid UTF-8 must not throw.
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() <= kMaxValueLength) return text;
+  std::size_t end = kMaxValueLength;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
+struct Words {
+  const char* text;
+  const char* cause;
+  bool with_value;
+};
+
+Words WordsFor(FieldError::Type type) {
+  switch (type) {
+    case FieldError::Type::kRequired:
+      return {"Required value", "FieldValueRequired", false};
+    case FieldError::Type::kForbidden:
+      return {"Forbidden", "FieldValueForbidden", false};
+    case FieldError::Type::kNotSupported:
+      return {"Unsupported value", "FieldValueNotSupported", true};
+    case FieldError::Type::kDuplicate:
+      return {"Duplicate value", "FieldValueDuplicate", true};
+    case FieldError::Type::kTooLong:
+      return {"Too long", "FieldValueTooLong", false};
+    case FieldError::Type::kTypeInvalid:
+      return {"Invalid value", "FieldValueTypeInvalid", true};
+    case FieldError::Type::kInvalid:
+      break;
+  }
+  return {"Invalid value", "FieldValueInvalid", true};
+}
+
+std::string Body(const FieldError& error) {
+  const Words words = WordsFor(error.type);
+  std::string text = words.text;
+  if (words.with_value) text.append(": ").append(error.value);
+  if (!error.detail.empty()) text.append(": ").append(error.detail);
+  return text;
+}
+
+}  // namespace
+
+FieldError FieldError::Required(std::string path, std::string detail) {
+  return {Type::kRequired, std::move(path), "", std::move(detail)};
+}
+
+FieldError FieldError::Invalid(std::string path, const Json& value, std::string detail) {
+  return {Type::kInvalid, std::move(path), ValueText(value), std::move(detail)};
+}
+
+FieldError FieldError::Forbidden(std::string path, std::string detail) {
+  return {Type::kForbidden, std::move(path), "", std::move(detail)};
+}
+
+FieldError FieldError::NotSupported(std::string path, const Json& value,
+                                    std::initializer_list<std::string_view> supported) {
+  std::string detail;
+  for (std::string_view one : supported) {
+    detail.append(detail.empty() ? "supported values: \"" : ", \"").append(one).append("\"");
+  }
+  return {Type::kNotSupported, std::move(path), ValueText(value), std::move(detail)};
+}
+
+FieldError FieldError::Duplicate(std::string path, const Json& value) {
+  return {Type::kDuplicate, std::move(path), ValueText(value), ""};
+}
+
+FieldError FieldError::TypeInvalid(std::string path, const Json& value, std::string detail) {
+  return {Type::kTypeInvalid, std::move(path), ValueText(value), std::move(detail)};
+}
+
+std::string FieldError::ToString() const { return path + ": " + Body(*this); }
+
+Cause FieldError::ToCause() const { return {path, WordsFor(type).cause, Body(*this)}; }
+
+std::string Describe(const std::vector<FieldError>& errors) {
+  if (errors.size() == 1) return errors.front().ToString();
+  std::string text = "[";
+  for (const FieldError& error : errors) {
+    if (text.size() > 1) text += ", ";
+    text += error.ToString();
+  }
+  return text + "]";
+}
+
+Error ToError(const std::vector<FieldError>& errors) {
+  Error error{Reason::kInvalid, Describe(errors), 0, std::nullopt, {}};
+  for (const FieldError& one : errors) error.causes.push_back(one.ToCause());
+  return error;
+}
+
+}  // namespace yad

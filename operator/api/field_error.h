@@ -1,0 +1,44 @@
+// A fault in a field, worded as k8s.io/apimachinery's field.Error words it.
+#ifndef OPERATOR_API_FIELD_ERROR_H_
+#define OPERATOR_API_FIELD_ERROR_H_
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct FieldError {
+  enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
+  Type type = Type::kInvalid;
+  std::string path;    // "spec.overrides[2].jsonPatches[0].path"
+  std::string value;   // the bad value as JSON text; unused for kRequired and kForbidden
+  std::string detail;  // what is wrong and how to mend it
+
+  static FieldError Required(std::string path, std::string detail = "");
+  static FieldError Invalid(std::string path, const Json& value, std::string detail);
+  static FieldError Forbidden(std::string path, std::string detail);
+  static FieldError NotSupported(std::string path, const Json& value,
+                                 std::initializer_list<std::string_view> supported);
+  static FieldError Duplicate(std::string path, const Json& value);
+  static FieldError TypeInvalid(std::string path, const Json& value, std::string detail);
+
+  bool operator==(const FieldError&) const = default;
+
+  // `spec.x: Invalid value: "a": must be no more than 63 characters`
+  std::string ToString() const;
+  Cause ToCause() const;  // field, FieldValueInvalid …, the message without the path
+};
+
+// All of them in one line, as an apiserver prints an aggregate: "a", or "[a, b]".
+std::string Describe(const std::vector<FieldError>& errors);
+// kInvalid with Describe as the message, and the causes.
+Error ToError(const std::vector<FieldError>& errors);
+
+}  // namespace yad
+
+#endif  // OPERATOR_API_FIELD_ERROR_H_

@@ -1,0 +1,173 @@
+#include "operator/api/label_selector.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/names.h"
+
+namespace yad {
+namespace {
+
+// nullptr where `key` is missing or null.
+const Json* Member(const Json& object, std::string_view key) {
+  const Json* found = Find(object, {key});
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+void CheckKey(const std::string& key, const std::string& path, std::vector<FieldError>& errors) {
+  if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.push_back(FieldError::Invalid(path, key, fault));
+}
+
+void CheckValue(const std::string& value, const std::string& path, std::vector<FieldError>& errors) {
+  if (std::string fault = CheckLabelValue(value); !fault.empty()) {
+    errors.push_back(FieldError::Invalid(path, value, fault));
+  }
+}
+
+// The strings of one requirement's `values`.
+std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, std::vector<FieldError>& errors) {
+  std::vector<std::string> result;
+  const Json* values = Member(requirement, "values");
+  if (values == nullptr) return result;
+  if (!values->is_array()) {
+    errors.push_back(FieldError::TypeInvalid(path, *values, "must be a list of strings"));
+    return result;
+  }
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const Json& value = (*values)[i];
+    const std::string value_path = path + "[" + std::to_string(i) + "]";
+    if (!value.is_string()) {
+      errors.push_back(FieldError::TypeInvalid(value_path, value, "must be a string"));
+      continue;
+    }
+    CheckValue(value.get_ref<const std::string&>(), value_path, errors);
+    result.push_back(value.get_ref<const std::string&>());
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+}  // namespace
+
+Result<LabelSelector> LabelSelector::Parse(const Json& selector, const std::string& path) {
+  std::vector<FieldError> errors;
+  LabelSelector result = Parse(selector, path, errors);
+  if (!errors.empty()) return Fail(ToError(errors));
+  return result;
+}
+
+LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path, std::vector<FieldError>& errors) {
+  LabelSelector result;
+  if (selector.is_null()) return result;
+  if (!selector.is_object()) {
+    errors.push_back(FieldError::TypeInvalid(path, selector, "must be an object"));
+    return result;
+  }
+
+  if (const Json* labels = Member(selector, "matchLabels"); labels != nullptr) {
+    const std::string labels_path = path + ".matchLabels";
+    if (labels->is_object()) {
+      for (const auto& [key, value] : labels->items()) {
+        CheckKey(key, labels_path, errors);
+        if (!value.is_string()) {
+          errors.push_back(FieldError::TypeInvalid(labels_path + "[" + key + "]", value, "must be a string"));
+          continue;
+        }
+        CheckValue(value.get_ref<const std::string&>(), labels_path, errors);
+        result.requirements_.push_back({key, Operator::kEquals, {value.get_ref<const std::string&>()}});
+      }
+    } else {
+      errors.push_back(FieldError::TypeInvalid(labels_path, *labels, "must be an object of strings"));
+    }
+  }
+
+  if (const Json* expressions = Member(selector, "matchExpressions"); expressions != nullptr) {
+    const std::string expressions_path = path + ".matchExpressions";
+    if (!expressions->is_array()) {
+      errors.push_back(FieldError::TypeInvalid(expressions_path, *expressions, "must be a list of objects"));
+      return LabelSelector();
+    }
+    for (std::size_t i = 0; i < expressions->size(); ++i) {
+      const Json& expression = (*expressions)[i];
+      const std::string at = expressions_path + "[" + std::to_string(i) + "]";
+      if (!expression.is_object()) {
+        errors.push_back(FieldError::TypeInvalid(at, expression, "must be an object"));
+        continue;
+      }
+      Requirement requirement;
+      requirement.key = StringAt(expression, {"key"});
+      requirement.values = ReadValues(expression, at + ".values", errors);
+      // Judged as written, whatever the values' types are: otherwise `values: [1]` would be said to be missing.
+      const Json* values = Member(expression, "values");
+      const bool has_values = values != nullptr && !values->empty();
+      const std::string op = StringAt(expression, {"operator"});
+      if (op == "In" || op == "NotIn") {
+        requirement.op = op == "In" ? Operator::kIn : Operator::kNotIn;
+        if (!has_values) {
+          errors.push_back(
+              FieldError::Required(at + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+        }
+      } else if (op == "Exists" || op == "DoesNotExist") {
+        requirement.op = op == "Exists" ? Operator::kExists : Operator::kDoesNotExist;
+        if (has_values) {
+          errors.push_back(FieldError::Forbidden(at + ".values",
+                                                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+        }
+      } else {
+        const Json* written = Member(expression, "operator");
+        errors.push_back(FieldError::Invalid(at + ".operator", written == nullptr ? Json("") : *written,
+                                             "not a valid selector operator"));
+      }
+      CheckKey(requirement.key, at + ".key", errors);
+      result.requirements_.push_back(std::move(requirement));
+    }
+  }
+
+  std::stable_sort(result.requirements_.begin(), result.requirements_.end(),
+                   [](const Requirement& a, const Requirement& b) { return a.key < b.key; });
+  result.matches_all_ = result.requirements_.empty();
+  return result;
+}
+
+bool LabelSelector::Matches(const StringMap& labels) const {
+  if (requirements_.empty()) return matches_all_;
+  return std::all_of(requirements_.begin(), requirements_.end(), [&labels](const Requirement& requirement) {
+    const auto label = labels.find(requirement.key);
+    const bool present = label != labels.end();
+    const auto listed = [&] {
+      return std::binary_search(requirement.values.begin(), requirement.values.end(), label->second);
+    };
+    switch (requirement.op) {
+      case Operator::kEquals:
+      case Operator::kIn:
+        return present && listed();
+      case Operator::kNotIn:
+        return !present || !listed();
+      case Operator::kExists:
+        return present;
+      case Operator::kDoesNotExist:
+        return !present;
+    }
+    return false;
+  });
+}
+
+std::string LabelSelector::ToString() const {
+  if (requirements_.empty()) return matches_all_ ? "" : "<none>";
+  std::string text;
+  for (const Requirement& requirement : requirements_) {
+    if (!text.empty()) text += ",";
+    if (requirement.op == Operator::kDoesNotExist) text += "!";
+    text += requirement.key;
+    if (requirement.op == Operator::kEquals) text += "=" + requirement.values.front();
+    if (requirement.op == Operator::kIn || requirement.op == Operator::kNotIn) {
+      text += requirement.op == Operator::kIn ? " in (" : " notin (";
+      for (std::size_t i = 0; i < requirement.values.size(); ++i) text += (i == 0 ? "" : ",") + requirement.values[i];
+      text += ")";
+    }
+  }
+  return text;
+}
+
+}  // namespace yad

@@ -1,0 +1,17 @@
+// Kubernetes' rules for names and labels. Each returns "" for a good value, else Kubernetes' own message.
+#ifndef OPERATOR_API_NAMES_H_
+#define OPERATOR_API_NAMES_H_
+
+#include <string>
+#include <string_view>
+
+namespace yad {
+
+std::string CheckLabelKey(std::string_view key);      // qualified name: optional DNS prefix, "/", at most 63 characters
+std::string CheckLabelValue(std::string_view value);  // at most 63 characters
+std::string CheckDns1123Subdomain(std::string_view name);  // at most 253
+std::string CheckDns1123Label(std::string_view name);      // at most 63
+
+}  // namespace yad
+
+#endif  // OPERATOR_API_NAMES_H_

@@ -1,0 +1,32 @@
+#include "operator/api/nodepool.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/names.h"
+
+namespace yad {
+
+NodePool ParseNodePool(const Json& object) {
+  ObjectMeta meta = ParseMeta(object);
+  NodePool pool;
+  pool.name = std::move(meta.key.name);
+  pool.labels = std::move(meta.labels);
+  pool.deleting = !meta.deletion_timestamp.empty();
+  pool.type = StringAt(object, {"spec", "type"});
+  pool.offline = IntAt(object, {"status", "readyNodeNum"}, -1) == 0;
+
+  const Json* taints = Find(object, {"spec", "taints"});
+  if (taints == nullptr || !taints->is_array()) return pool;
+  std::set<Taint> seen;
+  for (const Json& entry : *taints) {
+    // A toleration with such a key or effect would be refused with the whole workload.
+    Taint taint{StringAt(entry, {"key"}), StringAt(entry, {"effect"})};
+    if (!CheckLabelKey(taint.key).empty()) continue;
+    if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" && taint.effect != "NoExecute") continue;
+    if (seen.insert(taint).second) pool.taints.push_back(std::move(taint));
+  }
+  return pool;
+}
+
+}  // namespace yad

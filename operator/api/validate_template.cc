@@ -1,0 +1,131 @@
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/names.h"
+#include "operator/api/validation.h"
+
+namespace yad {
+namespace {
+
+constexpr char kSelectorMismatch[] = "`selector` does not match template `labels`";
+
+StringMap ReadLabels(const JsonField& labels, FieldErrors& errors) {
+  StringMap result;
+  const Json* object = AsObject(labels, errors);
+  if (object == nullptr) return result;
+  for (const auto& [key, value] : object->items()) {
+    if (std::string fault = CheckLabelKey(key); !fault.empty()) {
+      errors.push_back(FieldError::Invalid(labels.path, key, fault));
+    }
+    if (!value.is_string()) {
+      errors.push_back(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
+      continue;
+    }
+    const std::string& text = value.get_ref<const std::string&>();
+    if (std::string fault = CheckLabelValue(text); !fault.empty()) {
+      errors.push_back(FieldError::Invalid(labels.path, text, fault));
+    }
+    result.emplace(key, text);
+  }
+  return result;
+}
+
+void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
+  const Json* object = AsObject(annotations, errors);
+  if (object == nullptr) return;
+  for (const auto& [key, value] : object->items()) {
+    // Unlike those of labels, keys of annotations may have capitals in the prefix.
+    std::string lower = key;
+    for (char& c : lower) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    if (std::string fault = CheckLabelKey(lower); !fault.empty()) {
+      errors.push_back(FieldError::Invalid(annotations.path, key, fault));
+    }
+    if (!value.is_string()) {
+      errors.push_back(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
+    }
+  }
+}
+
+void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, FieldErrors& errors) {
+  if (metadata.present() && AsObject(metadata, errors) == nullptr) return;
+  const JsonField labels = metadata.Child("labels");
+  const std::size_t faults = errors.size();
+  const StringMap map = ReadLabels(labels, errors);
+  // Labels with faults of their own would only be complained about twice.
+  if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
+    errors.push_back(
+        FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
+  }
+  CheckAnnotations(metadata.Child("annotations"), errors);
+}
+
+// `names` holds those of all containers of the pod seen so far: init containers share the name space.
+void CheckContainers(const JsonField& containers, std::set<std::string>& names, FieldErrors& errors) {
+  const Json* list = AsArray(containers, errors);
+  if (list == nullptr) return;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const JsonField container = containers.Element(i);
+    if (AsObject(container, errors) == nullptr) continue;
+    const JsonField name = container.Child("name");
+    if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
+      if (std::string fault = CheckDns1123Label(*text); !fault.empty()) {
+        errors.push_back(FieldError::Invalid(name.path, *name.value, fault));
+      } else if (!names.insert(*text).second) {
+        errors.push_back(FieldError::Duplicate(name.path, *name.value));
+      }
+    }
+    AsRequiredText(container.Child("image"), errors);
+  }
+}
+
+void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
+  if (!spec.present()) {
+    errors.push_back(FieldError::Required(spec.path));
+    return;
+  }
+  if (AsObject(spec, errors) == nullptr) return;
+  std::set<std::string> names;
+  const JsonField containers = spec.Child("containers");
+  if (!containers.present() || (containers.value->is_array() && containers.value->empty())) {
+    errors.push_back(FieldError::Required(containers.path));
+  }
+  CheckContainers(containers, names, errors);
+  CheckContainers(spec.Child("initContainers"), names, errors);
+  const JsonField restart = spec.Child("restartPolicy");
+  const std::string* policy = AsText(restart, errors);
+  // OpenYurt's users may hold "", which an apiserver takes as absent.
+  if (policy != nullptr && !policy->empty() && *policy != "Always") {
+    errors.push_back(FieldError::NotSupported(restart.path, *restart.value, {"Always"}));
+  }
+  AsObject(spec.Child("nodeSelector"), errors);
+  AsArray(spec.Child("tolerations"), errors);
+  AsObject(spec.Child("affinity"), errors);
+}
+
+}  // namespace
+
+void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors) {
+  if (AsObject(workload_template, errors) == nullptr) return;
+  CheckMetadata(workload_template.Child("metadata"), selector, errors);
+  const JsonField spec = workload_template.Child("spec");
+  if (!spec.present()) {
+    errors.push_back(FieldError::Required(spec.path));
+    return;
+  }
+  if (AsObject(spec, errors) == nullptr) return;
+  AsInt(spec.Child("replicas"), 0, kMaxInt32, errors);
+  // Only its type: as in OpenYurt, spec.selector takes its place whatever it says.
+  AsObject(spec.Child("selector"), errors);
+  const JsonField pod = spec.Child("template");
+  if (!pod.present()) {
+    errors.push_back(FieldError::Required(pod.path));
+    return;
+  }
+  if (AsObject(pod, errors) == nullptr) return;
+  CheckMetadata(pod.Child("metadata"), selector, errors);
+  CheckPodSpec(pod.Child("spec"), errors);
+}
+
+}  // namespace yad

@@ -1,0 +1,186 @@
+#include "operator/api/validation.h"
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
+
+// Deeper than this nothing below may recurse into the object.
+bool CheckDepth(const Json& object, FieldErrors& errors) {
+  const Json* spec = Find(object, {"spec"});
+  if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
+  errors.push_back(FieldError::Invalid(
+      "spec", "...", "must not be nested more than " + std::to_string(kMaxJsonDepth) + " levels deep"));
+  return false;
+}
+
+void ValidateSelector(const JsonField& selector, const char* kind, FieldErrors& errors, LabelSelector& parsed) {
+  if (!selector.present()) {
+    errors.push_back(FieldError::Required(selector.path));
+    return;
+  }
+  const std::size_t faults = errors.size();
+  parsed = LabelSelector::Parse(*selector.value, selector.path, errors);
+  if (errors.size() == faults && parsed.empty()) {
+    errors.push_back(
+        FieldError::Invalid(selector.path, *selector.value, std::string("empty selector is invalid for ") + kind));
+  }
+}
+
+void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
+  const JsonField pools = spec.Child("nodePools");
+  const JsonField names = pools.Child("names");
+  AsObject(pools, errors);
+  CheckNames(names, errors);
+  CheckNames(pools.Child("exclude"), errors);
+  const JsonField type = pools.Child("type");
+  const std::string* text = AsText(type, errors);
+  if (text != nullptr && *text != "Edge" && *text != "Cloud") {
+    errors.push_back(FieldError::NotSupported(type.path, *type.value, {"Cloud", "Edge"}));
+  }
+
+  const JsonField selector = spec.Child("nodepoolSelector");
+  if (selector.present()) {
+    LabelSelector::Parse(*selector.value, selector.path, errors);
+  } else if (!names.present() || names.value->empty()) {
+    errors.push_back(FieldError::Required(
+        selector.path, "must be specified unless `nodePools.names` is; an empty selector `{}` selects all pools"));
+  }
+}
+
+// Nothing to compare by: nulls, empty objects and empty lists. Recurses: depth is checked before.
+Json WithoutEmpty(const Json& value) {
+  if (value.is_object()) {
+    Json result = Json::object();
+    for (const auto& [key, child] : value.items()) {
+      Json kept = WithoutEmpty(child);
+      if (!kept.is_null() && !(kept.is_structured() && kept.empty())) result.emplace(key, std::move(kept));
+    }
+    return result;
+  }
+  if (value.is_array()) {
+    Json result = Json::array();
+    // Elements keep their places, whatever they are.
+    for (const Json& child : value) result.push_back(WithoutEmpty(child));
+    return result;
+  }
+  return value;
+}
+
+Json Comparable(const Json* value) { return value == nullptr ? Json() : WithoutEmpty(*value); }
+
+// What an apiserver compares of a StatefulSet's spec, with the defaults that it would fill in taken away.
+Json ImmutableStatefulSetPart(const Json& statefulset_template) {
+  Json spec = Comparable(Find(statefulset_template, {"spec"}));
+  if (!spec.is_object()) return spec;
+  for (const char* key : {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+                          "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+                          "selector"}) {  // the selector: spec.selector takes its place
+    spec.erase(key);
+  }
+  if (StringAt(spec, {"podManagementPolicy"}) == "OrderedReady") spec.erase("podManagementPolicy");
+  if (Find(spec, {"serviceName"}) != nullptr && StringAt(spec, {"serviceName"}, "-").empty()) spec.erase("serviceName");
+  const auto claims = spec.find("volumeClaimTemplates");
+  if (claims != spec.end() && claims->is_array()) {
+    for (Json& claim : *claims) {
+      if (!claim.is_object()) continue;
+      for (const char* key : {"apiVersion", "kind", "status"}) claim.erase(key);
+      if (StringAt(claim, {"spec", "volumeMode"}) == "Filesystem") claim["spec"].erase("volumeMode");
+    }
+  }
+  return spec;
+}
+
+JsonField TemplateOf(const JsonField& spec, WorkloadKind kind) {
+  return spec.Child("workloadTemplate").Child(TemplateField(kind));
+}
+
+}  // namespace
+
+std::vector<FieldError> ValidateYurtAppDaemon(const Json& object) {
+  FieldErrors errors;
+  if (!CheckDepth(object, errors)) return errors;
+  const JsonField spec = JsonField{&object, ""}.Child("spec");
+  if (!spec.present()) {
+    errors.push_back(FieldError::Required(spec.path));
+    return errors;
+  }
+  if (AsObject(spec, errors) == nullptr) return errors;
+
+  const JsonField workload = spec.Child("workloadTemplate");
+  const bool statefulset = TemplateOf(spec, WorkloadKind::kStatefulSet).present();
+  LabelSelector selector;
+  ValidateSelector(spec.Child("selector"), statefulset ? "statefulset" : "deployment", errors, selector);
+  const LabelSelector* good_selector = errors.empty() ? &selector : nullptr;
+
+  AsObject(workload, errors);
+  int templates = 0;
+  for (WorkloadKind kind : kKinds) {
+    const JsonField workload_template = TemplateOf(spec, kind);
+    if (!workload_template.present()) continue;
+    ++templates;
+    ValidateWorkloadTemplate(workload_template, good_selector, errors);
+  }
+  if (templates == 0) {
+    errors.push_back(
+        FieldError::Required(workload.path, "should provide one of (statefulSetTemplate/deploymentTemplate)"));
+  } else if (templates > 1) {
+    errors.push_back(
+        FieldError::Forbidden(workload.path, "should provide only one of (statefulSetTemplate/deploymentTemplate)"));
+  }
+
+  ValidateNodePools(spec, errors);
+  AsInt(spec.Child("revisionHistoryLimit"), 0, kMaxInt32, errors);
+  AsBool(spec.Child("paused"), errors);
+  ValidateUpdateStrategy(spec.Child("updateStrategy"), errors);
+  ValidateOverrides(spec.Child("overrides"), errors);
+  return errors;
+}
+
+std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object) {
+  FieldErrors errors;
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return errors;
+  FieldErrors old_errors;
+  if (!CheckDepth(object, errors) || !CheckDepth(old_object, old_errors)) return errors;
+  const JsonField spec = JsonField{&object, ""}.Child("spec");
+  const JsonField old_spec = JsonField{&old_object, ""}.Child("spec");
+  if (Comparable(spec.value) == Comparable(old_spec.value)) return errors;
+
+  const JsonField selector = spec.Child("selector");
+  const JsonField old_selector = old_spec.Child("selector");
+  // An old one with faults never had workloads, and may be mended.
+  if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
+    LabelSelector parsed;
+    FieldErrors faults;
+    ValidateSelector(old_selector, "deployment", faults, parsed);
+    if (faults.empty()) errors.push_back(FieldError::Invalid(selector.path, *selector.value, "field is immutable"));
+  }
+
+  for (WorkloadKind kind : kKinds) {
+    const WorkloadKind other =
+        kind == WorkloadKind::kDeployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+    const bool only_this = TemplateOf(spec, kind).present() && !TemplateOf(spec, other).present();
+    const bool only_other_before = TemplateOf(old_spec, other).present() && !TemplateOf(old_spec, kind).present();
+    if (only_this && only_other_before) {
+      errors.push_back(
+          FieldError::Forbidden(spec.Child("workloadTemplate").path,
+                                std::string(TemplateField(other)) + " can't be replaced by " + TemplateField(kind) +
+                                    ": the workloads would have to be re-created. Make a new YurtAppDaemon instead"));
+    }
+  }
+
+  const JsonField statefulset = TemplateOf(spec, WorkloadKind::kStatefulSet);
+  const JsonField old_statefulset = TemplateOf(old_spec, WorkloadKind::kStatefulSet);
+  if (statefulset.present() && old_statefulset.present() &&
+      ImmutableStatefulSetPart(*statefulset.value) != ImmutableStatefulSetPart(*old_statefulset.value)) {
+    errors.push_back(FieldError::Forbidden(
+        statefulset.Child("spec").path,
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+        "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
+  }
+  return errors;
+}
+
+}  // namespace yad

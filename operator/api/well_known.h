@@ -1,0 +1,29 @@
+// The names that this API has given to labels, annotations, kinds and types.
+#ifndef OPERATOR_API_WELL_KNOWN_H_
+#define OPERATOR_API_WELL_KNOWN_H_
+
+#include "operator/api/object.h"
+
+namespace yad {
+
+// On workloads.
+inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in the pod template too
+inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
+inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
+inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
+// On ControllerRevisions.
+inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
+inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
+// On Nodes.
+inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
+
+inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
+inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};
+inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "StatefulSet", true};
+inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
+// The version is chosen by discovery.
+inline const ResourceType kNodePoolType{"apps.openyurt.io", "v1beta1", "nodepools", "NodePool", false};
+
+}  // namespace yad
+
+#endif  // OPERATOR_API_WELL_KNOWN_H_

@@ -1,0 +1,85 @@
+#include "operator/api/yurtappdaemon.h"
+
+#include <algorithm>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr int kDefaultRevisionHistoryLimit = 10;
+
+// A null counts as absent.
+Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, Json fallback) {
+  const Json* value = Find(object, path);
+  return value == nullptr || value->is_null() ? fallback : *value;
+}
+
+std::vector<std::string> StringsAt(const Json& object, std::initializer_list<std::string_view> path) {
+  std::vector<std::string> result;
+  const Json* list = Find(object, path);
+  if (list == nullptr || !list->is_array()) return result;
+  for (const Json& entry : *list) {
+    if (entry.is_string()) result.push_back(entry.get_ref<const std::string&>());
+  }
+  return result;
+}
+
+bool Contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+}  // namespace
+
+const ResourceType& TypeOf(WorkloadKind kind) {
+  return kind == WorkloadKind::kStatefulSet ? kStatefulSetType : kDeploymentType;
+}
+
+const char* TemplateField(WorkloadKind kind) {
+  return kind == WorkloadKind::kStatefulSet ? "statefulSetTemplate" : "deploymentTemplate";
+}
+
+bool PoolSelection::Selects(const NodePool& pool) const {
+  if (Contains(exclude, pool.name)) return false;
+  if (Contains(names, pool.name)) return true;
+  return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
+}
+
+Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
+  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
+
+  YurtAppDaemon daemon;
+  daemon.meta = ParseMeta(object);
+  const Json& spec = *Find(object, {"spec"});
+  const Json* statefulset = Find(spec, {"workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
+  daemon.kind =
+      statefulset != nullptr && !statefulset->is_null() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+  daemon.selector = *Find(spec, {"selector"});
+  const Json& workload = *Find(spec, {"workloadTemplate", TemplateField(daemon.kind)});
+  daemon.workload_template = {{"metadata", ValueAt(workload, {"metadata"}, Json::object())},
+                              {"spec", *Find(workload, {"spec"})}};
+  // Whatever it said before: OpenYurt's webhook has always written spec.selector there.
+  daemon.workload_template["spec"]["selector"] = daemon.selector;
+  daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());
+
+  if (Json selector = ValueAt(spec, {"nodepoolSelector"}, nullptr); !selector.is_null()) {
+    Result<LabelSelector> parsed = LabelSelector::Parse(selector, "spec.nodepoolSelector");
+    if (!parsed) return Fail(parsed.error());
+    daemon.pools.selector = *std::move(parsed);
+  }
+  daemon.pools.names = StringsAt(spec, {"nodePools", "names"});
+  daemon.pools.exclude = StringsAt(spec, {"nodePools", "exclude"});
+  daemon.pools.type = StringAt(spec, {"nodePools", "type"});
+
+  daemon.revision_history_limit = static_cast<int>(IntAt(spec, {"revisionHistoryLimit"}, kDefaultRevisionHistoryLimit));
+  daemon.paused = BoolAt(spec, {"paused"});
+  const std::string strategy = StringAt(spec, {"updateStrategy", "type"});
+  if (strategy == "RollingUpdate") daemon.strategy = UpdateStrategyType::kRollingUpdate;
+  if (strategy == "OnDelete") daemon.strategy = UpdateStrategyType::kOnDelete;
+
+  const Json* status = Find(object, {"status"});
+  if (status != nullptr && !IsDeeperThan(*status, kMaxJsonDepth)) daemon.status = *status;
+  return daemon;
+}
+
+}  // namespace yad

@@ -1,0 +1,57 @@
+// YurtAppDaemon as the operator reads it. The template itself stays JSON.
+#ifndef OPERATOR_API_YURTAPPDAEMON_H_
+#define OPERATOR_API_YURTAPPDAEMON_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/field_error.h"
+#include "operator/api/label_selector.h"
+#include "operator/api/nodepool.h"
+#include "operator/api/object.h"
+
+namespace yad {
+
+enum class WorkloadKind { kDeployment, kStatefulSet };
+const ResourceType& TypeOf(WorkloadKind kind);
+const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
+
+// Which pools a daemon wants. Immutable.
+struct PoolSelection {
+  std::optional<LabelSelector> selector;
+  std::vector<std::string> names;
+  std::vector<std::string> exclude;
+  std::string type;  // "", "Edge", "Cloud": filters the selector's pools, not `names`
+
+  bool Selects(const NodePool& pool) const;
+};
+
+enum class UpdateStrategyType { kAll, kRollingUpdate, kOnDelete };
+
+struct YurtAppDaemon {
+  ObjectMeta meta;
+  WorkloadKind kind = WorkloadKind::kDeployment;
+  Json selector;           // spec.selector as written
+  Json workload_template;  // {metadata, spec} of the given kind; the selector defaulted from spec.selector
+  Json overrides;          // an array; may be empty
+  PoolSelection pools;
+  int revision_history_limit = 10;
+  bool paused = false;
+  UpdateStrategyType strategy = UpdateStrategyType::kAll;
+  Json status;  // as last written; null where there is none
+};
+
+// Reads an object that ValidateYurtAppDaemon accepts. Faults come back as kInvalid with causes, so a webhook need not
+// exist.
+Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
+
+// Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
+std::vector<FieldError> ValidateYurtAppDaemon(const Json& object);
+// What an update may not change (selector, kind, what a StatefulSet can't change in place).
+std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
+
+}  // namespace yad
+
+#endif  // OPERATOR_API_YURTAPPDAEMON_H_

@@ -1,0 +1,34 @@
+// Exponential backoff with full-range jitter.
+#ifndef OPERATOR_BASE_BACKOFF_H_
+#define OPERATOR_BASE_BACKOFF_H_
+
+#include <cstdint>
+#include <random>
+
+#include "operator/base/clock.h"
+
+namespace yad {
+
+struct BackoffPolicy {
+  Duration initial = std::chrono::milliseconds(800);
+  Duration cap = std::chrono::seconds(30);
+  double factor = 2.0;
+  double jitter = 0.5;  // Each delay is multiplied by a random factor in [1, 1 + jitter].
+};
+
+// Not thread-safe: one per loop.
+class Backoff {
+ public:
+  explicit Backoff(BackoffPolicy policy = {}, std::uint64_t seed = std::random_device{}());
+  Duration Next();   // the delay before the next attempt
+  void Reset();      // after a success
+
+ private:
+  BackoffPolicy policy_;
+  Duration next_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_BACKOFF_H_

@@ -1,0 +1,35 @@
+// Data behind its lock: the value can only be reached while the lock is held.
+#ifndef OPERATOR_BASE_GUARDED_H_
+#define OPERATOR_BASE_GUARDED_H_
+
+#include <mutex>
+#include <utility>
+
+namespace yad {
+
+// Thread-safe. `guarded.With([](T& value) { ... })` holds the lock while the function runs.
+template <typename T>
+class Guarded {
+ public:
+  template <typename... Args>
+  explicit Guarded(Args&&... args) : value_(std::forward<Args>(args)...) {}
+
+  template <typename Function>
+  decltype(auto) With(Function&& function) {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+  template <typename Function>
+  decltype(auto) With(Function&& function) const {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_GUARDED_H_

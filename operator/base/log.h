@@ -1,0 +1,72 @@
+// Structured logging: a constant message and key=value pairs (or one JSON object a line). Thread-safe.
+#ifndef OPERATOR_BASE_LOG_H_
+#define OPERATOR_BASE_LOG_H_
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad::log {
+
+enum class Level { kDebug, kInfo, kWarn, kError };
+enum class Format { kText, kJson };
+
+// To standard error. Called once at start; before it, Info and text.
+void Configure(Level level, Format format);
+bool Enabled(Level level);
+
+// A value of a field, turned into text when it is made.
+class Value {
+ public:
+  Value(std::string_view text) : text_(text), quoted_(true) {}            // NOLINT(google-explicit-constructor)
+  Value(const std::string& text) : text_(text), quoted_(true) {}          // NOLINT(google-explicit-constructor)
+  Value(const char* text) : text_(text), quoted_(true) {}                 // NOLINT(google-explicit-constructor)
+  Value(bool value) : text_(value ? "true" : "false"), quoted_(false) {}  // NOLINT(google-explicit-constructor)
+  template <std::integral T>
+  Value(T value) : text_(std::to_string(value)), quoted_(false) {}  // NOLINT(google-explicit-constructor)
+  template <std::floating_point T>
+  Value(T value) : text_(std::to_string(value)), quoted_(false) {}       // NOLINT(google-explicit-constructor)
+  Value(const Error& error) : text_(error.ToString()), quoted_(true) {}  // NOLINT(google-explicit-constructor)
+
+  const std::string& text() const { return text_; }
+  bool quoted() const { return quoted_; }
+
+ private:
+  std::string text_;
+  bool quoted_;
+};
+
+struct Field {
+  std::string_view key;
+  Value value;
+};
+
+// One line, without its end:
+//   2026-11-20T10:30:43.123Z INFO  message key="value" n=3
+//   {"ts":"2026-11-20T10:30:43.123Z","level":"info","msg":"message","key":"value","n":3}
+// Whatever bytes the fields hold, it stays one line, and JSON stays valid UTF-8.
+std::string FormatLine(Format format, WallTime time, Level level, std::string_view message,
+                       std::initializer_list<Field> fields);
+
+void Write(Level level, std::string_view message, std::initializer_list<Field> fields);
+
+inline void Debug(std::string_view message, std::initializer_list<Field> fields = {}) {
+  if (Enabled(Level::kDebug)) Write(Level::kDebug, message, fields);
+}
+inline void Info(std::string_view message, std::initializer_list<Field> fields = {}) {
+  if (Enabled(Level::kInfo)) Write(Level::kInfo, message, fields);
+}
+inline void Warn(std::string_view message, std::initializer_list<Field> fields = {}) {
+  Write(Level::kWarn, message, fields);
+}
+inline void Err(std::string_view message, std::initializer_list<Field> fields = {}) {
+  Write(Level::kError, message, fields);
+}
+
+}  // namespace yad::log
+
+#endif  // OPERATOR_BASE_LOG_H_

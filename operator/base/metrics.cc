@@ -1,0 +1,167 @@
+#include "operator/base/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <sstream>
+#include <system_error>
+
+namespace yad::metrics {
+namespace {
+
+template <typename Metric, typename Handle>
+class Families {
+ public:
+  template <typename Build, typename... Args>
+  Handle& Get(prometheus::Registry& registry, Build build, const std::string& name, const std::string& help,
+              const Labels& labels, const Args&... args) {
+    One& one = by_name_[name];
+    if (one.family == nullptr) one.family = &build().Name(name).Help(help).Register(registry);
+    auto found = one.entries.find(labels);
+    if (found == one.entries.end()) {
+      Metric& metric = one.family->Add(prometheus::Labels(labels.begin(), labels.end()), args...);
+      found = one.entries.try_emplace(labels, metric).first;
+    }
+    return found->second.handle;
+  }
+
+  void Remove(const std::string& name, const Labels& labels) {
+    auto one = by_name_.find(name);
+    if (one == by_name_.end()) return;
+    auto found = one->second.entries.find(labels);
+    if (found == one->second.entries.end()) return;
+    one->second.family->Remove(found->second.metric);
+    one->second.entries.erase(found);
+  }
+
+ private:
+  struct Entry {
+    explicit Entry(Metric& made) : metric(&made), handle(made) {}
+    Metric* metric;
+    Handle handle;
+  };
+  struct One {
+    prometheus::Family<Metric>* family = nullptr;
+    std::map<Labels, Entry> entries;  // node-based: references to handles stay good
+  };
+  std::map<std::string, One> by_name_;
+};
+
+struct State {
+  std::mutex mutex;
+  prometheus::Registry registry{prometheus::Registry::InsertBehavior::Throw};
+  Families<prometheus::Counter, Counter> counters;
+  Families<prometheus::Gauge, Gauge> gauges;
+  Families<prometheus::Histogram, Histogram> histograms;
+};
+
+// Never destroyed: threads may still count while the process ends.
+State& Global() {
+  static State* state = new State;
+  return *state;
+}
+
+std::string ReadFile(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+prometheus::MetricFamily Single(const char* name, const char* help, prometheus::MetricType type, double value) {
+  prometheus::ClientMetric metric;
+  metric.counter.value = value;
+  metric.gauge.value = value;
+  return {name, help, type, {metric}};
+}
+
+// The names and meanings that Prometheus' client libraries share.
+void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
+  // /proc/self/stat: the second field is the program's name in parentheses, which may hold anything; count from the
+  // last one.
+  std::string stat = ReadFile("/proc/self/stat");
+  std::size_t name_end = stat.rfind(')');
+  if (name_end != std::string::npos) {
+    std::istringstream in(stat.substr(name_end + 1));
+    std::vector<std::string> fields{std::istream_iterator<std::string>(in), {}};  // fields[0] is field 3, the state
+    const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+    auto field = [&fields](std::size_t number) { return std::strtod(fields[number - 3].c_str(), nullptr); };
+    if (fields.size() >= 22 && ticks > 0) {
+      out.push_back(Single("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.",
+                           prometheus::MetricType::Counter, (field(14) + field(15)) / ticks));
+      out.push_back(Single("process_resident_memory_bytes", "Resident memory size in bytes.",
+                           prometheus::MetricType::Gauge, field(24) * static_cast<double>(sysconf(_SC_PAGESIZE))));
+      std::string system = ReadFile("/proc/stat");
+      std::size_t boot = system.find("\nbtime ");
+      if (boot != std::string::npos) {
+        out.push_back(Single("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
+                             prometheus::MetricType::Gauge,
+                             std::strtod(system.c_str() + boot + 7, nullptr) + field(22) / ticks));
+      }
+    }
+  }
+  std::error_code error;
+  std::filesystem::directory_iterator open_files("/proc/self/fd", error);
+  if (!error) {
+    double count = -1;  // the iterator's own
+    for (; !error && open_files != std::filesystem::directory_iterator(); open_files.increment(error)) ++count;
+    out.push_back(Single("process_open_fds", "Number of open file descriptors.", prometheus::MetricType::Gauge, count));
+  }
+}
+
+}  // namespace
+
+void Counter::Increment(double by) { metric_.Increment(by); }
+double Counter::Value() const { return metric_.Value(); }
+
+void Gauge::Set(double value) { metric_.Set(value); }
+void Gauge::Add(double by) { metric_.Increment(by); }
+double Gauge::Value() const { return metric_.Value(); }
+
+void Histogram::Observe(double value) { metric_.Observe(value); }
+
+Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels) noexcept {
+  State& state = Global();
+  std::lock_guard lock(state.mutex);
+  return state.counters.Get(
+      state.registry, [] { return prometheus::BuildCounter(); }, name, help, labels);
+}
+
+Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels) noexcept {
+  State& state = Global();
+  std::lock_guard lock(state.mutex);
+  return state.gauges.Get(
+      state.registry, [] { return prometheus::BuildGauge(); }, name, help, labels);
+}
+
+Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
+                        const Buckets& buckets) noexcept {
+  State& state = Global();
+  std::lock_guard lock(state.mutex);
+  return state.histograms.Get(
+      state.registry, [] { return prometheus::BuildHistogram(); }, name, help, labels, buckets);
+}
+
+void Remove(const std::string& name, const Labels& labels) {
+  State& state = Global();
+  std::lock_guard lock(state.mutex);
+  state.counters.Remove(name, labels);
+  state.gauges.Remove(name, labels);
+  state.histograms.Remove(name, labels);
+}
+
+std::string Render() {
+  std::vector<prometheus::MetricFamily> families = Global().registry.Collect();
+  AppendProcessMetrics(families);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace yad::metrics

@@ -1,0 +1,139 @@
+#include "operator/api/label_selector.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+LabelSelector Good(const char* text) {
+  Result<LabelSelector> parsed = LabelSelector::Parse(Json::parse(text), "spec.selector");
+  EXPECT_TRUE(parsed.has_value()) << text << ": " << (parsed ? "" : parsed.error().message);
+  return parsed ? *parsed : LabelSelector();
+}
+
+TEST(LabelSelectorTest, MatchesAsKubernetesDoes) {
+  struct Case {
+    const char* selector;
+    StringMap labels;
+    bool matches;
+  };
+  for (
+      const Case& one : {
+          Case{"{}", {}, true},
+          Case{"{}", {{"a", "b"}}, true},
+          Case{"null", {{"a", "b"}}, false},
+          Case{R"({"matchLabels": null, "matchExpressions": null})", {}, true},
+          Case{R"({"matchLabels": {}, "matchExpressions": []})", {{"a", "b"}}, true},
+          Case{R"({"matchLabels": {"a": "b"}})", {{"a", "b"}, {"c", "d"}}, true},
+          Case{R"({"matchLabels": {"a": "b"}})", {{"a", "c"}}, false},
+          Case{R"({"matchLabels": {"a": "b"}})", {}, false},
+          Case{R"({"matchLabels": {"a": ""}})", {{"a", ""}}, true},
+          Case{R"({"matchLabels": {"a": ""}})", {}, false},
+          Case{R"({"matchLabels": {"a": "b", "c": "d"}})", {{"a", "b"}}, false},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "x"}}, true},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "z"}}, false},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]})", {}, false},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {}, true},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "x"}}, false},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "y"}}, true},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists"}]})", {{"a", ""}}, true},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]})", {{"b", ""}}, false},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist", "values": null}]})", {}, true},
+          Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})", {{"a", "x"}}, false},
+          Case{
+              R"({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]})",
+              {{"a", "b"}},
+              false},
+      }) {
+    EXPECT_EQ(Good(one.selector).Matches(one.labels), one.matches) << one.selector;
+  }
+}
+
+TEST(LabelSelectorTest, OneThatWasNeverParsedMatchesNothing) {
+  EXPECT_FALSE(LabelSelector().Matches({}));
+  EXPECT_FALSE(LabelSelector().empty());
+  EXPECT_TRUE(Good("{}").empty());
+  EXPECT_FALSE(Good(R"({"matchLabels": {"a": "b"}})").empty());
+}
+
+TEST(LabelSelectorTest, TextIsWhatAnApiserverReads) {
+  struct Case {
+    const char* selector;
+    const char* text;
+  };
+  for (const Case& one : {
+           Case{"{}", ""},
+           Case{"null", "<none>"},
+           Case{R"({"matchLabels": {"b": "2", "a": "1"}})", "a=1,b=2"},
+           Case{R"({"matchLabels": {"app": "x"}, "matchExpressions": [
+                    {"key": "y", "operator": "DoesNotExist"},
+                    {"key": "tier", "operator": "In", "values": ["b", "a", "b"]}]})",
+                "app=x,tier in (a,b),!y"},
+           Case{R"({"matchExpressions": [{"key": "e.io/x", "operator": "NotIn", "values": ["a"]},
+                                         {"key": "a", "operator": "Exists"}]})",
+                "a,e.io/x notin (a)"},
+       }) {
+    EXPECT_EQ(Good(one.selector).ToString(), one.text);
+  }
+}
+
+TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
+  struct Case {
+    const char* selector;
+    const char* message;
+  };
+  for (const Case& one : {
+           Case{"7", "s: Invalid value: 7: must be an object"},
+           Case{"[]", "s: Invalid value: []: must be an object"},
+           Case{R"({"matchLabels": []})", "s.matchLabels: Invalid value: []: must be an object of strings"},
+           Case{R"({"matchLabels": {"a": 1}})", "s.matchLabels[a]: Invalid value: 1: must be a string"},
+           Case{R"({"matchLabels": {"": "x"}})", "s.matchLabels: Invalid value: \"\": name part must be non-empty"},
+           Case{R"({"matchExpressions": {}})", "s.matchExpressions: Invalid value: {}: must be a list of objects"},
+           Case{R"({"matchExpressions": ["a"]})", "s.matchExpressions[0]: Invalid value: \"a\": must be an object"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In"}]})",
+                "s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": []}]})",
+                "s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["x"]}]})",
+                "s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or "
+                "'DoesNotExist'"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]})",
+                "s.matchExpressions[0].operator: Invalid value: \"Gt\": not a valid selector operator"},
+           Case{R"({"matchExpressions": [{"key": "a"}]})",
+                "s.matchExpressions[0].operator: Invalid value: \"\": not a valid selector operator"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": 1}]})",
+                "s.matchExpressions[0].operator: Invalid value: 1: not a valid selector operator"},
+           Case{R"({"matchExpressions": [{"operator": "Exists"}]})",
+                "s.matchExpressions[0].key: Invalid value: \"\": name part must be non-empty"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": "x"}]})",
+                "s.matchExpressions[0].values: Invalid value: \"x\": must be a list of strings"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": [1]}]})",
+                "s.matchExpressions[0].values[0]: Invalid value: 1: must be a string"},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists"},
+                                         {"key": "a", "operator": "In"}, {"key": "b", "operator": "x"}]})",
+                "[s.matchExpressions[1].values: Required value: must be specified when `operator` is 'In' or 'NotIn', "
+                "s.matchExpressions[2].operator: Invalid value: \"x\": not a valid selector operator]"},
+       }) {
+    Result<LabelSelector> parsed = LabelSelector::Parse(Json::parse(one.selector), "s");
+    ASSERT_FALSE(parsed.has_value()) << one.selector;
+    EXPECT_EQ(parsed.error().reason, Reason::kInvalid);
+    EXPECT_EQ(parsed.error().message, one.message);
+    EXPECT_FALSE(parsed.error().causes.empty());
+  }
+}
+
+TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
+  Result<LabelSelector> parsed = LabelSelector::Parse(
+      Json::parse(
+          R"({"matchLabels": {"a": "x y"}, "matchExpressions": [{"key": "a", "operator": "In", "values": ["ok", "-"]}]})"),
+      "s");
+  ASSERT_FALSE(parsed.has_value());
+  ASSERT_EQ(parsed.error().causes.size(), 2U);
+  EXPECT_EQ(parsed.error().causes[0].field, "s.matchLabels");
+  EXPECT_EQ(parsed.error().causes[1].field, "s.matchExpressions[0].values[1]");
+}
+
+}  // namespace
+}  // namespace yad
