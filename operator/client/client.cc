@@ -1,0 +1,334 @@
+#include "operator/client/client.h"
+
+#include <utility>
+
+#include "operator/client/json_codec.h"
+#include "operator/client/rate_limiter.h"
+#include "operator/client/status_error.h"
+#include "operator/client/url.h"
+#include "operator/client/watch_stream.h"
+
+namespace yad {
+namespace {
+
+// How much longer than its own time-out a watch may be silent before the connection counts as dead.
+constexpr std::chrono::seconds kWatchMargin{30};
+
+const char* ContentType(PatchType type) {
+  switch (type) {
+    case PatchType::kMerge: return "application/merge-patch+json";
+    case PatchType::kJson: return "application/json-patch+json";
+    case PatchType::kStrategicMerge: return "application/strategic-merge-patch+json";
+    case PatchType::kApply: return "application/apply-patch+yaml";
+  }
+  return "";
+}
+
+const char* ToString(Propagation propagation) {
+  switch (propagation) {
+    case Propagation::kForeground: return "Foreground";
+    case Propagation::kOrphan: return "Orphan";
+    case Propagation::kBackground: break;
+  }
+  return "Background";
+}
+
+// An empty name would address the whole collection (a DELETE of which deletes everything); the others leave it.
+Status CheckKey(const ResourceType& type, const ObjectKey& key) {
+  for (const std::string& part : {key.ns, key.name}) {
+    if (part == "." || part == ".." || part.find('/') != std::string::npos) {
+      return Fail(Reason::kInvalid, "\"" + part + "\" is no name of an object");
+    }
+  }
+  if (key.name.empty()) return Fail(Reason::kInvalid, type.kind + " (" + type.resource + "): the name is empty");
+  if (type.namespaced && key.ns.empty()) {
+    return Fail(Reason::kInvalid, type.kind + " \"" + key.name + "\" has no namespace");
+  }
+  return {};
+}
+
+ObjectKey KeyOf(const Json& object) {
+  return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
+}
+
+std::string GroupPath(const std::string& group, const std::string& version) {
+  if (group.empty()) return "/api/" + PercentEncode(version);
+  return "/apis/" + PercentEncode(group) + "/" + PercentEncode(version);
+}
+
+// For messages: without the query, which may hold a continue token of several hundred bytes.
+std::string Describe(const HttpRequest& request) {
+  return request.method + " " + request.path.substr(0, request.path.find('?'));
+}
+
+// The texts of a Warning header (RFC 9110 keeps it for old times' sake): `299 - "text"`, several joined by commas.
+std::vector<std::string> WarningTexts(const std::string& header) {
+  std::vector<std::string> out;
+  for (std::size_t i = header.find('"'); i != std::string::npos; i = header.find('"', i)) {
+    std::string text;
+    for (++i; i < header.size() && header[i] != '"'; ++i) {
+      if (header[i] == '\\' && i + 1 < header.size()) ++i;
+      text += header[i];
+    }
+    if (i < header.size()) ++i;
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ResourcePath(const ResourceType& type, const std::string& ns, const std::string& name,
+                         const std::string& subresource) {
+  std::string path = GroupPath(type.group, type.version);
+  if (type.namespaced && !ns.empty()) path += "/namespaces/" + PercentEncode(ns);
+  path += "/" + PercentEncode(type.resource);
+  if (!name.empty()) path += "/" + PercentEncode(name);
+  if (!subresource.empty()) path += "/" + PercentEncode(subresource);
+  return path;
+}
+
+struct Client::Impl {
+  Impl(std::shared_ptr<HttpTransport> the_transport, ClientOptions the_options, Clock& the_clock)
+      : transport(std::move(the_transport)),
+        options(std::move(the_options)),
+        clock(the_clock),
+        limiter(options.qps, options.burst, the_clock) {}
+
+  // Fills in what all requests have, and calls `attempt` once; and once more with a fresh credential after a 401.
+  // `head_of` finds the answer's status and headers in what `attempt` returned.
+  template <typename T, typename Attempt, typename HeadOf>
+  Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of) {
+    request.headers.emplace("Accept", "application/json");
+    if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
+    for (bool again = false;; again = true) {
+      if (!limiter.Acquire(stop)) return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
+      if (options.authorization) {
+        Result<std::string> authorization = options.authorization();
+        if (!authorization) return Fail(authorization.error());
+        if (authorization->empty()) {
+          request.headers.erase("Authorization");
+        } else {
+          request.headers["Authorization"] = std::move(*authorization);
+        }
+      }
+      const SteadyTime start = clock.Now();
+      Result<T> answer = attempt();
+      const HttpResponse* head = answer ? &head_of(*answer) : nullptr;
+      if (options.observe) options.observe(request.method, head == nullptr ? 0 : head->status, clock.Now() - start);
+      if (head == nullptr) return answer;
+      if (head->status == 401 && options.on_unauthorized && !again) {
+        options.on_unauthorized();
+        continue;
+      }
+      if (const auto warning = head->headers.find("warning"); options.on_warning && warning != head->headers.end()) {
+        for (const std::string& text : WarningTexts(warning->second)) options.on_warning(text);
+      }
+      return answer;
+    }
+  }
+
+  // An answer of any kind but 2xx is an Error.
+  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop) {
+    request.timeout = options.timeout;
+    Result<HttpResponse> response = Run<HttpResponse>(
+        request, stop, [&] { return transport->Send(request, stop); },
+        [](const HttpResponse& answer) -> const HttpResponse& { return answer; });
+    if (response && response->status / 100 != 2) {
+      return Fail(ErrorFromResponse(*response, Describe(request)));
+    }
+    return response;
+  }
+
+  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop) {
+    const std::string what = Describe(request);
+    const Result<HttpResponse> response = Send(std::move(request), stop);
+    if (!response) return Fail(response.error());
+    Result<Json> body = ParseJson(response->body);
+    if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
+    if (!body->is_object()) {
+      return Fail(Reason::kDecode, "the answer to " + what + " is no object: " + Excerpt(response->body));
+    }
+    return body;
+  }
+
+  Query WriteQuery(const WriteOptions& write) const {
+    Query query;
+    query.AddIfSet("fieldManager", options.field_manager);
+    if (write.dry_run) query.Add("dryRun", "All");
+    return query;
+  }
+
+  std::shared_ptr<HttpTransport> transport;
+  ClientOptions options;
+  Clock& clock;
+  RateLimiter limiter;
+};
+
+Client::Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(transport), std::move(options), clock)) {}
+Client::~Client() = default;
+
+Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
+                                                            std::stop_token stop) {
+  HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};
+  const Result<Json> list = impl_->SendForObject(std::move(request), stop);
+  if (!list) return Fail(list.error());
+  std::vector<ResourceType> out;
+  const Json* resources = Find(*list, {"resources"});
+  if (resources == nullptr || !resources->is_array()) return out;
+  for (const Json& resource : *resources) {
+    const std::string name = StringAt(resource, {"name"});
+    if (name.empty() || name.find('/') != std::string::npos) continue;  // subresources
+    out.push_back({group, version, name, StringAt(resource, {"kind"}), BoolAt(resource, {"namespaced"})});
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& group, std::stop_token stop) {
+  HttpRequest request{
+      .method = "GET", .path = group.empty() ? "/api" : "/apis/" + PercentEncode(group), .headers = {}, .body = {}};
+  const Result<Json> answer = impl_->SendForObject(std::move(request), stop);
+  if (!answer) return Fail(answer.error());
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& version) {
+    for (const std::string& known : out) {
+      if (known == version) return;
+    }
+    if (!version.empty()) out.push_back(version);
+  };
+  add(StringAt(*answer, {"preferredVersion", "version"}));
+  if (const Json* versions = Find(*answer, {"versions"}); versions != nullptr && versions->is_array()) {
+    // APIVersions (the core group) lists strings, APIGroup objects.
+    for (const Json& version : *versions) {
+      add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
+    }
+  }
+  return out;
+}
+
+Result<std::string> Client::GetRaw(const std::string& path, std::stop_token stop) {
+  HttpRequest request{.method = "GET", .path = path, .headers = {{"Accept", "*/*"}}, .body = {}};
+  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
+  if (!response) return Fail(response.error());
+  return std::move(response->body);
+}
+
+Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  HttpRequest request{.method = "GET", .path = ResourcePath(type, key.ns, key.name), .headers = {}, .body = {}};
+  return impl_->SendForObject(std::move(request), stop);
+}
+
+Result<ListPage> Client::List(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
+  Query query;
+  query.AddIfSet("labelSelector", options.label_selector);
+  query.AddIfSet("fieldSelector", options.field_selector);
+  query.AddIfSet("resourceVersion", options.resource_version);
+  query.AddIfSet("resourceVersionMatch", options.resource_version_match);
+  if (options.limit > 0) query.Add("limit", std::to_string(options.limit));
+  query.AddIfSet("continue", options.continue_token);
+  HttpRequest request{
+      .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
+  Result<Json> list = impl_->SendForObject(std::move(request), stop);
+  if (!list) return Fail(list.error());
+
+  ListPage page;
+  page.resource_version = StringAt(*list, {"metadata", "resourceVersion"});
+  page.continue_token = StringAt(*list, {"metadata", "continue"});
+  const auto items = list->find("items");
+  // Go writes null for an empty slice. An answer without items at all is no list, and never an empty one.
+  if (items == list->end() || !(items->is_array() || items->is_null())) {
+    return Fail(Reason::kDecode, "the answer to a list of " + type.resource + " has no items");
+  }
+  page.items.reserve(items->size());
+  for (Json& item : *items) {
+    if (!item.is_object()) return Fail(Reason::kDecode, "an item in the list of " + type.resource + " is no object");
+    item.emplace("apiVersion", type.ApiVersion());
+    item.emplace("kind", type.kind);
+    page.items.push_back(std::move(item));
+  }
+  return page;
+}
+
+Result<std::unique_ptr<Watch>> Client::OpenWatch(const ResourceType& type, const WatchOptions& options,
+                                                 std::stop_token stop) {
+  Query query;
+  query.Add("watch", "true");
+  query.Add("allowWatchBookmarks", "true");
+  query.AddIfSet("labelSelector", options.label_selector);
+  query.AddIfSet("fieldSelector", options.field_selector);
+  query.AddIfSet("resourceVersion", options.resource_version);
+  if (options.send_initial_events) {
+    query.Add("sendInitialEvents", "true");
+    query.Add("resourceVersionMatch", "NotOlderThan");
+  }
+  query.Add("timeoutSeconds", std::to_string(options.timeout.count()));
+  HttpRequest request{
+      .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
+  request.timeout = options.timeout + kWatchMargin;
+  auto stream = impl_->Run<std::unique_ptr<HttpStream>>(
+      request, stop, [&] { return impl_->transport->Open(request, stop); },
+      [](const std::unique_ptr<HttpStream>& answer) -> const HttpResponse& { return answer->head(); });
+  if (!stream) return Fail(stream.error());
+  if ((*stream)->head().status / 100 != 2) return Fail(ErrorFromResponse((*stream)->head(), Describe(request)));
+  return std::make_unique<StreamWatch>(std::move(*stream));
+}
+
+Result<Json> Client::Create(const ResourceType& type, const Json& object, const WriteOptions& options,
+                            std::stop_token stop) {
+  ObjectKey key = KeyOf(object);
+  const std::string ns = key.ns;
+  // The server makes a name of generateName; a subresource ("binding", "eviction") belongs to a named object.
+  if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  const std::string path = options.subresource.empty() ? ResourcePath(type, ns)
+                                                       : ResourcePath(type, ns, key.name, options.subresource);
+  HttpRequest request{.method = "POST",
+                      .path = path + impl_->WriteQuery(options).text(),
+                      .headers = {{"Content-Type", "application/json"}},
+                      .body = DumpJson(object)};
+  return impl_->SendForObject(std::move(request), stop);
+}
+
+Result<Json> Client::Update(const ResourceType& type, const Json& object, const WriteOptions& options,
+                            std::stop_token stop) {
+  const ObjectKey key = KeyOf(object);
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  HttpRequest request{
+      .method = "PUT",
+      .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
+      .headers = {{"Content-Type", "application/json"}},
+      .body = DumpJson(object)};
+  return impl_->SendForObject(std::move(request), stop);
+}
+
+Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
+                           const WriteOptions& options, std::stop_token stop) {
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  Query query = impl_->WriteQuery(options);
+  if (patch_type == PatchType::kApply && options.force) query.Add("force", "true");
+  HttpRequest request{.method = "PATCH",
+                      .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
+                      .headers = {{"Content-Type", ContentType(patch_type)}},
+                      .body = DumpJson(patch)};
+  return impl_->SendForObject(std::move(request), stop);
+}
+
+Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
+                      std::stop_token stop) {
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  Json body = {
+      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", ToString(options.propagation)}};
+  if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
+  if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
+  HttpRequest request{.method = "DELETE",
+                      .path = ResourcePath(type, key.ns, key.name),
+                      .headers = {{"Content-Type", "application/json"}},
+                      .body = DumpJson(body)};
+  const Result<HttpResponse> response = impl_->Send(std::move(request), stop);
+  if (!response) return Fail(response.error());
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,145 @@
+#include "operator/client/config.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "operator/client/base64.h"
+#include "operator/client/cpprest_transport.h"
+#include "operator/client/exec_credential.h"
+#include "operator/client/file.h"
+#include "operator/client/kubeconfig.h"
+#include "operator/client/token_source.h"
+
+namespace yad {
+namespace {
+
+constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+Result<ClusterConfig> LoadFile(const std::string& path, const std::string& context) {
+  Result<std::string> text = ReadSmallFile(path);
+  if (!text) return Fail(Reason::kConfig, "kubeconfig " + text.error().message);
+  return ConfigFromKubeconfig({{path, std::move(*text)}}, context);
+}
+
+// $KUBECONFIG: files that do not exist are passed over, as kubectl does; but not all of them.
+Result<ClusterConfig> LoadList(const std::string& list, const std::string& context) {
+  std::vector<KubeconfigFile> files;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    const std::string path = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (path.empty() || !Exists(path)) continue;
+    Result<std::string> text = ReadSmallFile(path);
+    if (!text) return Fail(Reason::kConfig, "kubeconfig " + text.error().message);
+    files.push_back({path, std::move(*text)});
+  }
+  if (files.empty()) {
+    return Fail(Reason::kConfig, "KUBECONFIG is set to \"" + list +
+                                     "\", and no such file exists (correct it, unset it, or give --kubeconfig FILE)");
+  }
+  return ConfigFromKubeconfig(files, context);
+}
+
+}  // namespace
+
+Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
+  if (!kubeconfig_flag.empty()) return LoadFile(kubeconfig_flag, context);
+  if (const std::string list = Variable("KUBECONFIG"); !list.empty()) return LoadList(list, context);
+  const std::string token = std::string(kServiceAccount) + "/token";
+  const bool in_pod = !Variable("KUBERNETES_SERVICE_HOST").empty();
+  if (in_pod && Exists(token)) return LoadInClusterConfig();
+  const std::string home = Variable("HOME");
+  const std::string home_file = home.empty() ? "" : home + "/.kube/config";
+  if (!home.empty() && Exists(home_file)) return LoadFile(home_file, context);
+  return Fail(Reason::kConfig,
+              "no cluster to talk to was found: --kubeconfig is not given, KUBECONFIG is not set, " +
+                  (in_pod ? "the pod has no service account token (" + token + "; is automountServiceAccountToken false?)"
+                          : std::string("this is no pod (KUBERNETES_SERVICE_HOST is not set)")) +
+                  ", and " + (home.empty() ? "HOME is not set" : home_file + " does not exist") +
+                  " (give --kubeconfig FILE, or set KUBECONFIG)");
+}
+
+Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
+  const std::string host = Variable("KUBERNETES_SERVICE_HOST");
+  const std::string port = Variable("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty()) {
+    return Fail(Reason::kConfig,
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a pod");
+  }
+  ClusterConfig config;
+  const bool ipv6 = host.find(':') != std::string::npos;
+  config.server = "https://" + (ipv6 ? "[" + host + "]" : host) + ":" + port;
+  config.source = "the pod's service account";
+  config.token_file = directory + "/token";
+  const Result<std::string> token = ReadSmallFile(config.token_file);
+  if (!token) {
+    return Fail(Reason::kConfig, "the pod's service account token cannot be read: " + token.error().message +
+                                     " (is automountServiceAccountToken false?)");
+  }
+  Result<std::string> ca = ReadSmallFile(directory + "/ca.crt");
+  if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
+  config.ca_pem = std::move(*ca);
+  const Result<std::string> ns = ReadSmallFile(directory + "/namespace");
+  if (ns && !Trim(*ns).empty()) config.ns = Trim(*ns);
+  return config;
+}
+
+Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options) {
+  TransportOptions transport_options{.server = config.server,
+                                     .tls_server_name = config.tls_server_name,
+                                     .insecure_skip_tls_verify = config.insecure_skip_tls_verify,
+                                     .ca_pem = config.ca_pem,
+                                     .client_cert_pem = config.client_cert_pem,
+                                     .client_key_pem = config.client_key_pem,
+                                     .proxy_url = config.proxy_url};
+  const auto fail = [&config](const Error& error) { return Fail(error.reason, config.source + ": " + error.message); };
+
+  if (config.exec) {
+    auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
+    auto transport = std::make_shared<ExecCredentialTransport>(source, std::move(transport_options));
+    // A plugin that is missing or misbehaves is said at the start. One that only fails may work later.
+    if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
+      return Fail(current.error());
+    }
+    options.authorization = [source]() -> Result<std::string> {
+      Result<ExecCredential> credential = source->Get();
+      if (!credential) return Fail(credential.error());
+      return credential->token.empty() ? "" : "Bearer " + credential->token;
+    };
+    options.on_unauthorized = [source] { source->Invalidate(); };
+    return std::make_unique<Client>(std::move(transport), std::move(options));
+  }
+
+  Result<std::shared_ptr<HttpTransport>> transport = MakeCpprestTransport(transport_options);
+  if (!transport) return fail(transport.error());
+  if (!config.token_file.empty()) {
+    auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
+    if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
+    options.authorization = [file]() -> Result<std::string> {
+      Result<std::string> token = file->Get();
+      if (!token) return token;
+      return "Bearer " + *token;
+    };
+    options.on_unauthorized = [file] { file->Invalidate(); };
+  } else if (!config.token.empty()) {
+    options.authorization = [header = "Bearer " + config.token]() -> Result<std::string> { return header; };
+  } else if (!config.username.empty()) {
+    options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)]()
+        -> Result<std::string> { return header; };
+  }
+  return std::make_unique<Client>(std::move(*transport), std::move(options));
+}
+
+}  // namespace yad

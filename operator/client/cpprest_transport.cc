@@ -1,0 +1,364 @@
+#include "operator/client/cpprest_transport.h"
+
+#include <cpprest/http_client.h>
+#include <netdb.h>
+#include <pplx/threadpool.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "operator/client/tls_client.h"
+
+namespace yad {
+namespace {
+
+namespace http = web::http;
+
+constexpr std::size_t kMaxUnaryBody = 512u << 20;  // a list of 500 objects of 1 MB fits
+constexpr std::size_t kMaxErrorBody = 1u << 20;
+
+// What a task leaves behind for the thread that waits for it. Shared, because the thread may not wait to the end.
+template <typename T>
+struct Slot {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  bool done = false;
+  std::optional<T> value;
+  std::exception_ptr failure;
+};
+
+// What all requests to one server share. Kept alive by open streams.
+struct Server {
+  std::string url;
+  std::string host;
+  std::string host_header;  // "" where the library's own is right
+  std::shared_ptr<TlsClient> tls;  // null for http://
+  std::unique_ptr<http::client::http_client> client;
+
+  Error Explain(const std::exception_ptr& failure) const;
+};
+
+Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message), 0, std::nullopt, {}}; }
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string Seconds(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
+  return std::to_string(count) + " ms";
+}
+
+Error Server::Explain(const std::exception_ptr& failure) const {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const http::http_exception& e) {
+    // The library gives the value of the lower layer's error code, without its category; the text says which step failed.
+    const int code = e.error_code().value();
+    const std::string_view what = e.what();
+    const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
+    if (starts("Error resolving") || starts("Failed to resolve")) {
+      const std::string why = code == TRY_AGAIN ? "the name server does not answer" : "no such host";
+      return TransportError("cannot reach " + url + ": the name \"" + host + "\" cannot be resolved (" + why + ")");
+    }
+    if (starts("Failed to connect")) {
+      // ECONNREFUSED arrives as EHOSTUNREACH: the library makes one of both.
+      const std::string why =
+          code == EHOSTUNREACH
+              ? "connection refused, or no route to the host (is the API server running, and is this its address?)"
+              : std::strerror(code);
+      return TransportError("cannot reach " + url + ": " + why);
+    }
+    const std::string tls_reason = tls == nullptr ? "" : tls->Explain(code);
+    if (!tls_reason.empty()) return TransportError("cannot talk to " + url + ": " + tls_reason);
+    if (starts("Error in SSL handshake")) {
+      return TransportError("cannot talk to " + url + ": the connection was closed during the TLS handshake");
+    }
+    if (starts("Failed to read") || starts("Retrieving message chunk") || starts("Failed to write")) {
+      return TransportError("the connection to " + url + " broke: " + std::string(what));
+    }
+    return TransportError("no answer from " + url + ": " + std::string(what));
+  } catch (const std::exception& e) {
+    return TransportError("no answer from " + url + ": " + e.what());
+  } catch (...) {
+    return TransportError("no answer from " + url);
+  }
+}
+
+// One request and its answer's body.
+class Exchange : public HttpStream {
+ public:
+  Exchange(std::shared_ptr<Server> server, const HttpRequest& request, std::stop_token stop)
+      : server_(std::move(server)),
+        stop_(std::move(stop)),
+        timeout_(request.timeout),
+        what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
+
+  // Closes the connection, unless the answer was read to its end: then it goes back to the pool.
+  ~Exchange() override {
+    if (!ended_) Cancel();
+  }
+
+  const HttpResponse& head() const override { return head_; }
+  HttpResponse& mutable_head() { return head_; }
+
+  Status Start(const HttpRequest& request) {
+    // A pooled connection that the server has closed meanwhile shows in the first write, or in the read after it. The
+    // library repeats the request in the latter case; here, where it cannot have been processed, we do.
+    for (bool again = false;; again = true) {
+      std::exception_ptr failure;
+      Result<http::http_response> response = [&]() -> Result<http::http_response> {
+        try {
+          return Await(server_->client->request(MakeRequest(request), cancel_.get_token()), failure);
+        } catch (...) {
+          failure = std::current_exception();
+          return Fail(server_->Explain(failure));
+        }
+      }();
+      if (!response) {
+        if (!again && FailedToWrite(failure)) continue;
+        return Fail(response.error());
+      }
+      response_ = std::move(*response);
+      break;
+    }
+    body_ = response_.body().streambuf();
+    head_.status = response_.status_code();
+    for (const auto& [name, value] : response_.headers()) head_.headers[Lower(name)] = value;
+    return {};
+  }
+
+  Result<bool> Read(std::string& out) override {
+    try {
+      for (;;) {
+        if (stop_.stop_requested()) return Cancelled();
+        // getn() would wait until the whole count is there or the stream ends: no event of a quiet watch would ever
+        // arrive. So: wait for one byte, and take what lies there.
+        std::uint8_t* data = nullptr;
+        std::size_t count = 0;
+        if (body_.acquire(data, count)) {
+          if (count > 0) {
+            out.append(reinterpret_cast<const char*>(data), count);
+            body_.release(data, count);
+            return true;
+          }
+          if (data != nullptr) body_.release(data, 0);
+          if (std::exception_ptr failure = body_.exception()) {
+            ended_ = true;
+            return Fail(stop_.stop_requested() ? Error{Reason::kCancelled, what_ + ": cancelled", 0, {}, {}}
+                                               : server_->Explain(failure));
+          }
+          ended_ = true;
+          return false;
+        }
+        std::exception_ptr failure;
+        const auto byte = Await(body_.getc(), failure);
+        if (!byte) return Fail(byte.error());
+      }
+    } catch (...) {
+      return Fail(server_->Explain(std::current_exception()));
+    }
+  }
+
+  // Reads the rest into the head's body.
+  Status ReadAll(std::size_t limit) {
+    for (;;) {
+      const Result<bool> more = Read(head_.body);
+      if (!more) return Fail(more.error());
+      if (!*more) return {};
+      if (head_.body.size() > limit) {
+        return Fail(Reason::kDecode, what_ + ": the answer is larger than " + std::to_string(limit >> 20) + " MiB");
+      }
+    }
+  }
+
+ private:
+  // A new one for each attempt: the library moves the body out of it.
+  http::http_request MakeRequest(const HttpRequest& from) const {
+    http::http_request request(from.method);
+    request.set_request_uri(from.path);
+    // An answer without compression: it would cost more time here than it saves on a cluster's network.
+    request.headers().add("Accept-Encoding", "identity");
+    if (!server_->host_header.empty()) request.headers().add("Host", server_->host_header);
+    std::string content_type = "application/json";
+    for (const auto& [name, value] : from.headers) {
+      if (Lower(name) == "content-type") {
+        content_type = value;
+      } else {
+        request.headers().add(name, value);
+      }
+    }
+    if (!from.body.empty()) request.set_body(from.body, content_type);
+    return request;
+  }
+
+  static bool FailedToWrite(const std::exception_ptr& failure) {
+    if (failure == nullptr) return false;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+      return std::strncmp(e.what(), "Failed to write request", 23) == 0;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  // Waits for the task, but not past the time-out or the stop. The library's own timer is of no use: it cannot be set
+  // for one request, and neither it nor a cancellation ends the resolution of a name.
+  template <typename T>
+  Result<T> Await(pplx::task<T> task, std::exception_ptr& failure) {
+    auto slot = std::make_shared<Slot<T>>();
+    // An exception that nobody takes out of a task ends the process: this continuation takes every one, and throws none.
+    task.then([slot](pplx::task<T> done) {
+      std::optional<T> value;
+      std::exception_ptr thrown;
+      try {
+        value = done.get();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      std::lock_guard lock(slot->mutex);
+      slot->value = std::move(value);
+      slot->failure = thrown;
+      slot->done = true;
+      slot->changed.notify_all();
+    });
+    {
+      std::unique_lock lock(slot->mutex);
+      const auto deadline = std::chrono::steady_clock::now() + timeout_;
+      if (slot->changed.wait_until(lock, stop_, deadline, [&] { return slot->done; })) {
+        if (slot->value) return std::move(*slot->value);
+        failure = slot->failure;
+      }
+    }
+    if (stop_.stop_requested()) return Cancelled();
+    Cancel();
+    if (failure == nullptr) {
+      return Fail(Reason::kTransport,
+                  what_ + (head_.status == 0 ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
+    }
+    return Fail(server_->Explain(failure));
+  }
+
+  tl::unexpected<Error> Cancelled() {
+    Cancel();
+    return Fail(Reason::kCancelled, what_ + ": cancelled");
+  }
+
+  void Cancel() noexcept {
+    ended_ = true;
+    try {
+      cancel_.cancel();
+    } catch (...) {  // Nothing is left to be cancelled then.
+    }
+  }
+
+  const std::shared_ptr<Server> server_;
+  const std::stop_token stop_;
+  const std::chrono::milliseconds timeout_;
+  const std::string what_;
+  pplx::cancellation_token_source cancel_;
+  http::http_response response_;
+  concurrency::streams::streambuf<std::uint8_t> body_;
+  HttpResponse head_;
+  bool ended_ = false;
+};
+
+class CpprestTransport : public HttpTransport {
+ public:
+  explicit CpprestTransport(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
+    Exchange exchange(server_, request, std::move(stop));
+    if (Status started = exchange.Start(request); !started) return Fail(started.error());
+    if (Status read = exchange.ReadAll(kMaxUnaryBody); !read) return Fail(read.error());
+    return std::move(exchange.mutable_head());
+  }
+
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
+    auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
+    if (Status started = exchange->Start(request); !started) return Fail(started.error());
+    if (exchange->head().status / 100 != 2) {
+      if (Status read = exchange->ReadAll(kMaxErrorBody); !read) return Fail(read.error());
+    }
+    return exchange;
+  }
+
+ private:
+  const std::shared_ptr<Server> server_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options) {
+  const auto bad = [&](const std::string& why) {
+    return Fail(Reason::kConfig, "the server's address \"" + options.server + "\" " + why);
+  };
+  try {
+    static std::once_flag once;
+    std::call_once(once, [&options] {
+      try {
+        // It would start 40 threads.
+        crossplat::threadpool::initialize_with_threads(static_cast<std::size_t>(std::max(options.threads, 1)));
+      } catch (const std::exception&) {  // Somebody else in this process was first.
+      }
+    });
+
+    const web::uri uri(options.server);
+    if (uri.scheme() != "https" && uri.scheme() != "http") return bad("must begin with https:// (or http://)");
+    if (uri.host().empty()) return bad("names no host");
+    if (!uri.user_info().empty() || !uri.query().empty()) return bad("must not hold credentials or a query");
+
+    auto server = std::make_shared<Server>();
+    server->url = options.server;
+    while (server->url.ends_with('/')) server->url.pop_back();
+    server->host = uri.host();
+    web::uri_builder base(uri);
+    if (server->host.starts_with('[') && server->host.ends_with(']')) {
+      // The library hands the host to the resolver as it is, which knows no brackets; only the header needs them.
+      server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
+      server->host = server->host.substr(1, server->host.size() - 2);
+      base.set_host(server->host);
+    }
+
+    http::client::http_client_config config;
+    config.set_timeout(std::chrono::hours(24));  // Await() has the real ones.
+    config.set_max_redirects(0);                 // A redirect would carry the credentials elsewhere.
+    if (!options.proxy_url.empty()) {
+      const web::uri proxy_uri(options.proxy_url);
+      if (proxy_uri.scheme() != "http") {
+        return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
+      }
+      web::web_proxy proxy(proxy_uri);
+      const std::string user_info = web::uri::decode(proxy_uri.user_info());
+      if (!user_info.empty()) {
+        const std::size_t colon = std::min(user_info.find(':'), user_info.size());
+        const std::string password = colon < user_info.size() ? user_info.substr(colon + 1) : "";
+        proxy.set_credentials(web::credentials(user_info.substr(0, colon), password));
+      }
+      config.set_proxy(proxy);
+    }
+    if (uri.scheme() == "https") {
+      Result<std::shared_ptr<TlsClient>> tls = TlsClient::Make(options, server->host);
+      if (!tls) return Fail(tls.error());
+      server->tls = *tls;
+      config.set_validate_certificates(!options.insecure_skip_tls_verify);
+      config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
+      config.set_ssl_context_callback([client = *tls](boost::asio::ssl::context& context) {
+        if (!client->Apply(context.native_handle())) throw std::runtime_error("OpenSSL refused the TLS settings");
+      });
+    }
+    server->client = std::make_unique<http::client::http_client>(base.to_uri(), config);
+    return std::make_shared<CpprestTransport>(std::move(server));
+  } catch (const std::exception& e) {
+    return bad(std::string("cannot be used: ") + e.what());
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,143 @@
+#include "operator/client/exec_credential.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/client/base64.h"
+#include "operator/client/file.h"
+#include "operator/client/json_codec.h"
+#include "operator/client/subprocess.h"
+
+namespace yad {
+namespace {
+
+constexpr std::chrono::seconds kMinimumAge{5};
+
+// What the plugin is told about the cluster (KUBERNETES_EXEC_INFO).
+std::string ExecInfo(const ClusterConfig& config) {
+  Json spec = {{"interactive", false}};
+  if (config.exec->provide_cluster_info) {
+    Json cluster = {{"server", config.server}};
+    if (!config.tls_server_name.empty()) cluster["tls-server-name"] = config.tls_server_name;
+    if (config.insecure_skip_tls_verify) cluster["insecure-skip-tls-verify"] = true;
+    if (!config.ca_pem.empty()) cluster["certificate-authority-data"] = Base64Encode(config.ca_pem);
+    if (!config.proxy_url.empty()) cluster["proxy-url"] = config.proxy_url;
+    spec["cluster"] = std::move(cluster);
+  }
+  return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
+}
+
+}  // namespace
+
+Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version) {
+  // No message may quote the output: it holds the credential.
+  const Result<Json> parsed = ParseJson(output);
+  if (!parsed || !parsed->is_object()) {
+    return Fail(Reason::kConfig, output.empty() ? "it printed nothing" : "it printed no JSON object");
+  }
+  if (StringAt(*parsed, {"kind"}) != "ExecCredential") {
+    return Fail(Reason::kConfig, "it printed no object of kind ExecCredential");
+  }
+  if (StringAt(*parsed, {"apiVersion"}) != api_version) {
+    return Fail(Reason::kConfig, "it was asked for " + api_version + " and printed " +
+                                     Excerpt(StringAt(*parsed, {"apiVersion"}), 80));
+  }
+  ExecCredential credential;
+  credential.token = StringAt(*parsed, {"status", "token"});
+  credential.client_cert_pem = StringAt(*parsed, {"status", "clientCertificateData"});
+  credential.client_key_pem = StringAt(*parsed, {"status", "clientKeyData"});
+  if (credential.token.find_first_of("\r\n") != std::string::npos) {
+    return Fail(Reason::kConfig, "its token holds a line break");
+  }
+  if (credential.client_cert_pem.empty() != credential.client_key_pem.empty()) {
+    return Fail(Reason::kConfig, "it printed clientCertificateData and clientKeyData not together");
+  }
+  if (credential.token.empty() && credential.client_cert_pem.empty()) {
+    return Fail(Reason::kConfig, "it printed neither status.token nor status.clientCertificateData");
+  }
+  const std::string expires = StringAt(*parsed, {"status", "expirationTimestamp"});
+  if (!expires.empty()) {
+    credential.expires = ParseTime(expires);
+    if (*credential.expires == WallTime{}) {
+      return Fail(Reason::kConfig, "its status.expirationTimestamp is no time: " + Excerpt(expires, 40));
+    }
+  }
+  return credential;
+}
+
+ExecCredentialSource::ExecCredentialSource(const ClusterConfig& config, Clock& clock, std::chrono::milliseconds timeout)
+    : plugin_(*config.exec), exec_info_(ExecInfo(config)), source_(config.source), clock_(clock), timeout_(timeout) {}
+
+Result<ExecCredential> ExecCredentialSource::Get() {
+  std::lock_guard lock(mutex_);
+  if (cached_ && (!cached_->expires || clock_.WallNow() < *cached_->expires)) return *cached_;
+  Result<ExecCredential> fresh = Run();
+  if (fresh) {
+    cached_ = *fresh;
+    fetched_at_ = clock_.Now();
+  }
+  return fresh;
+}
+
+void ExecCredentialSource::Invalidate() {
+  std::lock_guard lock(mutex_);
+  if (clock_.Now() - fetched_at_ >= kMinimumAge) cached_.reset();
+}
+
+Result<ExecCredential> ExecCredentialSource::Run() const {
+  Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
+  program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
+  // A failure later than at the start (the plugin's own server may be away) can heal: kTransport is tried again.
+  const auto fail = [this](Reason reason, const std::string& why) {
+    return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
+  };
+  const Result<SubprocessResult> result = RunSubprocess(program);
+  if (!result) {
+    const bool missing = result.error().reason == Reason::kNotFound;
+    std::string why = missing ? "there is no such program" : result.error().message;
+    if (missing && !plugin_.install_hint.empty()) why += "\n" + plugin_.install_hint;
+    return fail(missing ? Reason::kConfig : result.error().reason, why);
+  }
+  if (result->exit_code != 0) {
+    const std::string tail = Trim(result->error_tail);
+    return fail(Reason::kTransport, "exit code " + std::to_string(result->exit_code) +
+                                        (tail.empty() ? "" : ": " + Excerpt(tail, 1024)));
+  }
+  Result<ExecCredential> credential = ParseExecCredential(result->output, plugin_.api_version);
+  if (!credential) return fail(credential.error().reason, credential.error().message);
+  return credential;
+}
+
+Result<std::shared_ptr<HttpTransport>> ExecCredentialTransport::Current() {
+  Result<ExecCredential> credential = source_->Get();
+  if (!credential) return Fail(credential.error());
+  std::lock_guard lock(mutex_);
+  const bool same = credential->client_cert_pem.empty() || (credential->client_cert_pem == options_.client_cert_pem &&
+                                                            credential->client_key_pem == options_.client_key_pem);
+  if (current_ == nullptr || !same) {
+    TransportOptions options = options_;
+    if (!credential->client_cert_pem.empty()) {
+      options.client_cert_pem = credential->client_cert_pem;
+      options.client_key_pem = credential->client_key_pem;
+    }
+    Result<std::shared_ptr<HttpTransport>> made = MakeCpprestTransport(options);
+    if (!made) return made;
+    options_ = std::move(options);
+    current_ = std::move(*made);
+  }
+  return current_;
+}
+
+Result<HttpResponse> ExecCredentialTransport::Send(const HttpRequest& request, std::stop_token stop) {
+  Result<std::shared_ptr<HttpTransport>> transport = Current();
+  if (!transport) return Fail(transport.error());
+  return (*transport)->Send(request, std::move(stop));
+}
+
+Result<std::unique_ptr<HttpStream>> ExecCredentialTransport::Open(const HttpRequest& request, std::stop_token stop) {
+  Result<std::shared_ptr<HttpTransport>> transport = Current();
+  if (!transport) return Fail(transport.error());
+  return (*transport)->Open(request, std::move(stop));
+}
+
+}  // namespace yad

@@ -1,0 +1,72 @@
+// Credentials from a program: client.authentication.k8s.io/v1 and v1beta1 ExecCredential, as kubectl runs it.
+#ifndef OPERATOR_CLIENT_EXEC_CREDENTIAL_H_
+#define OPERATOR_CLIENT_EXEC_CREDENTIAL_H_
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/client/config.h"
+#include "operator/client/cpprest_transport.h"
+
+namespace yad {
+
+struct ExecCredential {
+  std::string token;  // These never appear in an error or a log line.
+  std::string client_cert_pem;
+  std::string client_key_pem;
+  std::optional<WallTime> expires;
+};
+
+// From the program's standard output. `api_version` is the one that it was asked for.
+Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
+
+// Runs the plugin when its last credential has expired or was refused. Thread-safe; others wait while it runs.
+class ExecCredentialSource {
+ public:
+  ExecCredentialSource(const ClusterConfig& config, Clock& clock,
+                       std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+  Result<ExecCredential> Get();
+  // The server has refused it. A credential of the last seconds stays: one refusal of many requests that were under way
+  // together must not run the plugin for each.
+  void Invalidate();
+
+ private:
+  Result<ExecCredential> Run() const;
+
+  const ExecCredentialPlugin plugin_;
+  const std::string exec_info_;
+  const std::string source_;
+  Clock& clock_;
+  const std::chrono::milliseconds timeout_;
+  std::mutex mutex_;
+  std::optional<ExecCredential> cached_;
+  SteadyTime fetched_at_;
+};
+
+// A transport that is built anew when the plugin gives another client certificate. Requests that are under way keep theirs.
+class ExecCredentialTransport : public HttpTransport {
+ public:
+  ExecCredentialTransport(std::shared_ptr<ExecCredentialSource> source, TransportOptions options)
+      : source_(std::move(source)), options_(std::move(options)) {}
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
+  // The transport for the credential of this moment.
+  Result<std::shared_ptr<HttpTransport>> Current();
+
+ private:
+  const std::shared_ptr<ExecCredentialSource> source_;
+  std::mutex mutex_;
+  TransportOptions options_;
+  std::shared_ptr<HttpTransport> current_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_EXEC_CREDENTIAL_H_

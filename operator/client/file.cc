@@ -1,0 +1,46 @@
+#include "operator/client/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxSize = 16u << 20;
+
+}  // namespace
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  const auto fail = [&path](const std::string& why) { return Fail(Reason::kConfig, path + ": " + why); };
+  // Not blocking, or a FIFO without a writer would hold us for ever.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return fail(std::strerror(errno));
+  std::string text;
+  int error = 0;
+  bool too_large = false;
+  char chunk[16384];
+  for (;;) {
+    const ssize_t count = read(file, chunk, sizeof(chunk));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) error = errno;
+    if (count <= 0) break;
+    text.append(chunk, static_cast<std::size_t>(count));
+    if ((too_large = text.size() > kMaxSize)) break;
+  }
+  close(file);
+  if (error != 0) return fail(std::strerror(error));
+  if (too_large) return fail("the file is larger than 16 MiB");
+  return text;
+}
+
+std::string Trim(const std::string& text) {
+  constexpr const char* kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace yad

@@ -1,0 +1,28 @@
+// JSON from outside: hostile until parsed.
+#ifndef OPERATOR_CLIENT_JSON_CODEC_H_
+#define OPERATOR_CLIENT_JSON_CODEC_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+// Deeper nesting is refused: whoever walks or prints an object recurses. Kubernetes' own objects have about 20 levels.
+inline constexpr int kMaxParseDepth = 1000;
+
+// kDecode where the text is no JSON, has invalid UTF-8, or nests too deeply. Never throws.
+Result<Json> ParseJson(std::string_view text);
+
+// Compact text. Invalid UTF-8 (which only we could have put there) becomes U+FFFD instead of an exception.
+std::string DumpJson(const Json& value);
+
+// The beginning of a text for a message: one line, printable, cut at `limit` bytes.
+std::string Excerpt(std::string_view text, std::size_t limit = 200);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_JSON_CODEC_H_

@@ -1,0 +1,294 @@
+#include "operator/client/tls_client.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <utility>
+#include <vector>
+
+namespace yad {
+namespace {
+
+template <auto Function>
+struct Deleter {
+  template <typename T>
+  void operator()(T* pointer) const {
+    Function(pointer);
+  }
+};
+using BioPtr = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
+using CertPtr = std::unique_ptr<X509, Deleter<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using StorePtr = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
+using NamesPtr = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+
+// OpenSSL's newest complaint. Empties the thread's error queue, so that it cannot be taken for a later call's.
+std::string OpenSslReason() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "unreadable" : reason;
+}
+
+// All certificates of a PEM text; other blocks are passed over.
+Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what) {
+  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  std::vector<CertPtr> out;
+  while (bio != nullptr) {
+    CertPtr cert(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    if (cert == nullptr) break;
+    out.push_back(std::move(cert));
+  }
+  const unsigned long code = ERR_peek_last_error();
+  const bool at_end = ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+  const std::string reason = OpenSslReason();
+  if (!at_end) return Fail(Reason::kConfig, what + " cannot be read: " + reason);
+  if (out.empty()) {
+    return Fail(Reason::kConfig, what + " holds no certificate: it must be PEM (-----BEGIN CERTIFICATE-----)");
+  }
+  return out;
+}
+
+// OpenSSL would ask for a passphrase on the terminal.
+int NoPassphrase(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+Result<KeyPtr> ReadKey(const std::string& pem) {
+  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  bool encrypted = false;
+  KeyPtr key(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, &encrypted));
+  const std::string reason = OpenSslReason();
+  if (encrypted) return Fail(Reason::kConfig, "the client key is encrypted with a passphrase: give it without one");
+  if (key == nullptr) return Fail(Reason::kConfig, "the client key is no PEM private key: " + reason);
+  return key;
+}
+
+std::string OneLine(const X509_NAME* name) {
+  BioPtr bio(BIO_new(BIO_s_mem()));
+  X509_NAME_print_ex(bio.get(), name, 0, XN_FLAG_ONELINE & ~XN_FLAG_SPC_EQ);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &data);
+  return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+std::string TimeText(const ASN1_TIME* time) {
+  BioPtr bio(BIO_new(BIO_s_mem()));
+  ASN1_TIME_print(bio.get(), time);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &data);
+  return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+// The names and addresses that a certificate is valid for, for a message.
+std::string NamesOf(X509* cert) {
+  NamesPtr names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
+  std::string out;
+  const auto add = [&out](const std::string& name) { out.append(out.empty() ? "" : ", ").append(name); };
+  const int count = names == nullptr ? 0 : sk_GENERAL_NAME_num(names.get());
+  for (int i = 0; i < count; ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type == GEN_DNS) {
+      add(std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName)),
+                      static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName))));
+    } else if (name->type == GEN_IPADD) {
+      const unsigned char* bytes = ASN1_STRING_get0_data(name->d.iPAddress);
+      if (ASN1_STRING_length(name->d.iPAddress) == 4) {
+        add(std::to_string(bytes[0]) + "." + std::to_string(bytes[1]) + "." + std::to_string(bytes[2]) + "." +
+            std::to_string(bytes[3]));
+      } else {
+        add("an IPv6 address");
+      }
+    }
+  }
+  return out.empty() ? "no name at all" : out;
+}
+
+bool IsIpAddress(const std::string& host) {
+  ASN1_OCTET_STRING* address = a2i_IPADDRESS(host.c_str());
+  ERR_clear_error();
+  ASN1_OCTET_STRING_free(address);
+  return address != nullptr;
+}
+
+std::string Refusal(X509_STORE_CTX* chain, const std::string& name, bool own_ca) {
+  const int error = X509_STORE_CTX_get_error(chain);
+  X509* cert = X509_STORE_CTX_get_current_cert(chain);
+  if (cert == nullptr) cert = X509_STORE_CTX_get0_cert(chain);
+  switch (error) {
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return "the server's certificate is signed by an unknown authority (issuer \"" +
+             OneLine(X509_get_issuer_name(cert)) + "\"): " +
+             (own_ca ? "it is none of the configured CA's (certificate-authority)"
+                     : "no certificate-authority is configured, and the system does not trust it");
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return "the server's certificate is not valid for \"" + name + "\", but for " +
+             NamesOf(X509_STORE_CTX_get0_cert(chain)) +
+             " (use one of these as the server's address, or as tls-server-name)";
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      return "the certificate \"" + OneLine(X509_get_subject_name(cert)) + "\" has expired on " +
+             TimeText(X509_get0_notAfter(cert)) + " (renew it, or correct this machine's clock)";
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      return "the certificate \"" + OneLine(X509_get_subject_name(cert)) + "\" is valid only from " +
+             TimeText(X509_get0_notBefore(cert)) + " (is this machine's clock right?)";
+    default:
+      return std::string("the server's certificate is refused: ") + X509_verify_cert_error_string(error);
+  }
+}
+
+void FreeOwner(void*, void* owner, CRYPTO_EX_DATA*, int, long, void*) {
+  delete static_cast<std::shared_ptr<TlsClient>*>(owner);
+}
+
+int OwnerIndex() {
+  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, FreeOwner);
+  return index;
+}
+
+TlsClient* OwnerOf(const SSL_CTX* context) {
+  auto* owner = static_cast<std::shared_ptr<TlsClient>*>(SSL_CTX_get_ex_data(context, OwnerIndex()));
+  return owner == nullptr ? nullptr : owner->get();
+}
+
+// Called for each certificate of a chain instead of whoever else registered himself: OpenSSL's verdict stands.
+int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
+
+}  // namespace
+
+struct TlsClient::Material {
+  StorePtr trusted;  // null: the system's
+  std::vector<CertPtr> certificates;
+  KeyPtr key;
+  bool insecure = false;
+  bool name_is_address = false;
+  std::string sni;  // "" for an address
+};
+
+Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& options, const std::string& host) {
+  auto material = std::make_unique<Material>();
+  material->insecure = options.insecure_skip_tls_verify;
+  if (!options.ca_pem.empty()) {
+    Result<std::vector<CertPtr>> roots = ReadCertificates(options.ca_pem, "the cluster's CA (certificate-authority)");
+    if (!roots) return Fail(roots.error());
+    material->trusted.reset(X509_STORE_new());
+    for (const CertPtr& root : *roots) X509_STORE_add_cert(material->trusted.get(), root.get());
+  }
+  if (options.client_cert_pem.empty() != options.client_key_pem.empty()) {
+    return Fail(Reason::kConfig, options.client_key_pem.empty() ? "a client certificate is given without its key"
+                                                                : "a client key is given without its certificate");
+  }
+  if (!options.client_cert_pem.empty()) {
+    Result<std::vector<CertPtr>> certificates = ReadCertificates(options.client_cert_pem, "the client certificate");
+    if (!certificates) return Fail(certificates.error());
+    Result<KeyPtr> key = ReadKey(options.client_key_pem);
+    if (!key) return Fail(key.error());
+    const bool fits = X509_check_private_key(certificates->front().get(), key->get()) == 1;
+    ERR_clear_error();
+    if (!fits) return Fail(Reason::kConfig, "the client key does not belong to the client certificate");
+    material->certificates = std::move(*certificates);
+    material->key = std::move(*key);
+  }
+  const std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
+  material->name_is_address = IsIpAddress(name);
+  if (!material->name_is_address) material->sni = name;
+  return std::shared_ptr<TlsClient>(new TlsClient(std::move(material), name));
+}
+
+TlsClient::TlsClient(std::unique_ptr<Material> material, std::string name)
+    : material_(std::move(material)), name_(std::move(name)) {}
+TlsClient::~TlsClient() = default;
+
+bool TlsClient::Apply(ssl_ctx_st* context) {
+  auto owner = std::make_unique<std::shared_ptr<TlsClient>>(shared_from_this());
+  if (SSL_CTX_set_ex_data(context, OwnerIndex(), owner.get()) != 1) return false;
+  owner.release();  // NOLINT(bugprone-unused-return-value): FreeOwner has it now.
+
+  bool ok = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
+  // A new store: whatever of the system's the context had trusted so far is gone.
+  if (material_->trusted != nullptr) SSL_CTX_set1_cert_store(context, material_->trusted.get());
+  if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
+  // The HTTP library would send its own idea of the name (the URL's host), and has no hook where the name is known and
+  // the connection already exists; a handshake's first call-back is both.
+  if (!material_->sni.empty()) {
+    SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
+      if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
+      const TlsClient* self = OwnerOf(SSL_get_SSL_CTX(ssl));
+      if (self != nullptr) SSL_set_tlsext_host_name(const_cast<SSL*>(ssl), self->material_->sni.c_str());
+    });
+  }
+  if (!material_->certificates.empty()) {
+    ok = ok && SSL_CTX_use_certificate(context, material_->certificates.front().get()) == 1;
+    for (std::size_t i = 1; i < material_->certificates.size(); ++i) {
+      ok = ok && SSL_CTX_add1_chain_cert(context, material_->certificates[i].get()) == 1;
+    }
+    ok = ok && SSL_CTX_use_PrivateKey(context, material_->key.get()) == 1;
+  }
+  ERR_clear_error();
+  return ok;
+}
+
+// Takes the place of OpenSSL's whole verification, and of the HTTP library's comparison of names, which knows neither
+// tls-server-name nor addresses in brackets, and falls back to the certificate's common name.
+int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
+  auto* self = static_cast<TlsClient*>(self_pointer);
+  X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);
+  X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
+  // As in Go: a certificate that is itself in the bundle is trusted, whoever signed it.
+  X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
+  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  const int set = self->material_->name_is_address
+                      ? X509_VERIFY_PARAM_set1_ip_asc(param, self->name_.c_str())
+                      : X509_VERIFY_PARAM_set1_host(param, self->name_.data(), self->name_.size());
+  if (set != 1) {
+    self->SetRefusal("the server's name \"" + self->name_ + "\" cannot be checked");
+    return 0;
+  }
+  const int verdict = X509_verify_cert(chain);
+  if (verdict <= 0) self->SetRefusal(Refusal(chain, self->name_, self->material_->trusted != nullptr));
+  return verdict > 0 ? 1 : 0;
+}
+
+void TlsClient::SetRefusal(std::string text) {
+  std::lock_guard lock(mutex_);
+  last_refusal_ = std::move(text);
+}
+
+std::string TlsClient::last_refusal() const {
+  std::lock_guard lock(mutex_);
+  return last_refusal_;
+}
+
+std::string TlsClient::Explain(int code) const {
+  const auto packed = static_cast<unsigned long>(static_cast<unsigned int>(code));
+  if (ERR_GET_LIB(packed) != ERR_LIB_SSL) return "";
+  const int reason = ERR_GET_REASON(packed);
+  switch (reason) {
+    case SSL_R_CERTIFICATE_VERIFY_FAILED: return last_refusal();
+    case SSL_R_WRONG_VERSION_NUMBER: return "the server does not speak TLS on this port";
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION: return "the server offers no TLS 1.2 or later";
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "the server wants a client certificate, and none is configured";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN: {
+      const char* text = ERR_reason_error_string(packed);
+      return std::string("the server refuses our client certificate (") + (text == nullptr ? "" : text) + ")";
+    }
+    default: {
+      const char* text = ERR_reason_error_string(packed);
+      return "TLS: " + (text == nullptr ? "error " + std::to_string(reason) : std::string(text));
+    }
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,79 @@
+#include "operator/client/watch_stream.h"
+
+#include <utility>
+
+#include "operator/client/json_codec.h"
+#include "operator/client/status_error.h"
+
+namespace yad {
+namespace {
+
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+}  // namespace
+
+Result<WatchEvent> ParseWatchEvent(std::string_view line) {
+  Result<Json> parsed = ParseJson(line);
+  if (!parsed) return Fail(Reason::kDecode, "an event of the watch: " + parsed.error().message);
+  const std::string type = StringAt(*parsed, {"type"});
+  const auto object = parsed->is_object() ? parsed->find("object") : parsed->end();
+  if (!parsed->is_object() || object == parsed->end() || !object->is_object()) {
+    return Fail(Reason::kDecode, "an event of the watch has no object: " + Excerpt(line));
+  }
+  WatchEvent event;
+  if (type == "ADDED") {
+    event.type = WatchEventType::kAdded;
+  } else if (type == "MODIFIED") {
+    event.type = WatchEventType::kModified;
+  } else if (type == "DELETED") {
+    event.type = WatchEventType::kDeleted;
+  } else if (type == "BOOKMARK") {
+    event.type = WatchEventType::kBookmark;
+  } else if (type == "ERROR") {
+    return Fail(ErrorFromStatus(*object, 0));
+  } else {
+    return Fail(Reason::kDecode, "an event of the watch has the unknown type \"" + Excerpt(type, 40) + "\"");
+  }
+  event.object = std::move(*object);
+  return event;
+}
+
+Result<std::optional<WatchEvent>> WatchDecoder::Next() {
+  for (;;) {
+    const std::size_t newline = buffer_.find('\n', scanned_);
+    if (newline == std::string::npos) {
+      // Only the unfinished line is kept, and moved only once per batch of lines.
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      scanned_ = buffer_.size();
+      if (buffer_.size() > kMaxWatchLine) break;
+      return std::nullopt;
+    }
+    const std::string_view line(buffer_.data() + begin_, newline - begin_);
+    if (line.size() > kMaxWatchLine) break;
+    begin_ = scanned_ = newline + 1;
+    if (IsBlank(line)) continue;
+    Result<WatchEvent> event = ParseWatchEvent(line);
+    if (!event) return Fail(std::move(event.error()));
+    return std::optional<WatchEvent>(std::move(*event));
+  }
+  return Fail(Reason::kDecode,
+              "a line of the watch is longer than " + std::to_string(kMaxWatchLine >> 20) + " MiB");
+}
+
+bool WatchDecoder::InMiddle() const { return !IsBlank(std::string_view(buffer_).substr(begin_)); }
+
+Result<std::optional<WatchEvent>> StreamWatch::Next() {
+  for (;;) {
+    Result<std::optional<WatchEvent>> event = decoder_.Next();
+    if (!event || event->has_value()) return event;
+    const Result<bool> more = stream_->Read(decoder_.buffer());
+    if (!more) return Fail(more.error());
+    if (!*more) {
+      if (decoder_.InMiddle()) return Fail(Reason::kTransport, "the watch was cut off in the middle of an event");
+      return std::nullopt;
+    }
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,50 @@
+// From the bytes of a watch to its events.
+#ifndef OPERATOR_CLIENT_WATCH_STREAM_H_
+#define OPERATOR_CLIENT_WATCH_STREAM_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/client/transport.h"
+
+namespace yad {
+
+// Longer lines are refused: etcd's objects end at about 1.5 MB.
+inline constexpr std::size_t kMaxWatchLine = 16u << 20;
+
+// Splits a byte stream into lines, and turns each into an event. Not thread-safe.
+class WatchDecoder {
+ public:
+  // Where Read() of a stream appends.
+  std::string& buffer() { return buffer_; }
+  // The next complete event; nullopt: more bytes are needed. An ERROR event is the Error that it describes.
+  Result<std::optional<WatchEvent>> Next();
+  // Whether bytes of an unfinished line are left.
+  bool InMiddle() const;
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;    // of the first line that was not taken yet
+  std::size_t scanned_ = 0;  // No newline in [begin_, scanned_).
+};
+
+Result<WatchEvent> ParseWatchEvent(std::string_view line);
+
+// One thread reads it.
+class StreamWatch : public Watch {
+ public:
+  explicit StreamWatch(std::unique_ptr<HttpStream> stream) : stream_(std::move(stream)) {}
+  Result<std::optional<WatchEvent>> Next() override;
+
+ private:
+  std::unique_ptr<HttpStream> stream_;
+  WatchDecoder decoder_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_WATCH_STREAM_H_
