@@ -1,0 +1,306 @@
+#include "operator/runtime/controller.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "operator/base/backoff.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kSyncPoll = milliseconds(50);
+constexpr Duration kSyncLogPeriod = seconds(10);
+// Into how many steps the resync period is cut, and how long one may be.
+constexpr int kResyncSteps = 256;
+constexpr Duration kMinResyncStep = milliseconds(100);
+constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
+constexpr Duration kPollBackoffCap = std::chrono::minutes(5);
+
+std::string_view GroupOf(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+// Calls a function of somebody else; what it throws becomes an Error.
+template <typename T, typename Function>
+Result<T> Guard(Function&& function) {
+  try {
+    return std::forward<Function>(function)();
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
+  } catch (...) {
+    return Fail(Reason::kInternalError, "an unknown exception escaped");
+  }
+}
+
+}  // namespace
+
+struct Controller::Impl {
+  struct Poll {
+    std::string name;
+    Duration period;
+    Duration deadline;
+    std::function<Result<std::vector<Request>>(std::stop_token)> call;
+  };
+
+  struct Metrics {
+    explicit Metrics(const std::string& name)
+        : success(Total(name, "success")),
+          error(Total(name, "error")),
+          requeue(Total(name, "requeue")),
+          requeue_after(Total(name, "requeue_after")),
+          errors(metrics::GetCounter("controller_runtime_reconcile_errors_total", "Reconciles that failed.",
+                                     {{"controller", name}})),
+          seconds_taken(metrics::GetHistogram(
+              "controller_runtime_reconcile_time_seconds", "How long a reconcile took.", {{"controller", name}},
+              {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+               0.7,   0.8,  0.9,   1.0,  1.25, 1.5,  1.75, 2.0,  2.5, 3.0,  3.5, 4.0,  4.5, 5,
+               6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60})),
+          active_workers(metrics::GetGauge("controller_runtime_active_workers", "Reconciles that run now.",
+                                           {{"controller", name}})),
+          max_concurrent(
+              metrics::GetGauge("controller_runtime_max_concurrent_reconciles", "Workers.", {{"controller", name}})) {}
+
+    static metrics::Counter& Total(const std::string& name, const std::string& result) {
+      return metrics::GetCounter("controller_runtime_reconcile_total", "Reconciles by result.",
+                                 {{"controller", name}, {"result", result}});
+    }
+
+    metrics::Counter& success;
+    metrics::Counter& error;
+    metrics::Counter& requeue;
+    metrics::Counter& requeue_after;
+    metrics::Counter& errors;
+    metrics::Histogram& seconds_taken;
+    metrics::Gauge& active_workers;
+    metrics::Gauge& max_concurrent;
+  };
+
+  Impl(ControllerOptions the_options, ReconcileFunction the_reconcile, Clock& the_clock)
+      : options(std::move(the_options)),
+        reconcile(std::move(the_reconcile)),
+        clock(the_clock),
+        queue(options.retry, clock, options.name),
+        metrics(options.name) {}
+
+  // The primary that `object` belongs to by its controller reference, if that is one of ours.
+  void AddOwner(const ObjectPtr& object) {
+    if (!object) return;
+    const OwnerReference* owner = object->meta().controller();
+    if (owner == nullptr) return;
+    const ResourceType& type = primary->options().type;
+    // Not the version: the reference keeps the one it was made with.
+    if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
+    const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
+    // Not in the cache (yet): the reconciler will find out.
+    if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
+    queue.Add(request);
+  }
+
+  bool AwaitSync(const std::stop_token& stop) {
+    SteadyTime next_log = clock.Now() + kSyncLogPeriod;
+    while (!stop.stop_requested()) {
+      std::string missing;
+      for (const Informer* informer : informers) {
+        if (!informer->synced()) missing += (missing.empty() ? "" : "; ") + informer->Describe();
+      }
+      if (missing.empty()) return true;
+      if (clock.Now() >= next_log) {
+        log::Info("waiting for caches", {{"controller", options.name}, {"missing", missing}});
+        next_log = clock.Now() + kSyncLogPeriod;
+      }
+      clock.Sleep(kSyncPoll, stop);
+    }
+    return false;
+  }
+
+  void Work(const std::stop_token& stop) {
+    while (std::optional<Request> request = queue.Get(stop)) {
+      metrics.active_workers.Add(1);
+      const SteadyTime start = clock.Now();
+      Result<ReconcileResult> result = Guard<ReconcileResult>([&] { return reconcile(*request, stop); });
+      metrics.seconds_taken.Observe(std::chrono::duration<double>(clock.Now() - start).count());
+      metrics.active_workers.Add(-1);
+      Settle(*request, result, stop);
+      queue.Done(*request);
+    }
+  }
+
+  // What becomes of a key after its reconcile: all of it is decided here.
+  void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
+    if (!result) {
+      const Error& error = result.error();
+      if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
+      metrics.error.Increment();
+      metrics.errors.Increment();
+      queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)));
+      log::Warn("reconcile failed", {{"controller", options.name},
+                                     {"object", request.ToString()},
+                                     {"failures", queue.Failures(request)},
+                                     {"error", error}});
+      return;
+    }
+    switch (result->next) {
+      case ReconcileResult::Next::kDone:
+        metrics.success.Increment();
+        queue.Forget(request);
+        return;
+      case ReconcileResult::Next::kNow:
+        metrics.requeue.Increment();
+        queue.Forget(request);
+        queue.Add(request);
+        return;
+      case ReconcileResult::Next::kAfter:
+        metrics.requeue_after.Increment();
+        queue.Forget(request);
+        queue.AddAfter(request, result->after);
+        return;
+      case ReconcileResult::Next::kBackoff:
+        metrics.requeue.Increment();
+        queue.AddRateLimited(request);
+        return;
+    }
+  }
+
+  // Every key has its own moment in the period, so that they don't come all at once; a clock hand goes round, and what
+  // it passes is queued.
+  void Resync(const std::stop_token& stop) {
+    const Duration period = options.resync;
+    const Duration step = std::clamp<Duration>(period / kResyncSteps, kMinResyncStep, kMaxResyncStep);
+    const SteadyTime start = clock.Now();
+    Duration passed{0};
+    while (clock.Sleep(step, stop)) {
+      const Duration now = clock.Now() - start;
+      Result<std::vector<ObjectPtr>> objects = primary->store().List();
+      if (!objects) continue;
+      for (const ObjectPtr& object : *objects) {
+        const ObjectKey& key = object->meta().key;
+        const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
+        // How often the hand has passed the offset until now, and until the last step.
+        if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
+      }
+      passed = now;
+    }
+  }
+
+  void RunPoll(const Poll& poll, const std::stop_token& stop) {
+    Backoff backoff({poll.period, std::max(poll.period, kPollBackoffCap), 2.0, 0.5});
+    bool failing = false;
+    while (!stop.stop_requested()) {
+      Duration delay = poll.period;
+      Result<std::vector<Request>> requests = CallPoll(poll, stop);
+      if (stop.stop_requested()) return;
+      if (requests) {
+        if (failing) log::Info("poll works again", {{"controller", options.name}, {"poll", poll.name}});
+        failing = false;
+        backoff.Reset();
+        for (const Request& request : *requests) queue.Add(request);
+      } else {
+        if (!failing) {
+          log::Warn("poll failed; trying again",
+                    {{"controller", options.name}, {"poll", poll.name}, {"error", requests.error()}});
+        }
+        failing = true;
+        delay = std::max<Duration>(backoff.Next(), requests.error().retry_after.value_or(milliseconds(0)));
+      }
+      clock.Sleep(delay, stop);
+    }
+  }
+
+  Result<std::vector<Request>> CallPoll(const Poll& poll, const std::stop_token& stop) {
+    std::stop_source call;
+    std::stop_callback on_stop(stop, [&] { call.request_stop(); });
+    std::jthread deadline([&](const std::stop_token& done) {
+      if (clock.Sleep(poll.deadline, done)) call.request_stop();
+    });
+    return Guard<std::vector<Request>>([&] { return poll.call(call.get_token()); });
+  }
+
+  const ControllerOptions options;
+  const ReconcileFunction reconcile;
+  Clock& clock;
+  WorkQueue queue;
+  Metrics metrics;
+  Informer* primary = nullptr;
+  std::vector<const Informer*> informers;
+  std::vector<Poll> polls;
+};
+
+Controller::Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock)
+    : impl_(std::make_shared<Impl>(std::move(options), std::move(reconcile), clock)) {}
+
+Controller::~Controller() = default;
+
+Controller& Controller::For(Informer& primary, Predicate predicate) {
+  impl_->primary = &primary;
+  return Watches(
+      primary,
+      [](const Event& event) { return std::vector<Request>{(event.after ? event.after : event.before)->meta().key}; },
+      std::move(predicate));
+}
+
+Controller& Controller::Owns(Informer& owned, Predicate predicate) {
+  if (impl_->primary == nullptr) {
+    log::Err("Owns needs For first", {{"controller", name()}, {"resource", owned.options().type.resource}});
+    std::abort();
+  }
+  owned.store().AddIndex(kControllerUidIndex, [](const StoredObject& object) {
+    const OwnerReference* owner = object.meta().controller();
+    return owner == nullptr ? std::vector<std::string>{} : std::vector<std::string>{owner->uid};
+  });
+  impl_->informers.push_back(&owned);
+  owned.AddHandler([impl = impl_, predicate = std::move(predicate)](const Event& event) {
+    if (predicate && !predicate(event)) return;
+    impl->AddOwner(event.before);  // It may have changed hands: both want to know.
+    impl->AddOwner(event.after);
+  });
+  return *this;
+}
+
+Controller& Controller::Watches(Informer& informer, MapFunction map, Predicate predicate) {
+  impl_->informers.push_back(&informer);
+  informer.AddHandler([impl = impl_, map = std::move(map), predicate = std::move(predicate)](const Event& event) {
+    if (predicate && !predicate(event)) return;
+    for (const Request& request : map(event)) impl->queue.Add(request);
+  });
+  return *this;
+}
+
+Controller& Controller::Polls(std::string name, Duration period, Duration deadline,
+                              std::function<Result<std::vector<Request>>(std::stop_token)> poll) {
+  impl_->polls.push_back({std::move(name), period, deadline, std::move(poll)});
+  return *this;
+}
+
+WorkQueue& Controller::queue() { return impl_->queue; }
+
+const std::string& Controller::name() const { return impl_->options.name; }
+
+void Controller::Run(std::stop_token stop) {
+  if (!impl_->AwaitSync(stop)) return;
+  log::Info("controller started", {{"controller", name()}, {"workers", impl_->options.workers}});
+  impl_->metrics.max_concurrent.Set(impl_->options.workers);
+  {
+    // The threads are told by `stop` itself, and joined here.
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < impl_->options.workers; ++i) threads.emplace_back([this, stop] { impl_->Work(stop); });
+    if (impl_->primary != nullptr && impl_->options.resync > Duration{0}) {
+      threads.emplace_back([this, stop] { impl_->Resync(stop); });
+    }
+    for (const Impl::Poll& poll : impl_->polls) {
+      threads.emplace_back([this, stop, &poll] { impl_->RunPoll(poll, stop); });
+    }
+  }
+  impl_->queue.ShutDown();
+  log::Info("controller stopped", {{"controller", name()}});
+}
+
+}  // namespace yad

@@ -1,0 +1,309 @@
+#include "operator/runtime/event_recorder.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/names.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/runtime/stop_timer.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxField = 128;  // reason, action, reportingInstance
+constexpr std::size_t kMaxNote = 1024;
+constexpr int kMaxAttempts = 5;
+constexpr Duration kFirstRetry = std::chrono::seconds(1);
+constexpr Duration kFlushTime = std::chrono::seconds(2);
+constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
+
+const ResourceType& EventResource() {
+  static const ResourceType type{"events.k8s.io", "v1", "events", "Event", true};
+  return type;
+}
+
+// At most `max` bytes of valid UTF-8: anything else would be refused, or spoil the whole request.
+std::string Clean(const std::string& text, std::size_t max) {
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string clean = Json::parse(quoted).get<std::string>();
+  if (clean.size() > max) {
+    while (max > 0 && (static_cast<unsigned char>(clean[max]) & 0xC0) == 0x80) --max;
+    clean.resize(max);
+  }
+  return clean;
+}
+
+// "<object>.<hex>", as client-go names events. The stamp makes it unique.
+std::string EventName(const std::string& object, std::uint64_t stamp) {
+  char suffix[24];
+  std::snprintf(suffix, sizeof suffix, ".%llx", static_cast<unsigned long long>(stamp));
+  // Some objects (RBAC's) have names that an Event must not have.
+  std::string name = CheckDns1123Subdomain(object).empty() ? object : "event";
+  name.resize(std::min(name.size(), kMaxName - std::string_view(suffix).size()));
+  while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
+  return name + suffix;
+}
+
+bool NamespaceIsTerminating(const Error& error) {
+  if (error.reason != Reason::kForbidden) return false;
+  return std::any_of(error.causes.begin(), error.causes.end(),
+                     [](const Cause& cause) { return cause.reason == "NamespaceTerminating"; }) ||
+         error.message.find("is being terminated") != std::string::npos;
+}
+
+// One event object, and what is known of its repeats.
+struct Entry {
+  std::string key;
+  ObjectReference regarding;
+  EventType type;
+  std::string reason, action, note;
+  ObjectKey event;
+  WallTime first;
+
+  WallTime last;
+  SteadyTime last_seen;
+  std::int32_t count = 1;
+  std::int32_t written = 0;    // the count that the server knows; 0: the event is not there
+  SteadyTime next_write{};     // of the series, not before
+  bool queued = false;
+  int failures = 0;
+};
+using EntryPtr = std::shared_ptr<Entry>;
+
+}  // namespace
+
+struct EventRecorder::Impl {
+  Impl(Client& the_client, EventRecorderOptions the_options, Clock& the_clock)
+      : client(the_client),
+        options(std::move(the_options)),
+        clock(the_clock),
+        dropped(metrics::GetCounter("event_recorder_dropped_total", "Events that were dropped instead of written.")) {}
+
+  Client& client;
+  const EventRecorderOptions options;
+  Clock& clock;
+  metrics::Counter& dropped;
+
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  // All under mutex.
+  std::unordered_map<std::string, EntryPtr> entries;  // by key: what a repeat may join
+  std::deque<EntryPtr> ready;                         // to be written now
+  std::multimap<SteadyTime, EntryPtr> later;          // to be written then
+  std::uint64_t last_stamp = 0;
+  std::uint64_t dropped_unlogged = 0;
+  SteadyTime next_drop_log = SteadyTime::min();
+
+  void Queue(const EntryPtr& entry, SteadyTime when) {
+    entry->queued = true;
+    if (when <= clock.Now()) {
+      ready.push_back(entry);
+    } else {
+      later.emplace(when, entry);
+    }
+    wake.notify_all();
+  }
+
+  // Returns how many to log as dropped, 0 for not now. The caller logs it without the lock.
+  std::uint64_t CountDropped() {
+    dropped.Increment();
+    ++dropped_unlogged;
+    const SteadyTime now = clock.Now();
+    if (now < next_drop_log) return 0;
+    next_drop_log = now + kDropLogPeriod;
+    return std::exchange(dropped_unlogged, 0);
+  }
+
+  static void LogDropped(std::uint64_t count, const std::string& why) {
+    if (count > 0) log::Warn("events were dropped", {{"count", count}, {"error", why}});
+  }
+
+  void Forget(const EntryPtr& entry) {
+    const auto found = entries.find(entry->key);
+    if (found != entries.end() && found->second == entry) entries.erase(found);
+  }
+
+  void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
+              const std::string& note) {
+    auto made = std::make_shared<Entry>();
+    made->regarding = regarding;
+    made->type = type;
+    made->reason = Clean(reason, kMaxField);
+    made->action = Clean(action.empty() ? reason : action, kMaxField);
+    made->note = Clean(note, kMaxNote);
+    for (const std::string& part :
+         {regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name, regarding.uid, made->reason,
+          made->action, made->note}) {
+      made->key.append(part).push_back('\0');
+    }
+    made->key.push_back(type == EventType::kWarning ? 'W' : 'N');
+    const SteadyTime now = clock.Now();
+    made->first = made->last = clock.WallNow();
+    made->last_seen = now;
+
+    std::uint64_t to_log = 0;
+    {
+      std::lock_guard lock(mutex);
+      const auto found = entries.find(made->key);
+      if (found != entries.end() && now - found->second->last_seen <= options.series_window) {
+        const EntryPtr& entry = found->second;
+        entry->last = made->last;
+        entry->last_seen = now;
+        if (entry->count < std::numeric_limits<std::int32_t>::max()) ++entry->count;
+        if (!entry->queued) Queue(entry, entry->next_write);
+        return;
+      }
+      if (ready.size() + later.size() >= options.capacity) {
+        to_log = CountDropped();
+      } else {
+        // Two events of one object must not share a name, however coarse the clock is.
+        const auto stamp = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(made->last.time_since_epoch()).count());
+        last_stamp = std::max(stamp, last_stamp + 1);
+        made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
+                       EventName(regarding.key.name, last_stamp)};
+        // What is at rest may go: its next repeat is then an event of its own.
+        if (entries.size() >= 4 * options.capacity) std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
+        entries[made->key] = made;
+        Queue(made, now);
+      }
+    }
+    LogDropped(to_log, "the queue is full");
+  }
+
+  Json Series(std::int32_t count, WallTime last) const {
+    return {{"count", count}, {"lastObservedTime", FormatMicroTime(last)}};
+  }
+
+  Result<Json> Create(const Entry& entry, std::int32_t count, WallTime last, std::stop_token stop) {
+    Json event = {{"apiVersion", EventResource().ApiVersion()},
+                  {"kind", EventResource().kind},
+                  {"metadata", {{"name", entry.event.name}, {"namespace", entry.event.ns}}},
+                  {"eventTime", FormatMicroTime(entry.first)},
+                  {"reportingController", options.controller},
+                  {"reportingInstance", Clean(options.instance, kMaxField)},
+                  {"action", entry.action},
+                  {"reason", entry.reason},
+                  {"note", entry.note},
+                  {"type", entry.type == EventType::kWarning ? "Warning" : "Normal"}};
+    Json& regarding = event["regarding"];
+    const auto set = [&](const char* field, const std::string& value) {
+      if (!value.empty()) regarding[field] = value;
+    };
+    set("apiVersion", entry.regarding.api_version);
+    set("kind", entry.regarding.kind);
+    set("namespace", entry.regarding.key.ns);
+    set("name", entry.regarding.key.name);
+    set("uid", entry.regarding.uid);
+    set("resourceVersion", entry.regarding.resource_version);
+    if (count > 1) event["series"] = Series(count, last);
+    return client.Create(EventResource(), event, {}, stop);
+  }
+
+  // Takes the entry from the queue's front, writes it without the lock, and decides what becomes of it.
+  void WriteNext(std::unique_lock<std::mutex>& lock, std::stop_token stop, std::stop_token hard_stop) {
+    const EntryPtr entry = ready.front();
+    ready.pop_front();
+    const std::int32_t count = entry->count;
+    const WallTime last = entry->last;
+    const bool create = entry->written == 0;
+    lock.unlock();
+    Result<Json> written =
+        create ? Create(*entry, count, last, hard_stop)
+               : client.Patch(EventResource(), entry->event, PatchType::kMerge, {{"series", Series(count, last)}}, {},
+                              hard_stop);
+    lock.lock();
+
+    entry->queued = false;
+    const SteadyTime now = clock.Now();
+    if (written) {
+      entry->written = count;
+      entry->failures = 0;
+      if (count > 1) entry->next_write = now + options.series_refresh;
+    } else if (create && written.error().reason == Reason::kAlreadyExists) {
+      entry->written = 1;  // an earlier attempt, whose answer was lost
+    } else if (!create && written.error().reason == Reason::kNotFound) {
+      entry->written = 0;  // it has expired
+    } else if (Retry(*entry, written.error(), stop)) {
+      Duration delay = kFirstRetry * (1 << (entry->failures - 1));
+      if (written.error().retry_after) delay = std::max<Duration>(delay, *written.error().retry_after);
+      Queue(entry, now + delay);
+      return;
+    } else {
+      Drop(entry, written.error(), create, lock);
+      return;
+    }
+    if (entry->count > entry->written) Queue(entry, entry->written == 0 ? now : entry->next_write);
+  }
+
+  static bool Retry(Entry& entry, const Error& error, const std::stop_token& stop) {
+    return !stop.stop_requested() && IsTransient(error) && ++entry.failures < kMaxAttempts;
+  }
+
+  void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
+    Forget(entry);
+    // The object's namespace is going or gone, and its events with it: nobody misses this one.
+    if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
+    const std::uint64_t to_log = CountDropped();
+    lock.unlock();
+    LogDropped(to_log, error.ToString());
+    lock.lock();
+  }
+
+  void Run(std::stop_token stop) {
+    StopTimer timer(clock);
+    const std::stop_token hard_stop = timer.Begin(SteadyTime::max());
+    const std::stop_callback flush(stop, [&] { timer.Move(clock.Now() + kFlushTime); });
+
+    std::unique_lock lock(mutex);
+    for (;;) {
+      const bool stopping = stop.stop_requested();
+      if (stopping && hard_stop.stop_requested()) break;
+      while (!later.empty() && (stopping || later.begin()->first <= clock.Now())) {
+        ready.push_back(later.begin()->second);
+        later.erase(later.begin());
+      }
+      if (!ready.empty()) {
+        WriteNext(lock, stop, hard_stop);
+        continue;
+      }
+      if (stopping) break;
+      const SteadyTime next = later.empty() ? SteadyTime::max() : later.begin()->first;
+      clock.WaitUntil(wake, lock, stop, next,
+                      [&] { return !ready.empty() || (!later.empty() && later.begin()->first < next); });
+    }
+    const std::size_t left = ready.size() + later.size();
+    lock.unlock();
+    if (left > 0) log::Warn("events were not written before the stop", {{"count", left}});
+  }
+};
+
+EventRecorder::EventRecorder(Client& client, EventRecorderOptions options, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, std::move(options), clock)) {}
+
+EventRecorder::~EventRecorder() = default;
+
+void EventRecorder::Record(const ObjectReference& regarding, EventType type, const std::string& reason,
+                           const std::string& action, const std::string& note) {
+  try {
+    impl_->Record(regarding, type, reason, action, note);
+  } catch (const std::exception& exception) {
+    impl_->dropped.Increment();
+    log::Err("an event could not be recorded", {{"reason", reason}, {"what", exception.what()}});
+  }
+}
+
+void EventRecorder::Run(std::stop_token stop) { impl_->Run(stop); }
+
+}  // namespace yad

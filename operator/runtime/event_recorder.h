@@ -1,0 +1,60 @@
+// Kubernetes Events (events.k8s.io/v1) about objects, for `kubectl describe` and `kubectl get events`.
+#ifndef OPERATOR_RUNTIME_EVENT_RECORDER_H_
+#define OPERATOR_RUNTIME_EVENT_RECORDER_H_
+
+#include <memory>
+#include <string>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+};
+
+enum class EventType { kNormal, kWarning };
+
+// The part that controllers use; tests have their own. Thread-safe.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // Never blocks and never fails: an event that can't be kept is dropped and counted. `reason` is CamelCase, at most 128
+  // characters; `note` is cut at 1,024 bytes (on a character's edge); `action` says what was done or tried.
+  virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
+                      const std::string& action, const std::string& note) = 0;
+};
+
+struct EventRecorderOptions {
+  std::string controller;  // reportingController: "yurtappdaemon-operator"
+  std::string instance;    // reportingInstance: the pod's name
+  std::size_t capacity = 1000;       // events waiting to be written; more are dropped
+  Duration series_window = std::chrono::minutes(6);  // a repeat within it becomes a series on the first event
+  Duration series_refresh = std::chrono::seconds(30);  // at most one write in this time for one series
+};
+
+// Writes from a thread of its own; repeats of the same (object, type, reason, action, note) become one event with a series.
+class EventRecorder : public EventSink {
+ public:
+  EventRecorder(Client& client, EventRecorderOptions options, Clock& clock = Clock::Real());
+  ~EventRecorder() override;
+
+  void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
+              const std::string& note) override;
+  // Writes until `stop`, then tries for at most `2 s` to write what is queued.
+  void Run(std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_EVENT_RECORDER_H_

@@ -1,0 +1,47 @@
+#include "operator/runtime/informer.h"
+
+#include <cstdlib>
+#include <exception>
+
+#include "operator/base/log.h"
+
+namespace yad {
+
+Informer::Informer(Client& client, ReflectorOptions options, Clock& clock)
+    : options_(options),
+      reflector_(
+          client, std::move(options), store_, [this](const Event& event) { Dispatch(event); }, clock) {}
+
+void Informer::AddHandler(EventHandler handler) {
+  if (running_) {
+    log::Err("a handler was added to a running informer", {{"resource", options_.type.resource}});
+    std::abort();
+  }
+  handlers_.push_back(std::move(handler));
+}
+
+void Informer::Run(std::stop_token stop) {
+  running_ = true;
+  reflector_.Run(stop);
+}
+
+std::string Informer::Describe() const {
+  std::string text = options_.type.resource + ": " + std::string(ToString(reflector_.state()));
+  if (const std::string error = reflector_.last_error(); !error.empty()) text += ": " + error;
+  return text;
+}
+
+// A handler that throws must not cost the others their event, nor end the thread.
+void Informer::Dispatch(const Event& event) {
+  for (const EventHandler& handler : handlers_) {
+    try {
+      handler(event);
+    } catch (const std::exception& exception) {
+      log::Err("an event handler threw", {{"resource", options_.type.resource}, {"what", exception.what()}});
+    } catch (...) {
+      log::Err("an event handler threw", {{"resource", options_.type.resource}});
+    }
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,330 @@
+#include "operator/runtime/leader_elector.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "operator/base/guarded.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/runtime/stop_timer.h"
+
+namespace yad {
+namespace {
+
+constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
+
+const ResourceType& LeaseType() {
+  static const ResourceType type{"coordination.k8s.io", "v1", "leases", "Lease", true};
+  return type;
+}
+
+// What a Lease says of its holder.
+struct Record {
+  std::string holder;  // "": nobody
+  std::int64_t duration_seconds = 0;
+  std::int64_t transitions = 0;
+  std::string fingerprint;  // changes whenever the holder has written
+};
+
+bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const) {
+  const auto found = spec.find(field);
+  return found == spec.end() || found->is_null() || ((*found).*is_type)();
+}
+
+// A spec that we can't make sense of counts as held by somebody, who renews whenever its resourceVersion changes.
+Record ReadRecord(const Json& lease) {
+  Record record;
+  const Json* spec = Find(lease, {"spec"});
+  if (spec == nullptr || spec->is_null()) return record;
+  const bool readable = spec->is_object() && AbsentOr(*spec, "holderIdentity", &Json::is_string) &&
+                        AbsentOr(*spec, "leaseDurationSeconds", &Json::is_number_integer) &&
+                        AbsentOr(*spec, "leaseTransitions", &Json::is_number_integer) &&
+                        AbsentOr(*spec, "acquireTime", &Json::is_string) &&
+                        AbsentOr(*spec, "renewTime", &Json::is_string);
+  record.holder = StringAt(lease, {"spec", "holderIdentity"});
+  record.duration_seconds = IntAt(lease, {"spec", "leaseDurationSeconds"});
+  record.transitions = std::max<std::int64_t>(0, IntAt(lease, {"spec", "leaseTransitions"}));
+  if (readable) {
+    record.fingerprint = record.holder + '\n' + std::to_string(record.duration_seconds) + '\n' +
+                         std::to_string(record.transitions) + '\n' + StringAt(lease, {"spec", "acquireTime"}) + '\n' +
+                         StringAt(lease, {"spec", "renewTime"});
+  } else {
+    if (record.holder.empty()) record.holder = "<unreadable>";
+    record.fingerprint = "resourceVersion " + StringAt(lease, {"metadata", "resourceVersion"});
+  }
+  return record;
+}
+
+}  // namespace
+
+struct LeaderElector::Impl {
+  enum class Attempt { kHeld, kHeldByOther, kFailed };
+
+  Impl(Client& the_client, LeaderElectionOptions the_options, Clock& the_clock)
+      : client(the_client),
+        options(std::move(the_options)),
+        clock(the_clock),
+        status(metrics::GetGauge("leader_election_master_status",
+                                 "Whether this process leads (1) or is a backup (0), by the name of the lease.",
+                                 {{"name", options.lease.name}})),
+        timer(clock),
+        random(std::random_device{}()) {
+    status.Set(0);
+  }
+
+  Client& client;
+  const LeaderElectionOptions options;
+  Clock& clock;
+  metrics::Gauge& status;
+  std::function<void(const std::string&)> on_new_leader;
+
+  // Only the elector's thread uses these.
+  StopTimer timer;
+  std::mt19937_64 random;
+  std::optional<Json> lease;  // as the server last had it, to our knowledge
+  Record observed;
+  SteadyTime observed_at{};  // when `observed` was first seen
+  std::string last_failure;
+
+  struct Shared {
+    bool leading = false;
+    SteadyTime renewed_at{};  // when the last successful renewal was sent
+    std::string holder;
+  };
+  Guarded<Shared> shared;
+
+  bool Leading() const {
+    return shared.With([](const Shared& s) { return s.leading; });
+  }
+  SteadyTime RenewedAt() const {
+    return shared.With([](const Shared& s) { return s.renewed_at; });
+  }
+
+  void SetLeading(bool leading) {
+    shared.With([&](Shared& s) { s.leading = leading; });
+    status.Set(leading ? 1 : 0);
+  }
+
+  // One request, which ends at `deadline`, or after half of renew_deadline: a hung connection must leave time for another try.
+  template <typename Call>
+  Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
+    const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
+    Result<Json> answer = call(token);
+    timer.End();
+    if (!answer) {
+      if (answer.error().reason == Reason::kCancelled && !stop.stop_requested()) {
+        return Fail(Reason::kTransport, "the request for the lease took too long");
+      }
+      return answer;
+    }
+    if (!answer->is_object() || Find(*answer, {"metadata", "resourceVersion"}) == nullptr ||
+        IsDeeperThan(*answer, kMaxJsonDepth)) {
+      return Fail(Reason::kDecode, "the answer is no lease");
+    }
+    return answer;
+  }
+
+  Result<Json> Get(SteadyTime deadline, std::stop_token stop) {
+    return Request(deadline, stop,
+                   [&](std::stop_token token) { return client.Get(LeaseType(), options.lease, token); });
+  }
+
+  // Fails with kConflict if anybody has written since `object` was read. What others keep in the lease stays.
+  Result<Json> Update(Json object, const Json& spec, SteadyTime deadline, std::stop_token stop) {
+    object["metadata"].erase("managedFields");
+    Json& merged = object["spec"];
+    if (!merged.is_object()) merged = Json::object();
+    merged.update(spec);
+    return Request(deadline, stop,
+                   [&](std::stop_token token) { return client.Update(LeaseType(), object, {}, token); });
+  }
+
+  Json OurSpec() const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.lease_duration).count();
+    return {{"holderIdentity", options.identity},
+            {"leaseDurationSeconds", std::max<std::int64_t>(1, seconds)},
+            {"renewTime", FormatMicroTime(clock.WallNow())}};
+  }
+
+  void Observe(Json object) {
+    Record record = ReadRecord(object);
+    lease = std::move(object);
+    if (record.fingerprint == observed.fingerprint) return;
+    observed_at = clock.Now();
+    observed = std::move(record);
+    const std::string before =
+        shared.With([&](Shared& s) { return std::exchange(s.holder, observed.holder); });
+    if (before == observed.holder) return;
+    if (!observed.holder.empty()) {
+      log::Info("new leader", {{"lease", options.lease.ToString()}, {"identity", observed.holder}});
+    }
+    if (on_new_leader) on_new_leader(observed.holder);
+  }
+
+  // The holder may still be at work.
+  bool ObservedIsValid() const {
+    Duration duration = options.lease_duration;
+    if (observed.duration_seconds > 0) {
+      duration = std::chrono::seconds(
+          std::min<std::int64_t>(observed.duration_seconds, std::numeric_limits<std::int32_t>::max()));
+    }
+    return clock.Now() - observed_at < duration;
+  }
+
+  Attempt Took(Result<Json> written, SteadyTime sent_at) {
+    if (!written) return Failed(written.error());
+    last_failure.clear();
+    Observe(*std::move(written));
+    // Believe only what the server stored.
+    if (observed.holder != options.identity) return Attempt::kHeldByOther;
+    shared.With([&](Shared& s) { s.renewed_at = sent_at; });
+    SetLeading(true);
+    return Attempt::kHeld;
+  }
+
+  Attempt Failed(const Error& error) {
+    const bool expected = error.reason == Reason::kConflict || error.reason == Reason::kAlreadyExists ||  // lost a race
+                          error.reason == Reason::kCancelled;
+    if (expected) return Attempt::kFailed;
+    std::string text = error.ToString();
+    if (text != last_failure) {
+      log::Warn("the lease could not be read or written",
+                {{"lease", options.lease.ToString()}, {"leading", Leading()}, {"error", error}});
+      last_failure = std::move(text);
+    }
+    return Attempt::kFailed;
+  }
+
+  // client-go's tryAcquireOrRenew.
+  Attempt TryAcquireOrRenew(SteadyTime deadline, std::stop_token stop) {
+    const bool leading = Leading();
+    if (leading && lease && observed.holder == options.identity) {
+      const SteadyTime sent_at = clock.Now();
+      Result<Json> renewed = Update(*lease, OurSpec(), deadline, stop);
+      if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
+        return Took(std::move(renewed), sent_at);
+      }
+      // Somebody wrote or deleted it, or the answer to our last write was lost.
+    }
+
+    Result<Json> found = Get(deadline, stop);
+    if (!found) {
+      if (found.error().reason != Reason::kNotFound) return Failed(found.error());
+      Json spec = OurSpec();
+      spec["acquireTime"] = spec["renewTime"];
+      spec["leaseTransitions"] = 0;
+      const Json object = {{"apiVersion", LeaseType().ApiVersion()},
+                           {"kind", LeaseType().kind},
+                           {"metadata", {{"name", options.lease.name}, {"namespace", options.lease.ns}}},
+                           {"spec", std::move(spec)}};
+      const SteadyTime sent_at = clock.Now();
+      return Took(Request(deadline, stop,
+                          [&](std::stop_token token) { return client.Create(LeaseType(), object, {}, token); }),
+                  sent_at);
+    }
+
+    Observe(*std::move(found));
+    const bool ours = observed.holder == options.identity;
+    if (!ours && !observed.holder.empty() && (leading || ObservedIsValid())) {
+      last_failure.clear();
+      return Attempt::kHeldByOther;
+    }
+    Json spec = OurSpec();
+    if (!ours) {
+      spec["acquireTime"] = spec["renewTime"];
+      spec["leaseTransitions"] = observed.transitions + 1;
+    }
+    const SteadyTime sent_at = clock.Now();
+    return Took(Update(*lease, spec, deadline, stop), sent_at);
+  }
+
+  Duration AcquireDelay() {
+    return std::chrono::duration_cast<Duration>(options.retry_period *
+                                                std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
+  }
+
+  bool Lost(const char* why) {
+    SetLeading(false);
+    log::Err("the lease is lost", {{"lease", options.lease.ToString()},
+                                   {"identity", options.identity},
+                                   {"why", why},
+                                   {"holder", observed.holder}});
+    return false;
+  }
+};
+
+LeaderElector::LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, std::move(options), clock)) {}
+
+LeaderElector::~LeaderElector() = default;
+
+bool LeaderElector::Acquire(std::stop_token stop) {
+  log::Info("waiting for the lease",
+            {{"lease", impl_->options.lease.ToString()}, {"identity", impl_->options.identity}});
+  while (!stop.stop_requested()) {
+    if (impl_->TryAcquireOrRenew(SteadyTime::max(), stop) == Impl::Attempt::kHeld) return true;
+    if (!impl_->clock.Sleep(impl_->AcquireDelay(), stop)) break;
+  }
+  return false;
+}
+
+bool LeaderElector::Hold(std::stop_token stop) {
+  for (;;) {
+    const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
+    if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
+    if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
+    // Also after a time in which the process was frozen: whoever leads now must not meet a renewal of ours.
+    if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
+    const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
+    if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("somebody else holds it");
+    if (stop.stop_requested()) return true;
+  }
+}
+
+void LeaderElector::Release() {
+  if (!impl_->Leading()) return;
+  impl_->SetLeading(false);
+  for (int attempt = 0; attempt < 2 && impl_->lease; ++attempt) {
+    const std::string now = FormatMicroTime(impl_->clock.WallNow());
+    Result<Json> released = impl_->Update(
+        *impl_->lease,
+        {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"acquireTime", now}, {"renewTime", now}},
+        SteadyTime::max(), {});
+    if (released) {
+      impl_->Observe(*std::move(released));
+      log::Info("the lease is released", {{"lease", impl_->options.lease.ToString()}});
+      return;
+    }
+    if (released.error().reason != Reason::kConflict) {
+      impl_->Failed(released.error());
+      return;
+    }
+    Result<Json> found = impl_->Get(SteadyTime::max(), {});
+    if (!found) {
+      impl_->Failed(found.error());
+      return;
+    }
+    impl_->Observe(*std::move(found));
+    if (impl_->observed.holder != impl_->options.identity) return;
+  }
+}
+
+bool LeaderElector::is_leader() const {
+  const SteadyTime now = impl_->clock.Now();
+  return impl_->shared.With(
+      [&](const Impl::Shared& s) { return s.leading && now < s.renewed_at + impl_->options.lease_duration; });
+}
+
+std::string LeaderElector::holder() const {
+  return impl_->shared.With([](const Impl::Shared& s) { return s.holder; });
+}
+
+void LeaderElector::OnNewLeader(std::function<void(const std::string& identity)> callback) {
+  impl_->on_new_leader = std::move(callback);
+}
+
+}  // namespace yad

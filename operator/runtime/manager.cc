@@ -1,0 +1,272 @@
+#include "operator/runtime/manager.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "operator/base/log.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
+
+std::string Guarded(const std::function<std::string()>& check) {
+  try {
+    return check();
+  } catch (const std::exception& exception) {
+    return std::string("the check threw: ") + exception.what();
+  } catch (...) {
+    return "the check threw";
+  }
+}
+
+}  // namespace
+
+struct Manager::Impl {
+  using InformerKey = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+
+  // Threads that are started and stopped together.
+  struct Group {
+    std::string what;
+    std::stop_source stop;
+    std::vector<std::thread> threads = {};
+    int running = 0;  // under mutex
+  };
+
+  Impl(Client& the_client, ManagerOptions the_options, Clock& the_clock)
+      : client(the_client), options(std::move(the_options)), clock(the_clock) {
+    if (options.leader_election) elector = std::make_unique<LeaderElector>(client, *options.leader_election, clock);
+  }
+
+  ~Impl() {
+    // One after the other: even here the lease must outlive the controllers.
+    for (Group* group : groups) {
+      group->stop.request_stop();
+      Join(*group);
+    }
+  }
+
+  Client& client;
+  const ManagerOptions options;
+  Clock& clock;
+
+  std::vector<std::pair<std::string, Runnable>> server_runs;
+  std::map<InformerKey, std::unique_ptr<Informer>> informers;
+  std::vector<std::unique_ptr<EventRecorder>> recorders;
+  std::vector<std::unique_ptr<Controller>> controllers;
+  std::vector<std::pair<std::string, std::function<std::string()>>> checks;
+  std::unique_ptr<LeaderElector> elector;
+
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  // Under mutex.
+  bool elected = false;
+  bool lease_lost = false;
+  bool failed = false;
+  std::atomic<bool> controllers_run = false;
+
+  Group servers{"servers", {}};
+  Group caches{"informers", {}};
+  Group events{"event recorders", {}};
+  Group election{"leader election", {}};
+  Group work{"controllers", {}};
+  const std::vector<Group*> groups{&work, &election, &events, &caches, &servers};  // in the order of stopping
+
+  void Note(bool& flag) {
+    std::lock_guard lock(mutex);
+    flag = true;
+    changed.notify_all();
+  }
+
+  // `body` gets the group's stop token. What it throws, and the Error that it returns, end the process.
+  void Start(Group& group, std::string name, std::function<Status(std::stop_token)> body) {
+    {
+      std::lock_guard lock(mutex);
+      ++group.running;
+    }
+    group.threads.emplace_back([this, &group, name = std::move(name), body = std::move(body)] {
+      Status ended;
+      try {
+        ended = body(group.stop.get_token());
+      } catch (const std::exception& exception) {
+        ended = Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
+      } catch (...) {
+        ended = Fail(Reason::kInternalError, "an unknown exception escaped");
+      }
+      if (!ended) log::Err("a thread failed; the process ends", {{"thread", name}, {"error", ended.error()}});
+      std::lock_guard lock(mutex);
+      if (!ended) failed = true;
+      --group.running;
+      changed.notify_all();
+    });
+  }
+
+  static void Join(Group& group) {
+    for (std::thread& thread : group.threads) thread.join();
+    group.threads.clear();
+  }
+
+  // False: something in it still runs at the deadline, or when the lease is lost.
+  bool StopGroup(Group& group, SteadyTime deadline) {
+    group.stop.request_stop();
+    {
+      std::unique_lock lock(mutex);
+      clock.WaitUntil(changed, lock, {}, deadline, [&] { return group.running == 0 || lease_lost; });
+      if (group.running > 0) {
+        log::Err("not stopped", {{"what", group.what}, {"threads", group.running}, {"lease_lost", lease_lost}});
+        return false;
+      }
+    }
+    Join(group);
+    return true;
+  }
+
+  bool Synced() const {
+    return std::all_of(informers.begin(), informers.end(), [](const auto& entry) { return entry.second->synced(); });
+  }
+
+  // The thread of leader election: from waiting for the lease to giving it back.
+  Status Elect(std::stop_token stop) {
+    // Who can't fill its caches must not keep the lease from a replica that can.
+    while (!Synced()) {
+      if (!clock.Sleep(kSyncPoll, stop)) return {};
+    }
+    if (!elector->Acquire(stop)) return {};
+    Note(elected);
+    if (!elector->Hold(stop)) {
+      Note(lease_lost);
+      return {};
+    }
+    elector->Release();
+    return {};
+  }
+
+  void StartControllers() {
+    for (const auto& controller : controllers) {
+      Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
+        run->Run(stop);
+        if (!stop.stop_requested()) return Fail(Reason::kInternalError, "it ended by itself");
+        return {};
+      });
+    }
+    controllers_run = true;
+  }
+
+  // Until something ends it: `stop`, a failure, or the loss of the lease.
+  void Await(std::stop_token stop) {
+    std::unique_lock lock(mutex);
+    clock.WaitUntil(changed, lock, stop, SteadyTime::max(), [&] { return elected || lease_lost || failed; });
+    if (elected && !stop.stop_requested()) {
+      lock.unlock();
+      StartControllers();
+      lock.lock();
+      clock.WaitUntil(changed, lock, stop, SteadyTime::max(), [&] { return lease_lost || failed; });
+    }
+  }
+
+  bool LeaseLost() {
+    std::lock_guard lock(mutex);
+    return lease_lost;
+  }
+
+  RunOutcome Run(std::stop_token stop) {
+    for (auto& [name, run] : server_runs) Start(servers, "server " + name, run);
+    for (const auto& entry : informers) {
+      Start(caches, "informer " + entry.second->options().type.resource,
+            [run = entry.second.get()](std::stop_token group_stop) -> Status {
+              run->Run(group_stop);
+              return {};
+            });
+    }
+    for (const auto& recorder : recorders) {
+      Start(events, "event recorder", [run = recorder.get()](std::stop_token group_stop) -> Status {
+        run->Run(group_stop);
+        return {};
+      });
+    }
+    if (elector) {
+      Start(election, "leader election", [this](std::stop_token group_stop) { return Elect(group_stop); });
+    } else {
+      Note(elected);
+    }
+
+    Await(stop);
+
+    const SteadyTime deadline = clock.Now() + options.stop_timeout;
+    log::Info("stopping", {{"asked", stop.stop_requested()}});
+    bool in_time = true;
+    for (Group* group : groups) {
+      if (LeaseLost()) break;
+      // Later groups serve the earlier ones: while a controller may still write, the lease above all must stay.
+      in_time = StopGroup(*group, deadline);
+      if (!in_time) break;
+      if (group == &work) controllers_run = false;
+    }
+    const bool lost = LeaseLost();
+    if (lost || !in_time) {
+      for (Group* group : groups) {
+        if (lost || group != &election) group->stop.request_stop();
+      }
+    }
+    if (lost) return RunOutcome::kLeaseLost;
+    if (!in_time) return RunOutcome::kStopTimedOut;
+    std::lock_guard lock(mutex);
+    return failed ? RunOutcome::kFailed : RunOutcome::kStopped;
+  }
+};
+
+Manager::Manager(Client& client, ManagerOptions options, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, std::move(options), clock)) {}
+
+Manager::~Manager() = default;
+
+Informer& Manager::InformerFor(ReflectorOptions options) {
+  const ResourceType& type = options.type;
+  std::unique_ptr<Informer>& informer =
+      impl_->informers[{type.group, type.version, type.resource, options.ns, options.label_selector,
+                        options.field_selector}];
+  if (!informer) informer = std::make_unique<Informer>(impl_->client, std::move(options), impl_->clock);
+  return *informer;
+}
+
+Controller& Manager::AddController(std::unique_ptr<Controller> controller) {
+  return *impl_->controllers.emplace_back(std::move(controller));
+}
+
+EventRecorder& Manager::AddEventRecorder(EventRecorderOptions options) {
+  return *impl_->recorders.emplace_back(
+      std::make_unique<EventRecorder>(impl_->client, std::move(options), impl_->clock));
+}
+
+void Manager::AddServer(std::string name, Runnable run) {
+  impl_->server_runs.emplace_back(std::move(name), std::move(run));
+}
+
+void Manager::AddReadyCheck(std::string name, std::function<std::string()> check) {
+  impl_->checks.emplace_back(std::move(name), std::move(check));
+}
+
+std::string Manager::NotReady() const {
+  std::string missing;
+  for (const auto& entry : impl_->informers) {
+    if (!entry.second->synced()) missing += "informer " + entry.second->Describe() + "\n";
+  }
+  for (const auto& [name, check] : impl_->checks) {
+    if (const std::string text = Guarded(check); !text.empty()) missing += name + ": " + text + "\n";
+  }
+  return missing;
+}
+
+bool Manager::is_leader() const { return impl_->elector ? impl_->elector->is_leader() : impl_->controllers_run.load(); }
+
+RunOutcome Manager::Run(std::stop_token stop) { return impl_->Run(std::move(stop)); }
+
+}  // namespace yad

@@ -1,0 +1,424 @@
+#include "operator/runtime/reflector.h"
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/base/guarded.h"
+#include "operator/base/log.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::seconds;
+
+// A watch that lived for so long is a healthy one: what ends it is no reason to slow down.
+constexpr Duration kHealthyAfter = seconds(5);
+// A type that is not there yet should be picked up soon after it appears.
+constexpr Duration kTypeMissingCap = seconds(10);
+// How long a server that refused a streaming list is not asked for one again.
+constexpr Duration kStreamingRefusedFor = std::chrono::hours(1);
+// Watches from one version that fail before a new list is made instead of another try.
+constexpr int kMaxResumes = 3;
+
+// Whether a watch from the same version may well succeed once the server is back, or lets us.
+bool MayResume(const Error& error) {
+  switch (error.reason) {
+    case Reason::kTransport:
+    case Reason::kTooManyRequests:
+    case Reason::kServiceUnavailable:
+    case Reason::kForbidden:
+    case Reason::kUnauthorized:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsTypeMissing(const Error& error) { return error.reason == Reason::kNotFound || error.http_status == 404; }
+
+// Servers before 1.27 say Invalid (resourceVersionMatch is forbidden for watch), later ones with the feature off too.
+bool RefusesStreaming(const Error& error) {
+  return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.http_status == 400 ||
+         error.http_status == 422;
+}
+
+bool IsInitialEventsEnd(const ObjectMeta& bookmark) {
+  return bookmark.Annotation("k8s.io/initial-events-end") == "true";
+}
+
+}  // namespace
+
+std::string_view ToString(ReflectorState state) {
+  switch (state) {
+    case ReflectorState::kEmpty:
+      return "Empty";
+    case ReflectorState::kListing:
+      return "Listing";
+    case ReflectorState::kWatching:
+      return "Watching";
+    case ReflectorState::kWatchBroken:
+      return "WatchBroken";
+    case ReflectorState::kWaiting:
+      return "Waiting";
+    case ReflectorState::kTypeMissing:
+      return "TypeMissing";
+    case ReflectorState::kStopped:
+      return "Stopped";
+  }
+  return "Unknown";
+}
+
+struct Reflector::Impl {
+  struct Shown {
+    ReflectorState state = ReflectorState::kEmpty;
+    std::string error;
+  };
+
+  Impl(Client& the_client, ReflectorOptions the_options, Store& the_store,
+       std::function<void(const Store::Change&)> the_on_change, Clock& the_clock)
+      : client(the_client),
+        options(std::move(the_options)),
+        store(the_store),
+        on_change(std::move(the_on_change)),
+        clock(the_clock),
+        list_backoff(options.backoff),
+        watch_backoff(options.backoff) {}
+
+  // ---- The state machine. Each step leaves in `state` what comes next.
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        Step(stop);
+      } catch (const std::exception& exception) {
+        watch.reset();
+        Wait(Error{Reason::kInternalError, exception.what(), 0, {}, {}}, "process", list_backoff,
+             ReflectorState::kEmpty, stop);
+      }
+    }
+    watch.reset();
+    Enter(ReflectorState::kStopped);
+  }
+
+  void Step(const std::stop_token& stop) {
+    switch (state) {
+      case ReflectorState::kEmpty:
+      case ReflectorState::kTypeMissing:
+        return StartList(stop);
+      case ReflectorState::kListing:
+        return FinishList(stop);
+      case ReflectorState::kWatchBroken:
+        return Resume(stop);
+      case ReflectorState::kWatching:
+        return Follow(stop);
+      case ReflectorState::kWaiting:
+      case ReflectorState::kStopped:
+        return Enter(ReflectorState::kEmpty);
+    }
+  }
+
+  // kEmpty -> kListing, with `watch` open where the list is to be a streaming one.
+  void StartList(const std::stop_token& stop) {
+    Enter(ReflectorState::kListing);
+    watch.reset();
+    if (!options.streaming_list || clock.Now() < streaming_refused_until) return;
+    WatchOptions request = BaseWatch();
+    // Without a resourceVersion this is a consistent read: at least as new as the moment of asking.
+    request.send_initial_events = true;
+    Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
+    if (opened) {
+      watch = std::move(*opened);
+      opened_at = clock.Now();
+    } else if (RefusesStreaming(opened.error())) {
+      RefuseStreaming(opened.error().ToString());
+    } else {
+      ListFailed(opened.error(), "watch", stop);
+    }
+  }
+
+  // kListing -> kWatching or kWatchBroken (the list is in the Store; the watch starts there).
+  void FinishList(const std::stop_token& stop) {
+    const char* verb = watch ? "watch" : "list";
+    std::vector<ObjectPtr> objects;
+    Result<std::string> version = watch ? StreamedList(objects) : PagedList(objects, stop);
+    if (!version) return ListFailed(version.error(), verb, stop);
+    if (version->empty()) {
+      if (watch) {  // It ended, and the bookmark never came: the server knows nothing of streaming lists.
+        watch.reset();
+        RefuseStreaming("the stream ended before the bookmark that ends the initial events");
+        return;
+      }
+      return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, verb, stop);
+    }
+    // A server that lags behind (or an etcd restored from a backup) must never make us believe in deletions.
+    if (CompareResourceVersions(*version, last_version) == -1) {
+      return ListFailed(
+          Error{Reason::kUnknown,
+                "the server's list, version " + *version + ", is older than what it showed before, version " +
+                    last_version + "; if etcd was restored from a backup, restart this process",
+                0,
+                {},
+                {}},
+          verb, stop);
+    }
+    last_version = *version;
+    failed_resumes = 0;
+    list_backoff.Reset();
+    const std::vector<Store::Change> changes = store.Replace(std::move(objects), last_version);
+    Succeeded();
+    log::Debug("listed",
+               {{"resource", options.type.resource}, {"objects", store.size()}, {"resourceVersion", last_version}});
+    Enter(watch ? ReflectorState::kWatching : ReflectorState::kWatchBroken);
+    if (watch) version_at_open = last_version;
+    for (const Store::Change& change : changes) on_change(change);
+  }
+
+  // kWatchBroken -> kWatching.
+  void Resume(const std::stop_token& stop) {
+    WatchOptions request = BaseWatch();
+    request.resource_version = last_version;
+    Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
+    opened_at = clock.Now();
+    version_at_open = last_version;
+    if (!opened) return WatchFailed(opened.error(), stop);
+    watch = std::move(*opened);
+    shown.With([](Shown& value) { value.error.clear(); });
+    Enter(ReflectorState::kWatching);
+  }
+
+  // kWatching: one event.
+  void Follow(const std::stop_token& stop) {
+    Result<std::optional<WatchEvent>> next = watch->Next();
+    if (!next) return WatchFailed(next.error(), stop);
+    if (!*next) return WatchEnded(stop);
+    WatchEvent& event = **next;
+    ObjectMeta meta = ParseMeta(event.object);
+    if (meta.resource_version.empty()) {
+      return WatchFailed(Error{Reason::kDecode, "an event without metadata.resourceVersion", 0, {}, {}}, stop);
+    }
+    std::optional<Store::Change> change;
+    if (event.type == WatchEventType::kBookmark) {
+      store.Advance(meta.resource_version);
+    } else if (meta.key.name.empty()) {
+      log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
+    } else {
+      auto object = std::make_shared<const StoredObject>(std::move(event.object), options.project);
+      change =
+          event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
+    }
+    // Only now: what threw above is not skipped.
+    if (CompareResourceVersions(meta.resource_version, last_version) != -1) last_version = meta.resource_version;
+    if (last_version != version_at_open) Succeeded();
+    if (change) on_change(*change);
+  }
+
+  // ---- Lists. "": there was none.
+  Result<std::string> PagedList(std::vector<ObjectPtr>& objects, const std::stop_token& stop) {
+    // A continue token can expire (410) while we read; a list of thousands of pages might never end. So the second time
+    // it is one answer, whatever its size.
+    for (int attempt = 1;; ++attempt) {
+      const bool paged = attempt <= 2 && options.page_size > 0;
+      objects.clear();
+      Result<std::string> version = Pages(objects, paged ? options.page_size : 0, stop);
+      if (version || !paged || version.error().reason != Reason::kExpired || stop.stop_requested()) return version;
+      log::Info("a continue token expired; listing anew", {{"resource", options.type.resource}});
+    }
+  }
+
+  Result<std::string> Pages(std::vector<ObjectPtr>& objects, int limit, const std::stop_token& stop) {
+    ListOptions request;
+    request.ns = options.ns;
+    request.label_selector = options.label_selector;
+    request.field_selector = options.field_selector;
+    request.limit = limit;  // No resourceVersion: a consistent read.
+    for (;;) {
+      Result<ListPage> page = client.List(options.type, request, stop);
+      if (!page) return Fail(std::move(page.error()));
+      for (Json& item : page->items) objects.push_back(Listed(std::move(item)));
+      if (page->continue_token.empty()) return std::move(page->resource_version);
+      if (page->continue_token == request.continue_token) {
+        return Fail(Reason::kDecode, "the list gives the same continue token twice");
+      }
+      request.continue_token = std::move(page->continue_token);
+    }
+  }
+
+  // Gathered aside: until the bookmark nobody sees them, and a stream that breaks before it changes nothing.
+  Result<std::string> StreamedList(std::vector<ObjectPtr>& objects) {
+    std::unordered_map<ObjectKey, ObjectPtr> gathered;
+    for (;;) {
+      Result<std::optional<WatchEvent>> next = watch->Next();
+      if (!next) return Fail(std::move(next.error()));
+      if (!*next) return std::string();
+      WatchEvent& event = **next;
+      if (event.type == WatchEventType::kBookmark) {
+        ObjectMeta meta = ParseMeta(event.object);
+        if (!IsInitialEventsEnd(meta)) continue;
+        if (meta.resource_version.empty()) return Fail(Reason::kDecode, "a bookmark without metadata.resourceVersion");
+        for (auto& [key, object] : gathered) objects.push_back(std::move(object));
+        return std::move(meta.resource_version);
+      }
+      ObjectPtr object = Listed(std::move(event.object));
+      if (event.type == WatchEventType::kDeleted) {
+        gathered.erase(object->meta().key);
+      } else {
+        gathered[object->meta().key] = std::move(object);
+      }
+    }
+  }
+
+  // What the Store has already is not made again: a new list of a large cluster would need twice the memory.
+  ObjectPtr Listed(Json object) const {
+    const ObjectMeta meta = ParseMeta(object);
+    if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
+                                                       (*known)->meta().resource_version == meta.resource_version &&
+                                                       (*known)->meta().uid == meta.uid) {
+      return *known;
+    }
+    return std::make_shared<const StoredObject>(std::move(object), options.project);
+  }
+
+  // ---- What follows a failure.
+  void ListFailed(const Error& error, const char* verb, const std::stop_token& stop) {
+    watch.reset();
+    // The Store keeps what it has: a type that is gone (its CRD was deleted) is a failed read, not an empty list.
+    Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
+  }
+
+  void WatchFailed(const Error& error, const std::stop_token& stop) {
+    const bool progress = last_version != version_at_open;
+    if (progress || Lived()) watch_backoff.Reset();
+    if (progress) failed_resumes = 0;
+    watch.reset();
+    bool relist = error.reason == Reason::kExpired || IsTypeMissing(error);
+    if (!relist && !MayResume(error)) relist = ++failed_resumes >= kMaxResumes;
+    Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
+  }
+
+  // The server's own time-out: the next watch follows at once, unless this one was over as soon as it had begun.
+  void WatchEnded(const std::stop_token& stop) {
+    const bool lived = Lived();
+    if (lived || last_version != version_at_open) {
+      watch_backoff.Reset();
+      failed_resumes = 0;
+      Succeeded();
+    }
+    watch.reset();
+    if (lived) return Enter(ReflectorState::kWatchBroken);
+    Pause(watch_backoff.Next(), ReflectorState::kWaiting, ReflectorState::kWatchBroken, stop);
+  }
+
+  bool Lived() const { return watch && clock.Now() - opened_at >= kHealthyAfter; }
+
+  void Wait(const Error& error, const char* verb, Backoff& backoff, ReflectorState next, const std::stop_token& stop) {
+    if (stop.stop_requested()) return;  // The error is our own stop.
+    const std::string what = "cannot " + std::string(verb) + " " + Resource() + ": " + error.ToString();
+    shown.With([&](Shown& value) { value.error = what; });
+    Report(error, verb);
+    Duration delay = backoff.Next();
+    if (next == ReflectorState::kTypeMissing) delay = std::min(delay, kTypeMissingCap);
+    if (error.retry_after) delay = std::max<Duration>(delay, *error.retry_after);
+    Pause(delay, next == ReflectorState::kTypeMissing ? next : ReflectorState::kWaiting, next, stop);
+  }
+
+  void Pause(Duration delay, ReflectorState meanwhile, ReflectorState next, const std::stop_token& stop) {
+    Enter(meanwhile);
+    if (clock.Sleep(delay, stop)) Enter(next);
+  }
+
+  // Once for each kind of failure, not for each attempt.
+  void Report(const Error& error, const char* verb) {
+    std::string kind = std::string(verb) + " " + std::string(ToString(error.reason));
+    if (kind == reported)
+      return log::Debug("still failing", {{"resource", Resource()}, {"verb", verb}, {"error", error}});
+    reported = std::move(kind);
+    const std::string ns = options.ns.empty() ? "*" : options.ns;
+    switch (error.reason) {
+      case Reason::kForbidden:
+        return log::Err("not allowed: the role lacks a verb",
+                        {{"verb", verb}, {"resource", Resource()}, {"namespace", ns}, {"error", error}});
+      case Reason::kUnauthorized:
+        return log::Err("not authenticated: the server refuses our credentials",
+                        {{"verb", verb}, {"resource", Resource()}, {"error", error}});
+      case Reason::kNotFound:
+        return log::Warn("the server does not know this type; is its CRD installed? Waiting for it",
+                         {{"resource", Resource()}, {"version", options.type.version}, {"error", error}});
+      case Reason::kExpired:  // Everyday: somebody compacted etcd.
+        return log::Info("the watch's version is too old; listing anew", {{"resource", Resource()}, {"error", error}});
+      default:
+        return log::Warn("reading failed; trying again",
+                         {{"verb", verb}, {"resource", Resource()}, {"namespace", ns}, {"error", error}});
+    }
+  }
+
+  void Succeeded() {
+    shown.With([](Shown& value) { value.error.clear(); });
+    if (reported.empty()) return;
+    reported.clear();
+    log::Info("reading works again", {{"resource", Resource()}, {"resourceVersion", last_version}});
+  }
+
+  void RefuseStreaming(const std::string& why) {
+    streaming_refused_until = clock.Now() + kStreamingRefusedFor;
+    log::Info("no streaming list; reading pages instead", {{"resource", Resource()}, {"why", why}});
+  }
+
+  void Enter(ReflectorState next) {
+    state = next;
+    shown.With([next](Shown& value) { value.state = next; });
+  }
+
+  WatchOptions BaseWatch() const {
+    WatchOptions request;
+    request.ns = options.ns;
+    request.label_selector = options.label_selector;
+    request.field_selector = options.field_selector;
+    request.timeout = options.watch_timeout;
+    return request;
+  }
+
+  // "deployments.apps", as RBAC rules and kubectl say it.
+  std::string Resource() const {
+    return options.type.group.empty() ? options.type.resource : options.type.resource + "." + options.type.group;
+  }
+
+  Client& client;
+  const ReflectorOptions options;
+  Store& store;
+  const std::function<void(const Store::Change&)> on_change;
+  Clock& clock;
+
+  // Only for the thread that runs.
+  ReflectorState state = ReflectorState::kEmpty;
+  // Two, so that lists that succeed between watches that fail at once don't hide the failures.
+  Backoff list_backoff;   // since the last list
+  Backoff watch_backoff;  // since a watch made progress
+  std::unique_ptr<Watch> watch;
+  std::string last_version;  // of the last list, event or bookmark: never goes back, not even at a new list
+  std::string version_at_open;
+  SteadyTime opened_at{};
+  SteadyTime streaming_refused_until{};
+  int failed_resumes = 0;  // since the last progress
+  std::string reported;    // the failure that was logged last: verb and reason
+
+  Guarded<Shown> shown;
+};
+
+Reflector::Reflector(Client& client, ReflectorOptions options, Store& store,
+                     std::function<void(const Store::Change&)> on_change, Clock& clock)
+    : impl_(std::make_shared<Impl>(client, std::move(options), store, std::move(on_change), clock)) {}
+
+void Reflector::Run(std::stop_token stop) { impl_->Run(stop); }
+
+ReflectorState Reflector::state() const {
+  return impl_->shown.With([](const Impl::Shown& shown) { return shown.state; });
+}
+
+std::string Reflector::last_error() const {
+  return impl_->shown.With([](const Impl::Shown& shown) { return shown.error; });
+}
+
+}  // namespace yad

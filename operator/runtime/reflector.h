@@ -1,0 +1,61 @@
+// Keeps a Store equal to the server's objects of one type: list, then watch, for ever.
+// The state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching, with every failure leading back to a
+// named state.
+#ifndef OPERATOR_RUNTIME_REFLECTOR_H_
+#define OPERATOR_RUNTIME_REFLECTOR_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "operator/api/object.h"
+#include "operator/base/backoff.h"
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+
+namespace yad {
+
+struct ReflectorOptions {
+  ResourceType type;
+  std::string ns;  // "" for all
+  std::string label_selector;
+  std::string field_selector;
+  int page_size = 500;         // 0: no pages
+  bool streaming_list = true;  // try sendInitialEvents first; fall back to pages where the server refuses it
+  std::chrono::seconds watch_timeout{300};
+  BackoffPolicy backoff;
+  Projector project;
+};
+
+enum class ReflectorState {
+  kEmpty,        // Nothing is known; a list has to be made.
+  kListing,      // Reading pages, or the initial events of a streaming list. The Store still holds the state before.
+  kWatching,     // A watch is open and the Store follows it.
+  kWatchBroken,  // The watch ended; it is resumed from the last resourceVersion.
+  kWaiting,      // Backing off after a failure.
+  kTypeMissing,  // The server does not know the type (CRD not installed): asked again with backoff.
+  kStopped,
+};
+std::string_view ToString(ReflectorState state);
+
+// One thread runs it. `on_change` is called on that thread, after the Store has been changed.
+class Reflector {
+ public:
+  Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
+            Clock& clock = Clock::Real());
+
+  // Returns when `stop` fires. Never throws, never spins: a failure is always followed by a jittered wait.
+  void Run(std::stop_token stop);
+
+  ReflectorState state() const;    // thread-safe
+  std::string last_error() const;  // thread-safe; "" after a success: "cannot list deployments.apps: Forbidden: ..."
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_REFLECTOR_H_

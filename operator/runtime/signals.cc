@@ -1,0 +1,32 @@
+#include "operator/runtime/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "operator/base/log.h"
+
+namespace yad {
+
+void StopOnSignals(std::stop_source& source) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // Detached: nothing but a signal ends sigwait. It owns all that it uses, so it may outlive main.
+  std::thread([signals, stop = source]() mutable {
+    int signal = 0;
+    while (sigwait(&signals, &signal) != 0) {
+    }
+    log::Info("stopping on a signal; a second one ends the process at once", {{"signal", signal}});
+    stop.request_stop();
+    while (sigwait(&signals, &signal) != 0) {
+    }
+    _exit(128 + signal);
+  }).detach();
+}
+
+}  // namespace yad

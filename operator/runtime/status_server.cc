@@ -1,0 +1,238 @@
+#include "operator/runtime/status_server.h"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <charconv>
+#include <cstdint>
+#include <exception>
+#include <list>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "operator/base/log.h"
+
+namespace yad {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace net = boost::asio;
+using tcp = net::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::size_t kMaxHeader = 8 * 1024;
+constexpr std::uint64_t kMaxBody = 1024;
+constexpr std::chrono::milliseconds kAcceptRetry{100};
+
+using Handlers = std::map<std::string, StatusServer::Handler>;
+using Response = http::response<http::string_body>;
+
+StatusServer::Reply Call(const StatusServer::Handler& handler) {
+  try {
+    return handler();
+  } catch (const std::exception& exception) {
+    log::Err("a status handler threw", {{"what", exception.what()}});
+  } catch (...) {
+    log::Err("a status handler threw");
+  }
+  return {500, "text/plain; charset=utf-8", "internal error\n"};
+}
+
+// One connection. All of it runs on the server's thread.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(tcp::socket socket, const Handlers& handlers, Duration timeout)
+      : stream_(std::move(socket)), handlers_(handlers), timeout_(timeout) {}
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(kMaxHeader);
+    parser_->body_limit(kMaxBody);
+    stream_.expires_after(timeout_);
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->Refuse(error);
+      self->Answer();
+    });
+  }
+
+  void Close() {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.close();
+  }
+
+ private:
+  // A request that was understood too little to be answered by a handler.
+  void Refuse(error_code error) {
+    const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
+                      error == beast::error::timeout || error.category() == net::error::get_system_category();
+    if (gone) return Close();
+    Send({400, "text/plain; charset=utf-8", "bad request\n"}, false, false);
+  }
+
+  void Answer() {
+    const auto& request = parser_->get();
+    const bool head = request.method() == http::verb::head;
+    if (!head && request.method() != http::verb::get) {
+      return Send({405, "text/plain; charset=utf-8", "method not allowed\n"}, false, request.keep_alive());
+    }
+    const std::string target(request.target());
+    const auto handler = handlers_.find(target.substr(0, target.find('?')));
+    if (handler == handlers_.end()) {
+      return Send({404, "text/plain; charset=utf-8", "not found\n"}, head, request.keep_alive());
+    }
+    Send(Call(handler->second), head, request.keep_alive());
+  }
+
+  void Send(StatusServer::Reply reply, bool head, bool keep_alive) {
+    response_ = Response();
+    response_.result(static_cast<unsigned>(reply.status));
+    response_.set(http::field::content_type, reply.content_type);
+    response_.set("X-Content-Type-Options", "nosniff");
+    if (reply.status == 405) response_.set(http::field::allow, "GET, HEAD");
+    response_.keep_alive(keep_alive);
+    response_.body() = std::move(reply.body);
+    response_.prepare_payload();
+    if (head) response_.body().clear();  // Content-Length stays
+    stream_.expires_after(timeout_);
+    http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+      if (error || !keep_alive) return self->Close();
+      self->Read();
+    });
+  }
+
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_{kMaxHeader + kMaxBody};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  Response response_;
+  const Handlers& handlers_;
+  const Duration timeout_;
+};
+
+}  // namespace
+
+struct StatusServer::Impl {
+  explicit Impl(StatusServerOptions the_options) : options(std::move(the_options)) {}
+
+  const StatusServerOptions options;
+  Handlers handlers;
+  net::io_context context{1};
+  tcp::acceptor acceptor{context};
+  net::steady_timer accept_retry{context};
+  std::list<std::weak_ptr<Session>> sessions;  // the oldest first
+
+  bool disabled() const { return options.bind.empty() || options.bind == "0"; }
+
+  Status Bind(const tcp::endpoint& endpoint) {
+    error_code error;
+    const auto step = [&](auto&& call) {
+      if (!error) call();
+    };
+    step([&] { acceptor.open(endpoint.protocol(), error); });
+    step([&] { acceptor.set_option(net::socket_base::reuse_address(true), error); });
+    // "All addresses" includes those of IPv4.
+    if (endpoint.protocol() == tcp::v6() && endpoint.address().is_unspecified()) {
+      step([&] { acceptor.set_option(net::ip::v6_only(false), error); });
+    }
+    step([&] { acceptor.bind(endpoint, error); });
+    step([&] { acceptor.listen(net::socket_base::max_listen_connections, error); });
+    if (!error) return {};
+    error_code ignored;
+    acceptor.close(ignored);
+    return Fail(Reason::kConfig, "cannot listen on \"" + options.bind + "\": " + error.message());
+  }
+
+  Status Listen() {
+    const auto bad = [&](const std::string& why) {
+      return Fail(Reason::kConfig, "bad address \"" + options.bind + "\": " + why);
+    };
+    const std::size_t colon = options.bind.rfind(':');
+    if (colon == std::string::npos) return bad("want \"host:port\", \":port\", or \"0\" for no server");
+    const std::string digits = options.bind.substr(colon + 1);
+    std::uint16_t port = 0;
+    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (failed != std::errc() || end != digits.data() + digits.size()) return bad("the port must be 0 to 65535");
+    std::string host = options.bind.substr(0, colon);
+    if (host.empty()) {
+      if (Bind({net::ip::address_v6::any(), port})) return {};
+      return Bind({net::ip::address_v4::any(), port});  // a machine without IPv6
+    }
+    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    error_code error;
+    const auto found = tcp::resolver(context).resolve(host, digits, tcp::resolver::passive, error);
+    if (error) return bad(error.message());
+    return Bind(found.begin()->endpoint());
+  }
+
+  void Accept() {
+    acceptor.async_accept([this](error_code error, tcp::socket socket) {
+      if (error == net::error::operation_aborted) return;
+      if (error) {
+        // Out of descriptors, for instance: trying again at once would spin.
+        accept_retry.expires_after(kAcceptRetry);
+        accept_retry.async_wait([this](error_code cancelled) {
+          if (!cancelled) Accept();
+        });
+        return;
+      }
+      Admit(std::move(socket));
+      Accept();
+    });
+  }
+
+  void Admit(tcp::socket socket) {
+    sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
+    if (sessions.size() >= static_cast<std::size_t>(std::max(1, options.max_connections))) {
+      if (const std::shared_ptr<Session> oldest = sessions.front().lock()) oldest->Close();
+      sessions.pop_front();
+    }
+    auto session = std::make_shared<Session>(std::move(socket), handlers, options.read_timeout);
+    sessions.push_back(session);
+    session->Read();
+  }
+};
+
+StatusServer::StatusServer(StatusServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+StatusServer::~StatusServer() = default;
+
+void StatusServer::Handle(std::string path, Handler handler) {
+  impl_->handlers.insert_or_assign(std::move(path), std::move(handler));
+}
+
+Status StatusServer::Listen() {
+  if (impl_->disabled()) return {};
+  try {
+    return impl_->Listen();
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kConfig, "cannot listen on \"" + impl_->options.bind + "\": " + exception.what());
+  }
+}
+
+int StatusServer::port() const {
+  error_code error;
+  const tcp::endpoint endpoint = impl_->acceptor.local_endpoint(error);
+  return error ? 0 : endpoint.port();
+}
+
+Status StatusServer::Run(std::stop_token stop) {
+  if (!impl_->acceptor.is_open()) return {};
+  try {
+    const std::stop_callback end(stop, [this] { impl_->context.stop(); });
+    impl_->Accept();
+    impl_->context.run();
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kInternalError, std::string("the status server failed: ") + exception.what());
+  }
+  error_code ignored;
+  impl_->acceptor.close(ignored);
+  return {};
+}
+
+}  // namespace yad

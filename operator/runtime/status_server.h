@@ -1,0 +1,49 @@
+// A small HTTP server for /metrics, /healthz and /readyz: plain, GET and HEAD only.
+#ifndef OPERATOR_RUNTIME_STATUS_SERVER_H_
+#define OPERATOR_RUNTIME_STATUS_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct StatusServerOptions {
+  std::string bind;  // ":8080" (all addresses), "127.0.0.1:0" (any port), "[::1]:8080"; "0" or "": no server
+  int max_connections = 64;                          // one more closes the oldest
+  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two on one connection
+};
+
+// Set up by one thread (Handle, Listen), then run by one (Run).
+class StatusServer {
+ public:
+  struct Reply {
+    int status = 200;
+    std::string content_type = "text/plain; charset=utf-8";
+    std::string body;
+  };
+  // Called on the server's one thread: it should answer from memory.
+  using Handler = std::function<Reply()>;
+
+  explicit StatusServer(StatusServerOptions options);
+  ~StatusServer();
+
+  void Handle(std::string path, Handler handler);
+  // kConfig: the address is no address, or can't be listened on.
+  Status Listen();
+  int port() const;  // after Listen; 0: no server
+  // Serves until `stop`. A Runnable for the Manager.
+  Status Run(std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_STATUS_SERVER_H_

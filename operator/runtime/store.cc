@@ -1,0 +1,363 @@
+#include "operator/runtime/store.h"
+
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <shared_mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace yad {
+namespace {
+
+constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
+
+std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// Writes an object's members one by one, so that one pass makes both the text and the digest of a part of it.
+class Writer {
+ public:
+  void Open() { Text("{", true); }
+  void Close() { Text("}", true); }
+  // Everything up to the value.
+  void Key(const std::string& key, bool first, bool digested) {
+    if (!first) Text(",", false);  // Whether there is one may depend on a neighbour that is not digested.
+    Text(Dump(key), digested);
+    Text(":", digested);
+  }
+  void Text(const std::string& text, bool digested) {
+    text_ += text;
+    if (digested) digest_ = Fnv1a64(text, digest_);
+  }
+  std::uint64_t digest() const { return digest_; }
+  std::string TakeText() {
+    text_.shrink_to_fit();
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+  std::uint64_t digest_ = Fnv1a64("");
+};
+
+void WriteMetadata(const Json& metadata, Writer& writer) {
+  writer.Open();
+  bool first = true;
+  for (const auto& [key, value] : metadata.items()) {
+    const bool digested = key != "resourceVersion" && key != "generation";
+    writer.Key(key, first, digested);
+    writer.Text(Dump(value), digested);
+    first = false;
+  }
+  writer.Close();
+}
+
+void WriteObject(const Json& object, Writer& writer) {
+  if (!object.is_object()) return writer.Text(Dump(object), true);
+  writer.Open();
+  bool first = true;
+  for (const auto& [key, value] : object.items()) {
+    const bool digested = key != "status";
+    writer.Key(key, first, digested);
+    if (key == "metadata" && value.is_object()) {
+      WriteMetadata(value, writer);
+    } else {
+      writer.Text(Dump(value), digested);
+    }
+    first = false;
+  }
+  writer.Close();
+}
+
+std::size_t BytesOf(const std::string& text) {
+  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter ones stand in the string itself.
+}
+
+std::size_t BytesOf(const StringMap& map) {
+  std::size_t sum = 0;
+  for (const auto& [key, value] : map) sum += 32 + sizeof(key) + sizeof(value) + BytesOf(key) + BytesOf(value);
+  return sum;
+}
+
+bool IsNumber(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool IsOlder(const std::string& a, const std::string& b) { return CompareResourceVersions(a, b) == -1; }
+
+}  // namespace
+
+StoredObject::StoredObject(Json object, const Projector& project) {
+  if (auto metadata = object.find("metadata");
+      object.is_object() && metadata != object.end() && metadata->is_object()) {
+    metadata->erase("managedFields");
+  }
+  meta_ = ParseMeta(object);
+  meta_.annotations.erase(kLastAppliedAnnotation);
+  Writer writer;
+  WriteObject(object, writer);
+  digest_ = writer.digest();
+  text_ = writer.TakeText();
+  if (project) projection_ = project(object);
+}
+
+StoredObject::~StoredObject() = default;
+
+Json StoredObject::Parse() const { return Json::parse(text_, nullptr, /*allow_exceptions=*/false); }
+
+std::size_t StoredObject::bytes() const {
+  std::size_t sum = sizeof(*this) + BytesOf(text_) + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
+                    BytesOf(meta_.uid) + BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) +
+                    BytesOf(meta_.labels) + BytesOf(meta_.annotations);
+  for (const OwnerReference& owner : meta_.owners) {
+    sum += sizeof(owner) + BytesOf(owner.api_version) + BytesOf(owner.kind) + BytesOf(owner.name) + BytesOf(owner.uid);
+  }
+  return sum;
+}
+
+std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
+  if (a == b) return 0;
+  if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
+  std::string_view x = a, y = b;  // As text, so that no number is too long.
+  x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
+  y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
+  if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
+  const int order = x.compare(y);
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
+}
+
+struct Store::State {
+  struct Entry {
+    ObjectPtr object;     // the newest that we know
+    ObjectPtr announced;  // what handlers were told last; nullptr: that there is none. Differs from `object` only after
+                          // Observe.
+  };
+  struct Index {
+    std::string name;
+    IndexFunction function;
+    std::unordered_map<std::string, std::unordered_set<const Entry*>> entries;
+  };
+
+  // Puts `object` into the entry, which is made where it is missing. The entry's address does not change.
+  Entry& Put(const ObjectPtr& object) {
+    Entry& entry = objects[object->meta().key];
+    if (entry.object) Unindex(entry);
+    entry.object = object;
+    for (Index& index : indices) {
+      for (const std::string& value : index.function(*object)) index.entries[value].insert(&entry);
+    }
+    return entry;
+  }
+
+  // Whether handlers have not been told of this version, or of one after it.
+  static bool IsNews(const ObjectPtr& object, const ObjectPtr& announced) {
+    if (!announced) return true;
+    const std::optional<int> age =
+        CompareResourceVersions(object->meta().resource_version, announced->meta().resource_version);
+    return !age || *age == 1;
+  }
+
+  // Says how handlers have to be told of `object`, and puts it in unless Observe has put in something newer.
+  Change Announce(const ObjectPtr& object) {
+    const ObjectKey& key = object->meta().key;
+    auto found = objects.find(key);
+    if (found == objects.end() ||
+        !IsOlder(object->meta().resource_version, found->second.object->meta().resource_version)) {
+      Put(object);
+      unannounced.erase(key);
+    }
+    Entry& entry = objects[key];
+    Change change{entry.announced, object};
+    entry.announced = object;
+    return change;
+  }
+
+  // The object ended at `version` (of its deletion, or of a list without it), and handlers have to be told so. What
+  // Observe put in and is newer is its successor, and stays.
+  std::optional<Change> End(const ObjectKey& key, const std::string& version) {
+    auto found = objects.find(key);
+    if (found == objects.end()) return std::nullopt;
+    Entry& entry = found->second;
+    if (!IsOlder(version, entry.object->meta().resource_version)) {
+      Change change{entry.object, nullptr};
+      Erase(key);
+      return change;
+    }
+    if (!entry.announced || entry.announced == entry.object ||
+        IsOlder(version, entry.announced->meta().resource_version)) {
+      return std::nullopt;
+    }
+    return Change{std::exchange(entry.announced, nullptr), nullptr};
+  }
+
+  void Erase(const ObjectKey& key) {
+    auto found = objects.find(key);
+    if (found == objects.end()) return;
+    Unindex(found->second);
+    unannounced.erase(key);
+    objects.erase(found);
+  }
+
+  void Unindex(const Entry& entry) {
+    for (Index& index : indices) {
+      for (const std::string& value : index.function(*entry.object)) {
+        auto found = index.entries.find(value);
+        if (found == index.entries.end()) continue;
+        found->second.erase(&entry);
+        if (found->second.empty()) index.entries.erase(found);
+      }
+    }
+  }
+
+  // What is not a number cannot be older, so it moves the position as well.
+  void MovePosition(const std::string& version) {
+    if (!version.empty() && !IsOlder(version, position)) position = version;
+  }
+
+  mutable std::shared_mutex mutex;
+  std::unordered_map<ObjectKey, Entry> objects;  // Its nodes stay where they are: indices point to them.
+  std::unordered_set<ObjectKey> unannounced;     // whose entry holds an object from Observe
+  std::vector<Index> indices;
+  std::string position;  // as far as the list and the watch have come
+  bool synced = false;
+};
+
+std::shared_ptr<Store::State> Store::MakeState() { return std::make_shared<State>(); }
+
+void Store::AddIndex(const std::string& name, IndexFunction function) {
+  std::unique_lock lock(state_->mutex);
+  for (const State::Index& index : state_->indices) {
+    if (index.name == name) return;
+  }
+  State::Index index{name, std::move(function), {}};
+  for (const auto& [key, entry] : state_->objects) {
+    for (const std::string& value : index.function(*entry.object)) index.entries[value].insert(&entry);
+  }
+  state_->indices.push_back(std::move(index));
+}
+
+Result<std::vector<ObjectPtr>> Store::List() const {
+  std::shared_lock lock(state_->mutex);
+  if (!state_->synced) return Fail(Reason::kNotSynced, "the cache has not been filled yet");
+  std::vector<ObjectPtr> objects;
+  objects.reserve(state_->objects.size());
+  for (const auto& [key, entry] : state_->objects) objects.push_back(entry.object);
+  return objects;
+}
+
+Result<ObjectPtr> Store::Get(const ObjectKey& key) const {
+  std::shared_lock lock(state_->mutex);
+  if (!state_->synced) return Fail(Reason::kNotSynced, "the cache has not been filled yet");
+  auto found = state_->objects.find(key);
+  if (found == state_->objects.end()) return Fail(Reason::kNotFound, key.ToString() + " is not in the cache");
+  return found->second.object;
+}
+
+Result<std::vector<ObjectPtr>> Store::ByIndex(const std::string& name, const std::string& value) const {
+  std::shared_lock lock(state_->mutex);
+  if (!state_->synced) return Fail(Reason::kNotSynced, "the cache has not been filled yet");
+  for (const State::Index& index : state_->indices) {
+    if (index.name != name) continue;
+    std::vector<ObjectPtr> objects;
+    if (auto found = index.entries.find(value); found != index.entries.end()) {
+      for (const State::Entry* entry : found->second) objects.push_back(entry->object);
+    }
+    return objects;
+  }
+  return Fail(Reason::kConfig, "the cache has no index " + name);
+}
+
+bool Store::synced() const {
+  std::shared_lock lock(state_->mutex);
+  return state_->synced;
+}
+
+std::size_t Store::size() const {
+  std::shared_lock lock(state_->mutex);
+  return state_->objects.size();
+}
+
+void Store::Observe(ObjectPtr object) {
+  const ObjectMeta& meta = object->meta();
+  if (meta.key.name.empty()) return;
+  std::unique_lock lock(state_->mutex);
+  if (!IsNumber(meta.resource_version)) return;
+  if (!state_->position.empty() && CompareResourceVersions(meta.resource_version, state_->position) != 1) return;
+  auto found = state_->objects.find(meta.key);
+  if (found != state_->objects.end() &&
+      CompareResourceVersions(meta.resource_version, found->second.object->meta().resource_version) != 1) {
+    return;
+  }
+  state_->Put(object);
+  state_->unannounced.insert(meta.key);
+}
+
+std::vector<Store::Change> Store::Replace(std::vector<ObjectPtr> objects, const std::string& resource_version) {
+  std::vector<Change> changes;
+  std::unique_lock lock(state_->mutex);
+  std::unordered_map<ObjectKey, ObjectPtr> listed;
+  for (ObjectPtr& object : objects) {
+    if (object->meta().key.name.empty()) continue;
+    ObjectPtr& slot = listed[object->meta().key];
+    if (!slot || !IsOlder(object->meta().resource_version, slot->meta().resource_version)) slot = std::move(object);
+  }
+
+  std::vector<ObjectKey> vanished;
+  for (const auto& [key, entry] : state_->objects) {
+    if (!listed.contains(key)) vanished.push_back(key);
+  }
+  for (const ObjectKey& key : vanished) {
+    if (std::optional<Change> change = state_->End(key, resource_version)) changes.push_back(std::move(*change));
+  }
+  for (const auto& [key, object] : listed) {
+    auto found = state_->objects.find(key);
+    if (found == state_->objects.end() || State::IsNews(object, found->second.announced)) {
+      changes.push_back(state_->Announce(object));
+    }
+  }
+  state_->MovePosition(resource_version);
+  state_->synced = true;
+  return changes;
+}
+
+std::optional<Store::Change> Store::Apply(ObjectPtr object) {
+  const ObjectMeta& meta = object->meta();
+  if (meta.key.name.empty()) return std::nullopt;
+  std::unique_lock lock(state_->mutex);
+  const bool passed =
+      IsNumber(meta.resource_version) && !state_->position.empty() && !IsOlder(state_->position, meta.resource_version);
+  state_->MovePosition(meta.resource_version);
+  auto found = state_->objects.find(meta.key);
+  const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
+  // The watch is past this version already, and has shown its end.
+  if (!announced && passed) return std::nullopt;
+  if (!State::IsNews(object, announced)) return std::nullopt;
+  return state_->Announce(object);
+}
+
+std::optional<Store::Change> Store::Remove(ObjectPtr last_state) {
+  const ObjectMeta& meta = last_state->meta();
+  std::unique_lock lock(state_->mutex);
+  state_->MovePosition(meta.resource_version);
+  return state_->End(meta.key, meta.resource_version);
+}
+
+void Store::Advance(const std::string& resource_version) {
+  std::unique_lock lock(state_->mutex);
+  state_->MovePosition(resource_version);
+  std::vector<ObjectKey> passed;
+  for (const ObjectKey& key : state_->unannounced) {
+    if (!IsOlder(state_->position, state_->objects[key].object->meta().resource_version)) passed.push_back(key);
+  }
+  for (const ObjectKey& key : passed) {
+    if (ObjectPtr announced = state_->objects[key].announced) {
+      state_->unannounced.erase(key);
+      state_->Put(announced);
+    } else {
+      state_->Erase(key);
+    }
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,86 @@
+// client-go's work queue: a set of keys to look at, each handed to one worker at a time.
+// Semantics follow k8s.io/client-go/util/workqueue (Typed, delaying and rate-limiting queues in one).
+#ifndef OPERATOR_RUNTIME_WORK_QUEUE_H_
+#define OPERATOR_RUNTIME_WORK_QUEUE_H_
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+using Request = ObjectKey;
+
+struct RetryPolicy {
+  Duration initial = std::chrono::milliseconds(5);
+  Duration cap = std::chrono::minutes(5);
+};
+
+// Thread-safe. Keys come out in the order in which they went in.
+class WorkQueue {
+ public:
+  // `name` is the label of its metrics (workqueue_*); without one it keeps none.
+  explicit WorkQueue(RetryPolicy retry = {}, Clock& clock = Clock::Real(), const std::string& name = "");
+  ~WorkQueue();
+
+  // Queued now. While the key is being processed it is remembered, and queued again at its Done.
+  void Add(const Request& request);
+  // Queued after `delay`; of two delays for one key the earlier wins. A delay <= 0 is Add.
+  void AddAfter(const Request& request, Duration delay);
+  // AddAfter with the key's own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or
+  // `at_least` if that is longer.
+  void AddRateLimited(const Request& request, Duration at_least = Duration{0});
+  // Success: the key's backoff starts anew.
+  void Forget(const Request& request);
+  int Failures(const Request& request) const;
+
+  // Waits for a key; the caller owns it until Done. nullopt: the queue was shut down (and drained), or `stop` fired.
+  std::optional<Request> Get(std::stop_token stop);
+  void Done(const Request& request);
+
+  // Adds are ignored from now on; Get hands out what is queued, then ends. Delayed keys are dropped.
+  void ShutDown();
+  // Waits until nothing is queued or processed, or `deadline`. False: the deadline came first.
+  bool Drain(SteadyTime deadline);
+
+  std::size_t size() const;            // queued, not processing
+  Duration oldest_processing() const;  // how long the oldest key has been worked on; 0: none
+
+ private:
+  struct Metrics;
+  // All under mutex_.
+  void PromoteDue(SteadyTime now);
+  void AddNow(const Request& request, SteadyTime now);
+  void Enqueue(const Request& request, SteadyTime now);
+  void AddLater(const Request& request, SteadyTime due);
+
+  Clock& clock_;
+  const RetryPolicy retry_;
+  const std::unique_ptr<Metrics> metrics_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;                  // for Get
+  std::condition_variable_any idle_;                  // for Drain
+  std::deque<std::pair<Request, SteadyTime>> queue_;  // and since when
+  std::unordered_set<Request> dirty_;  // those in queue_, and those that need another round at their Done
+  std::unordered_map<Request, SteadyTime> processing_;  // since when
+  std::unordered_map<Request, SteadyTime> due_by_key_;
+  std::set<std::pair<SteadyTime, Request>> due_;
+  std::unordered_map<Request, int> failures_;
+  bool shut_down_ = false;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_WORK_QUEUE_H_

@@ -1,0 +1,151 @@
+// A tiny apiserver in memory: enough for leases, events, and one list of objects.
+#ifndef TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
+#define TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/fake_transport.h"
+
+namespace yad::testing {
+
+// Spins until `condition` holds; the test's own time limit ends it otherwise.
+template <typename Condition>
+void Until(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+// Thread-safe. Objects have optimistic concurrency as on a real server.
+class FakeApiServer : public HttpTransport {
+ public:
+  using Json = nlohmann::json;
+  // Called before the server does anything; an answer replaces its own.
+  using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
+
+  FakeApiServer() {
+    wire_.OnSend([this](const HttpRequest& request) { return Serve(request); });
+  }
+
+  FakeTransport& wire() { return wire_; }
+  void OnRequest(Hook hook) {
+    std::lock_guard lock(mutex_);
+    hook_ = std::move(hook);
+  }
+  // From now on no request is answered, until its stop token fires or this is called with false.
+  void Hang(bool hang) {
+    std::lock_guard lock(mutex_);
+    hang_ = hang;
+    changed_.notify_all();
+  }
+
+  std::optional<Json> Find(const std::string& path) const {
+    std::lock_guard lock(mutex_);
+    const auto found = objects_.find(path);
+    return found == objects_.end() ? std::nullopt : std::optional<Json>(found->second);
+  }
+  // As somebody else's write: the resourceVersion moves on.
+  void Put(const std::string& path, Json object) {
+    std::lock_guard lock(mutex_);
+    Store(path, std::move(object));
+  }
+  void Change(const std::string& path, const std::function<void(Json&)>& change) {
+    std::lock_guard lock(mutex_);
+    Json object = objects_.at(path);
+    change(object);
+    Store(path, std::move(object));
+  }
+  void Erase(const std::string& path) {
+    std::lock_guard lock(mutex_);
+    objects_.erase(path);
+  }
+  std::vector<Json> All(const std::string& prefix) const {
+    std::lock_guard lock(mutex_);
+    std::vector<Json> found;
+    for (const auto& [path, object] : objects_) {
+      if (path.starts_with(prefix)) found.push_back(object);
+    }
+    return found;
+  }
+  int Count(const std::string& method) const {
+    int count = 0;
+    for (const HttpRequest& request : wire_.requests()) count += request.method == method;
+    return count;
+  }
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [&] { return !hang_; })) return Fail(Reason::kCancelled, "cancelled");
+    }
+    return wire_.Send(request, std::move(stop));
+  }
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
+    return wire_.Open(request, std::move(stop));
+  }
+
+ private:
+  const Json& Store(const std::string& path, Json object) {
+    object["metadata"]["resourceVersion"] = std::to_string(++version_);
+    return objects_[path] = std::move(object);
+  }
+
+  Result<HttpResponse> Serve(const HttpRequest& request) {
+    Hook hook;
+    {
+      std::lock_guard lock(mutex_);
+      hook = hook_;
+    }
+    if (hook) {
+      if (std::optional<Result<HttpResponse>> answer = hook(request)) return *answer;
+    }
+    std::lock_guard lock(mutex_);
+    const std::string path = PathOf(request);
+    const Json body = Json::parse(request.body, nullptr, false);
+    const auto found = objects_.find(path);
+    if (request.method == "POST") {
+      const std::string made = path + "/" + body["metadata"]["name"].get<std::string>();
+      if (objects_.contains(made)) return StatusResponse(409, "AlreadyExists", made + " already exists");
+      return JsonResponse(Store(made, body), 201);
+    }
+    if (request.method == "GET" && path.ends_with("/configmaps")) {
+      return JsonResponse({{"apiVersion", "v1"},
+                           {"kind", "ConfigMapList"},
+                           {"metadata", {{"resourceVersion", std::to_string(version_)}}},
+                           {"items", Json::array()}});
+    }
+    if (found == objects_.end()) return StatusResponse(404, "NotFound", path + " not found");
+    if (request.method == "PUT") {
+      if (body["metadata"]["resourceVersion"] != found->second["metadata"]["resourceVersion"]) {
+        return StatusResponse(409, "Conflict", "the object has been modified");
+      }
+      return JsonResponse(Store(path, body));
+    }
+    if (request.method == "PATCH") {
+      Json object = found->second;
+      object.merge_patch(body);
+      return JsonResponse(Store(path, std::move(object)));
+    }
+    return JsonResponse(found->second);
+  }
+
+  FakeTransport wire_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Hook hook_;
+  bool hang_ = false;
+  int version_ = 100;
+  std::map<std::string, Json> objects_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_

@@ -1,0 +1,385 @@
+#include "operator/runtime/leader_elector.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "operator/base/metrics.h"
+#include "tests/support/fake_clock.h"
+#include "tests/unit/runtime/fake_api_server.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::seconds;
+using testing::FakeApiServer;
+using testing::Until;
+
+const char kPath[] = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/the-lease";
+
+class LeaderElectorTest : public ::testing::Test {
+ protected:
+  // One replica. Its thread is joined with it.
+  struct Replica {
+    Replica(LeaderElectorTest& test, const std::string& identity)
+        : client(test.server_, {}, test.clock_),
+          elector(client, {{"kube-system", "the-lease"}, identity}, test.clock_) {}
+    ~Replica() { Stop(); }
+    void StartAcquire() {
+      thread = std::jthread([this](std::stop_token stop) { acquired = elector.Acquire(stop); ended = true; });
+    }
+    void StartHold() {
+      thread = std::jthread([this](std::stop_token stop) { held = elector.Hold(stop); ended = true; });
+    }
+    void Stop() {
+      thread.request_stop();
+      if (thread.joinable()) thread.join();
+    }
+
+    Client client;
+    LeaderElector elector;
+    std::atomic<bool> ended = false;
+    std::atomic<bool> acquired = false;
+    std::atomic<bool> held = false;
+    std::jthread thread;
+  };
+
+  static Json Lease(const Json& spec) {
+    return {{"apiVersion", "coordination.k8s.io/v1"},
+            {"kind", "Lease"},
+            {"metadata", {{"name", "the-lease"}, {"namespace", "kube-system"}}},
+            {"spec", spec}};
+  }
+  Json Spec() const { return server_->Find(kPath).value()["spec"]; }
+
+  // Each replica that sleeps between two requests is two waiting threads: itself and its timer.
+  void Step(int replicas, Duration by = seconds(1)) {
+    clock_.AwaitWaiters(2 * replicas);
+    clock_.Advance(by);
+  }
+  // Steps one replica until its thread has ended; returns how much time passed.
+  Duration StepToEnd(Replica& replica, Duration by = seconds(1)) {
+    const SteadyTime start = clock_.Now();
+    for (;;) {
+      Until([&] { return replica.ended || clock_.waiters() >= 2; });
+      if (replica.ended) return clock_.Now() - start;
+      clock_.Advance(by);
+    }
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<FakeApiServer> server_ = std::make_shared<FakeApiServer>();
+};
+
+TEST_F(LeaderElectorTest, CreatesTheLeaseWhereThereIsNone) {
+  Replica a(*this, "a");
+  EXPECT_FALSE(a.elector.is_leader());
+  ASSERT_TRUE(a.elector.Acquire({}));
+  EXPECT_TRUE(a.elector.is_leader());
+  EXPECT_EQ(a.elector.holder(), "a");
+  EXPECT_EQ(Spec(), Json({{"holderIdentity", "a"},
+                          {"leaseDurationSeconds", 15},
+                          {"acquireTime", "2026-01-02T03:04:05.000000Z"},
+                          {"renewTime", "2026-01-02T03:04:05.000000Z"},
+                          {"leaseTransitions", 0}}));
+  EXPECT_EQ(metrics::GetGauge("leader_election_master_status", "", {{"name", "the-lease"}}).Value(), 1);
+}
+
+TEST_F(LeaderElectorTest, SecondReplicaWaitsWhileTheFirstRenews) {
+  Replica a(*this, "a");
+  Replica b(*this, "b");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  b.StartAcquire();
+  for (int i = 0; i < 60; ++i) {
+    Step(2);
+    ASSERT_FALSE(b.elector.is_leader());
+  }
+  clock_.AwaitWaiters(4);
+  EXPECT_TRUE(a.elector.is_leader());
+  EXPECT_EQ(b.elector.holder(), "a");
+  EXPECT_EQ(Spec()["acquireTime"], "2026-01-02T03:04:05.000000Z");
+  EXPECT_EQ(Spec()["renewTime"], "2026-01-02T03:05:05.000000Z");
+  EXPECT_EQ(Spec()["leaseTransitions"], 0);
+}
+
+TEST_F(LeaderElectorTest, FrozenLeaderIsReplacedAndKnowsWhenItWakes) {
+  Replica a(*this, "a");
+  Replica b(*this, "b");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  b.StartAcquire();
+  clock_.AwaitWaiters(3);  // b, and both timers
+  const SteadyTime start = clock_.Now();
+  while (!b.ended) {
+    Until([&] { return b.ended || clock_.waiters() >= 3; });
+    if (!b.ended) clock_.Advance(seconds(1));
+  }
+  EXPECT_TRUE(b.elector.is_leader());
+  EXPECT_GE(clock_.Now() - start, seconds(15));
+  EXPECT_LE(clock_.Now() - start, seconds(15 + 5));  // its next try after that
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
+  EXPECT_EQ(Spec()["leaseTransitions"], 1);
+
+  EXPECT_FALSE(a.elector.is_leader());
+  const int writes = server_->Count("PUT");
+  EXPECT_FALSE(a.elector.Hold({}));
+  EXPECT_EQ(server_->Count("PUT"), writes);
+}
+
+TEST_F(LeaderElectorTest, TimesWrittenInTheLeaseDoNotMatter) {
+  for (const char* time : {"1999-01-01T00:00:00.000000Z", "2199-01-01T00:00:00.000000Z"}) {
+    server_->Put(kPath, Lease({{"holderIdentity", "gone"},
+                               {"leaseDurationSeconds", 15},
+                               {"acquireTime", time},
+                               {"renewTime", time},
+                               {"leaseTransitions", 4}}));
+    Replica a(*this, "a");
+    a.StartAcquire();
+    const Duration waited = StepToEnd(a);
+    EXPECT_TRUE(a.acquired);
+    EXPECT_GE(waited, seconds(15));
+    EXPECT_LE(waited, seconds(15 + 5));
+    EXPECT_EQ(Spec()["leaseTransitions"], 5);
+  }
+}
+
+TEST_F(LeaderElectorTest, TheHoldersOwnLeaseDurationCounts) {
+  server_->Put(kPath, Lease({{"holderIdentity", "slow"}, {"leaseDurationSeconds", 60}}));
+  Replica a(*this, "a");
+  a.StartAcquire();
+  EXPECT_GE(StepToEnd(a), seconds(60));
+}
+
+TEST_F(LeaderElectorTest, UnreadableLeaseIsHeldAsLongAsItChanges) {
+  server_->Put(kPath, Lease({{"holderIdentity", Json::array({1})}, {"leaseDurationSeconds", "long"}}));
+  Replica a(*this, "a");
+  a.StartAcquire();
+  for (int i = 0; i < 40; ++i) {
+    if (i % 5 == 0) server_->Change(kPath, [&](Json& lease) { lease["spec"]["leaseDurationSeconds"] = Json::array({i}); });
+    Step(1);
+    ASSERT_FALSE(a.ended);
+  }
+  StepToEnd(a);
+  EXPECT_TRUE(a.acquired);
+  EXPECT_EQ(Spec()["holderIdentity"], "a");
+  EXPECT_EQ(Spec()["leaseDurationSeconds"], 15);
+}
+
+TEST_F(LeaderElectorTest, LeaseWithoutHolderIsTakenAtOnce) {
+  server_->Put(kPath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 7}}));
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  EXPECT_EQ(Spec()["leaseTransitions"], 8);
+}
+
+TEST_F(LeaderElectorTest, LosesTheRaceForAnExpiredLeaseGracefully) {
+  server_->Put(kPath, Lease({{"holderIdentity", ""}}));
+  std::atomic<bool> raced = false;
+  server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (request.method == "PUT" && !raced.exchange(true)) {
+      server_->Change(kPath, [](Json& lease) { lease["spec"] = {{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}; });
+    }
+    return std::nullopt;
+  });
+  Replica a(*this, "a");
+  a.StartAcquire();
+  clock_.AwaitWaiters(2);
+  EXPECT_FALSE(a.elector.is_leader());
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
+}
+
+TEST_F(LeaderElectorTest, AnothersWriteIntoTheLeaseIsNoLoss) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  clock_.AwaitWaiters(2);
+  server_->Change(kPath, [](Json& lease) { lease["metadata"]["labels"] = {{"seen-by", "somebody"}}; });
+  Step(1, seconds(2));
+  clock_.AwaitWaiters(2);
+  EXPECT_TRUE(a.elector.is_leader());
+  const Json lease = server_->Find(kPath).value();
+  EXPECT_EQ(lease["spec"]["renewTime"], "2026-01-02T03:04:07.000000Z");
+  EXPECT_EQ(lease["spec"]["leaseTransitions"], 0);
+  EXPECT_EQ(lease["metadata"]["labels"]["seen-by"], "somebody");
+}
+
+TEST_F(LeaderElectorTest, AnotherHolderEndsHoldAtOnce) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  clock_.AwaitWaiters(2);
+  server_->Change(kPath, [](Json& lease) { lease["spec"]["holderIdentity"] = "b"; });
+  EXPECT_EQ(StepToEnd(a), seconds(2));
+  EXPECT_FALSE(a.held);
+  EXPECT_FALSE(a.elector.is_leader());
+  EXPECT_EQ(a.elector.holder(), "b");
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
+  EXPECT_EQ(metrics::GetGauge("leader_election_master_status", "", {{"name", "the-lease"}}).Value(), 0);
+}
+
+TEST_F(LeaderElectorTest, DeletedLeaseIsMadeAnew) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  clock_.AwaitWaiters(2);
+  server_->Erase(kPath);
+  Step(1, seconds(2));
+  clock_.AwaitWaiters(2);
+  EXPECT_TRUE(a.elector.is_leader());
+  EXPECT_EQ(Spec()["holderIdentity"], "a");
+}
+
+TEST_F(LeaderElectorTest, RenewalWhoseAnswerWasLostIsStillOurs) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  server_->OnRequest([&, done = false](const HttpRequest& request) mutable -> std::optional<Result<HttpResponse>> {
+    if (request.method != "PUT" || std::exchange(done, true)) return std::nullopt;
+    server_->Put(kPath, Json::parse(request.body));
+    return Fail(Reason::kTransport, "connection reset");
+  });
+  a.StartHold();
+  Step(1, seconds(2));
+  Step(1, seconds(2));
+  clock_.AwaitWaiters(2);
+  EXPECT_TRUE(a.elector.is_leader());
+  EXPECT_EQ(Spec()["renewTime"], "2026-01-02T03:04:09.000000Z");
+  EXPECT_EQ(Spec()["leaseTransitions"], 0);
+}
+
+TEST_F(LeaderElectorTest, RefusedRenewalsEndHoldWithinTheRenewDeadline) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  server_->OnRequest([](const HttpRequest&) -> std::optional<Result<HttpResponse>> {
+    return testing::StatusResponse(500, "InternalError", "etcd is away");
+  });
+  a.StartHold();
+  EXPECT_EQ(StepToEnd(a), seconds(10));
+  EXPECT_FALSE(a.held);
+  EXPECT_FALSE(a.elector.is_leader());
+}
+
+TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileAreNoLoss) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  for (int round = 0; round < 3; ++round) {
+    server_->OnRequest([](const HttpRequest&) -> std::optional<Result<HttpResponse>> {
+      return testing::StatusResponse(503, "ServiceUnavailable", "restarting");
+    });
+    for (int i = 0; i < 4; ++i) Step(1, seconds(2));
+    clock_.AwaitWaiters(2);
+    server_->OnRequest(nullptr);
+    Step(1, std::chrono::milliseconds(1990));
+    Step(1, std::chrono::milliseconds(10));  // a try only every 2 s
+    clock_.AwaitWaiters(2);
+    ASSERT_FALSE(a.ended) << round;
+    // One more full period, in which it is renewed on time.
+    Step(1, seconds(2));
+    clock_.AwaitWaiters(2);
+    ASSERT_TRUE(a.elector.is_leader()) << round;
+  }
+}
+
+TEST_F(LeaderElectorTest, HangingRenewalEndsHoldWithinTheRenewDeadline) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  const SteadyTime start = clock_.Now();
+  server_->Hang(true);
+  a.StartHold();
+  for (;;) {
+    Until([&] { return a.ended || clock_.NextDeadline(); });
+    if (a.ended) break;
+    clock_.AdvanceToNextDeadline();
+  }
+  EXPECT_FALSE(a.held);
+  EXPECT_EQ(clock_.Now() - start, seconds(10));
+}
+
+TEST_F(LeaderElectorTest, ReleaseHandsOverAtOnce) {
+  Replica a(*this, "a");
+  Replica b(*this, "b");
+  server_->Put(kPath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 1}}));
+  ASSERT_TRUE(a.elector.Acquire({}));
+  a.StartHold();
+  b.StartAcquire();
+  clock_.AwaitWaiters(4);
+  a.Stop();
+  EXPECT_TRUE(a.held);
+  a.elector.Release();
+  EXPECT_FALSE(a.elector.is_leader());
+  EXPECT_EQ(Spec()["holderIdentity"], "");
+  EXPECT_EQ(Spec()["leaseDurationSeconds"], 1);
+  EXPECT_EQ(Spec()["leaseTransitions"], 2);
+
+  clock_.AwaitWaiters(3);
+  clock_.Advance(std::chrono::milliseconds(4400));  // the longest pause between two tries
+  Until([&] { return b.ended.load(); });
+  EXPECT_TRUE(b.acquired);
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
+  EXPECT_EQ(Spec()["leaseDurationSeconds"], 15);
+  EXPECT_EQ(Spec()["leaseTransitions"], 3);
+}
+
+TEST_F(LeaderElectorTest, ReleaseLeavesAnothersLeaseAlone) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  server_->Change(kPath, [](Json& lease) { lease["spec"]["holderIdentity"] = "b"; });
+  a.elector.Release();
+  EXPECT_EQ(Spec()["holderIdentity"], "b");
+}
+
+TEST_F(LeaderElectorTest, ReleaseOutlivesAConflict) {
+  Replica a(*this, "a");
+  ASSERT_TRUE(a.elector.Acquire({}));
+  server_->Change(kPath, [](Json& lease) { lease["metadata"]["labels"] = {{"x", "y"}}; });
+  a.elector.Release();
+  EXPECT_EQ(Spec()["holderIdentity"], "");
+}
+
+TEST_F(LeaderElectorTest, StopEndsAcquire) {
+  server_->Put(kPath, Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}));
+  Replica a(*this, "a");
+  a.StartAcquire();
+  clock_.AwaitWaiters(2);
+  a.Stop();
+  EXPECT_FALSE(a.acquired);
+}
+
+TEST_F(LeaderElectorTest, StopEndsARequestThatHangs) {
+  server_->Hang(true);
+  Replica a(*this, "a");
+  a.StartAcquire();
+  Until([&] { return clock_.NextDeadline().has_value(); });
+  a.Stop();
+  EXPECT_FALSE(a.acquired);
+}
+
+TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
+  server_->Put(kPath, Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}));
+  Replica a(*this, "a");
+  std::vector<std::string> leaders;
+  a.elector.OnNewLeader([&](const std::string& identity) { leaders.push_back(identity); });
+  a.StartAcquire();
+  StepToEnd(a);
+  a.Stop();
+  a.elector.Release();
+  EXPECT_EQ(leaders, (std::vector<std::string>{"b", "a", ""}));
+}
+
+TEST_F(LeaderElectorTest, AnswerThatIsNoLeaseIsAFailureAndNoCrash) {
+  server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    return testing::JsonResponse(request.method == "GET" ? Json::array({1, 2}) : Json("text"));
+  });
+  Replica a(*this, "a");
+  a.StartAcquire();
+  for (int i = 0; i < 3; ++i) Step(1, seconds(5));
+  EXPECT_FALSE(a.ended);
+}
+
+}  // namespace
+}  // namespace yad
