@@ -1,0 +1,276 @@
+#include "operator/workload/merge.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/workload/patch.h"
+#include "operator/workload/semantics.h"
+
+namespace yad {
+namespace {
+
+using Index = std::unordered_map<std::string, std::size_t>;
+
+// The item's key as text, or nullopt where it has none.
+std::optional<std::string> KeyOf(const Field& list, const Json& item) {
+  std::string text;
+  for (const std::string& path : list.keys) {
+    const Json* value = &item;
+    const Schema* schema = list.schema;
+    const Field* field = nullptr;
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find('.', begin), path.size());
+      const std::string_view step = std::string_view(path).substr(begin, end - begin);
+      field = schema == nullptr ? nullptr : &schema->Of(step);
+      schema = field == nullptr ? nullptr : field->schema;
+      value = &MemberOf(*value, step);
+      begin = end + 1;
+    }
+    if (field != nullptr && !field->default_value.is_null() && (value->is_null() || IsZero(*value))) {
+      value = &field->default_value;
+    }
+    if (value->is_string()) {
+      text += "s" + value->get_ref<const std::string&>();
+    } else if (value->is_number_integer()) {
+      text += "i" + value->dump();
+    } else {
+      return std::nullopt;
+    }
+    text += '\0';
+  }
+  return text;
+}
+
+// nullopt: an item without a key, or a key twice (the API allows it, for env and ports): such a list can only be merged as a whole.
+std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
+  std::vector<std::string> keys;
+  keys.reserve(items.size());
+  for (const Json& item : items) {
+    auto key = KeyOf(list, item);
+    if (!key || !index.emplace(*key, keys.size()).second) return std::nullopt;
+    keys.push_back(*std::move(key));
+  }
+  return keys;
+}
+
+class Merger {
+ public:
+  // Patching: nothing was said before, a null takes away, and an empty list empties.
+  explicit Merger(bool patching) : patching_(patching) {}
+
+  // `now` and `live` are objects.
+  void Object(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
+    if (schema.atomic || depth >= kMaxDepth) {
+      if (!SameObject(schema, now, live, depth)) live = WithoutNulls(now);
+      return;
+    }
+    if (last.is_object()) TakeAway(schema, last, now, live, depth);
+    if (patching_) EraseNulls(now, live);
+    DropOtherChoices(schema, now, live);
+    for (const auto& [key, wish] : now.items()) {
+      if (!wish.is_null()) Member(schema.Of(key), key, MemberOf(last, key), wish, live, depth);
+    }
+  }
+
+ private:
+  // What `last` said and `now` does not.
+  void TakeAway(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
+    for (const auto& [key, said] : last.items()) {
+      if (!MemberOf(now, key).is_null()) continue;
+      const Field& field = schema.Of(key);
+      if (field.Has(Field::kHandedOver) || SaysNothing(field, key, said, depth)) continue;
+      const auto found = live.find(key);
+      if (found == live.end() || found->is_null()) continue;
+      if (field.shared() && found->is_structured() && said.type() == found->type()) {
+        Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
+        if (found->empty()) live.erase(found);
+      } else if (field.default_value.is_null() || *found != field.default_value) {
+        live.erase(found);  // A default would come back: taking it away would be a write for nothing.
+      }
+    }
+  }
+
+  static void EraseNulls(const Json& now, Json& live) {
+    for (const auto& [key, wish] : now.items()) {
+      if (wish.is_null()) live.erase(key);
+    }
+  }
+
+  static void DropOtherChoices(const Schema& schema, const Json& now, Json& live) {
+    bool chosen = false;
+    if (schema.all_are_choices || !schema.choices.empty()) {
+      for (const auto& [key, wish] : now.items()) chosen = chosen || (!wish.is_null() && schema.IsChoice(key));
+    }
+    for (auto it = live.begin(); chosen && it != live.end();) {
+      const bool goes = schema.IsChoice(it.key()) && MemberOf(now, it.key()).is_null();
+      it = goes ? live.erase(it) : std::next(it);
+    }
+    if (schema.dependent.empty()) return;
+    const Json& type = MemberOf(now, "type");
+    if (type.is_string() && !IsZero(type) && type != schema.dependent_on_type && MemberOf(now, schema.dependent).is_null()) {
+      live.erase(schema.dependent);
+    }
+  }
+
+  void Member(const Field& field, const std::string& key, const Json& last, const Json& wish, Json& live, int depth) const {
+    const auto found = live.find(key);
+    if (found == live.end() || found->is_null()) {
+      if (!SaysNothing(field, key, wish, depth)) live[key] = WithoutNulls(wish);
+      return;
+    }
+    if (field.Has(Field::kZeroIsDefaulted) && IsZero(wish)) return;
+    Value(field, last, wish, *found, depth);
+    if (found->is_array() && found->empty()) live.erase(found);
+  }
+
+  void Value(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
+    if (now.is_object() && live.is_object()) {
+      Object(field.schema == nullptr ? UnknownSchema() : *field.schema, last, now, live, depth + 1);
+    } else if (now.is_array() && live.is_array()) {
+      if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
+      // An empty list says nothing of its own, but it takes away what we said before.
+      if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
+      if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
+    } else if (!SameValue(field, now, live, depth)) {
+      live = WithoutNulls(now);
+    }
+  }
+
+  // False: the list has no unique keys, and nothing was done.
+  bool KeyedList(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
+    Index now_at;
+    Index live_at;
+    const auto now_keys = UniqueKeys(field, now, now_at);
+    if (!now_keys) return false;
+    const auto live_keys = UniqueKeys(field, live, live_at);
+    if (!live_keys) return false;
+    std::unordered_map<std::string, const Json*> said;
+    if (last.is_array()) {
+      for (const Json& item : last) {
+        if (const auto key = KeyOf(field, item)) said[*key] = &item;
+      }
+    }
+
+    // Ours in the order of `now`: those of `live` merged, new ones as they are.
+    static const Json& null = *new Json(nullptr);
+    std::vector<Json> ours(now_keys->size());
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      const auto at = live_at.find((*now_keys)[i]);
+      if (at == live_at.end()) {
+        ours[i] = WithoutNulls(now[i]);
+        continue;
+      }
+      const auto before = said.find((*now_keys)[i]);
+      ours[i] = std::move(live[at->second]);
+      Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
+    }
+
+    // The order of `now` holds among ours (it is the order in which init containers run and variables refer to each other); the items
+    // of others keep their places. So the places that ours have in `live` are filled in the order of `now`; a new one follows its predecessor.
+    std::vector<std::size_t> present;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      if (live_at.contains((*now_keys)[i])) present.push_back(i);
+    }
+    Json result = Json::array();
+    std::size_t done = 0;   // of ours
+    std::size_t place = 0;  // of `present`
+    for (std::size_t i = 0; i < live_keys->size(); ++i) {
+      const std::string& key = (*live_keys)[i];
+      if (!now_at.contains(key)) {
+        if (!said.contains(key)) result.push_back(std::move(live[i]));
+        continue;
+      }
+      // New ones at the front stand before the first of ours, others right behind the one they follow.
+      const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
+      ++place;
+      for (; done < end; ++done) result.push_back(std::move(ours[done]));
+    }
+    for (; done < ours.size(); ++done) result.push_back(std::move(ours[done]));
+    live = std::move(result);
+    return true;
+  }
+
+  bool patching_;
+};
+
+bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
+
+// The deprecated twin of serviceAccountName: an apiserver fills each from the other, and would bring back what was taken from one alone.
+void MergeServiceAccount(const Json& last, const Json& now, Json& live) {
+  constexpr const char* kNames[] = {"serviceAccountName", "serviceAccount"};
+  const auto wish = [&](const Json& pod) -> const Json& {
+    const Json& name = MemberOf(pod, kNames[0]);
+    return IsFilled(name) ? name : MemberOf(pod, kNames[1]);
+  };
+  if (IsFilled(wish(now))) {
+    for (const char* name : kNames) {
+      if (live.contains(name)) live[name] = wish(now);
+    }
+  } else if (IsFilled(wish(last))) {
+    for (const char* name : kNames) live.erase(name);
+  }
+}
+
+// Only what we may own of metadata.
+Json LabelsAndAnnotations(const Json& object) {
+  Json result = Json::object();
+  for (const char* name : {"labels", "annotations"}) {
+    const Json& map = MemberOf(MemberOf(object, "metadata"), name);
+    if (map.is_object()) result.emplace(name, map);
+  }
+  return result;
+}
+
+void MergePart(const Merger& merger, const char* part, const Json& last, const Json& now, Json& live) {
+  static const Json& nothing = *new Json(Json::object());
+  if (!MemberOf(live, part).is_object()) {
+    if (!now.is_object() || now.empty()) return;
+    live[part] = Json::object();
+  }
+  merger.Object(*WorkloadSchema().Of(part).schema, last, now.is_object() ? now : nothing, live[part], 0);
+}
+
+void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) {
+  if (!live.is_object()) live = Json::object();
+  MergePart(merger, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
+  MergePart(merger, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
+  const auto pod = [](const Json& object) -> const Json& {
+    return MemberOf(MemberOf(MemberOf(object, "spec"), "template"), "spec");
+  };
+  if (pod(live).is_object()) MergeServiceAccount(pod(last), pod(now), live["spec"]["template"]["spec"]);
+}
+
+}  // namespace
+
+Json ThreeWayMerge(const Json& last, const Json& now, const Json& live) {
+  Json result = live;
+  Merge(Merger(false), last, now, result);
+  return result;
+}
+
+void ApplyPatch(const Json& patch, Json& workload) { Merge(Merger(true), nullptr, patch, workload); }
+
+Json DropInsignificant(const Json& value) {
+  struct Walker {
+    Json operator()(const Json& node, int depth) const {
+      if (depth >= kMaxDepth || !node.is_structured()) return node;
+      Json result = node.is_object() ? Json::object() : Json::array();
+      if (node.is_array()) {
+        for (const Json& item : node) result.push_back((*this)(item, depth + 1));
+        return result;
+      }
+      for (const auto& [key, member] : node.items()) {
+        if (member.is_null()) continue;
+        Json kept = (*this)(member, depth + 1);
+        if (kept.is_object() && kept.empty() && !EmptyObjectCounts(key)) continue;
+        result.emplace(key, std::move(kept));
+      }
+      return result;
+    }
+  };
+  return Walker{}(value, 0);
+}
+
+}  // namespace yad

@@ -1,0 +1,179 @@
+#include "operator/workload/overrides.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "operator/api/field_error.h"
+#include "operator/api/label_selector.h"
+#include "operator/workload/patch.h"
+#include "operator/workload/semantics.h"
+
+namespace yad {
+namespace {
+
+// A patch that copies a document into itself doubles it with every operation.
+constexpr std::size_t kMaxNodes = 1'000'000;
+
+tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
+  constexpr std::size_t kShown = 200;
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+  return Fail(ToError({FieldError{FieldError::Type::kInvalid, std::move(path), std::move(text), std::move(detail)}}));
+}
+
+std::string Replaced(std::string text, const std::string& pool) {
+  for (const std::string_view variable : {"{{nodepool-name}}", "{{nodepool}}"}) {
+    for (std::size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at + pool.size())) {
+      text.replace(at, variable.size(), pool);
+    }
+  }
+  return text;
+}
+
+void ReplaceVariables(Json& value, const std::string& pool, int depth = 0) {
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    if (text.find("{{nodepool") != std::string::npos) value = Replaced(text, pool);
+  } else if (value.is_structured() && depth < kMaxDepth) {
+    for (Json& member : value) ReplaceVariables(member, pool, depth + 1);
+  }
+}
+
+Status ApplyImages(const Json& images, const std::string& path, Json& workload) {
+  if (!images.is_array()) return Invalid(path, images, "must be a list of {name, image}");
+  const Json::json_pointer pod("/spec/template/spec");
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const std::string at = path + "[" + std::to_string(i) + "]";
+    const Json& name = MemberOf(images[i], "name");
+    const Json& image = MemberOf(images[i], "image");
+    if (!name.is_string()) return Invalid(at + ".name", name, "must name a container");
+    if (!image.is_string() || IsZero(image)) return Invalid(at + ".image", image, "must be an image");
+    bool found = false;
+    for (const char* list : {"initContainers", "containers"}) {
+      if (!workload.contains(pod / list)) continue;
+      Json& containers = workload[pod / list];
+      if (!containers.is_array()) continue;
+      for (Json& container : containers) {
+        if (MemberOf(container, "name") != name) continue;
+        container["image"] = image;
+        found = true;
+      }
+    }
+    if (!found) return Invalid(at + ".name", name, "no container and no init container of the template has this name");
+  }
+  return {};
+}
+
+// Adds like RFC 6902. nlohmann's own "add" asserts where the parent is a scalar.
+std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
+  if (to.empty()) {
+    workload = std::move(value);
+    return "";
+  }
+  const Json& parent = workload.at(to.parent_pointer());
+  if (!parent.is_structured()) return "the parent of path is neither an object nor a list";
+  const Json operation = {{"op", "add"}, {"path", to.to_string()}, {"value", std::move(value)}};
+  workload = workload.patch(Json::array({operation}));
+  return "";
+}
+
+bool TooLarge(const Json& value) {
+  std::vector<const Json*> open{&value};
+  for (std::size_t nodes = 0; !open.empty(); ++nodes) {
+    if (nodes > kMaxNodes) return true;
+    const Json* node = open.back();
+    open.pop_back();
+    if (!node->is_structured()) continue;
+    for (const Json& member : *node) open.push_back(&member);
+  }
+  return false;
+}
+
+// Returns what is wrong, or "". Throws what nlohmann throws.
+std::string ApplyJsonPatch(const Json& operation, Json& workload) {
+  const std::string op = StringAt(operation, {"op"});
+  const Json& path = MemberOf(operation, "path");
+  if (!path.is_string()) return "path must be a string";
+  const Json::json_pointer to(path.get<std::string>());
+  if (op == "add") {
+    if (!operation.contains("value")) return "add needs a value";
+    return Add(to, operation.at("value"), workload);
+  }
+  if (op == "copy" || op == "move") {
+    const Json& from = MemberOf(operation, "from");
+    if (!from.is_string()) return op + " needs from";
+    Json value = workload.at(Json::json_pointer(from.get<std::string>()));
+    if (op == "move") {
+      const Json removal = {{"op", "remove"}, {"path", from}};
+      workload = workload.patch(Json::array({removal}));
+    }
+    const std::string wrong = Add(to, std::move(value), workload);
+    return wrong.empty() && TooLarge(workload) ? "the result is too large" : wrong;
+  }
+  workload = workload.patch(Json::array({operation}));
+  return "";
+}
+
+Status ApplyJsonPatches(const Json& patches, const std::string& path, Json& workload) {
+  if (!patches.is_array()) return Invalid(path, patches, "must be a list of RFC 6902 operations");
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    const std::string at = path + "[" + std::to_string(i) + "]";
+    std::string wrong;
+    try {
+      wrong = ApplyJsonPatch(patches[i], workload);
+    } catch (const Json::exception& error) {
+      wrong = error.what();
+    }
+    if (!wrong.empty()) return Invalid(at, patches[i], "does not apply: " + wrong);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool OverrideSelects(const Json& entry, const NodePool& pool) {
+  const Json& selector = MemberOf(entry, "nodepoolSelector");
+  if (selector.is_object()) {
+    const auto parsed = LabelSelector::Parse(selector, "nodepoolSelector");
+    return parsed && parsed->Matches(pool.labels);
+  }
+  const Json& pools = MemberOf(entry, "pools");
+  if (!pools.is_array()) return false;
+  bool included = false;
+  bool only_exclusions = !pools.empty();
+  for (const Json& item : pools) {
+    if (!item.is_string()) continue;
+    const std::string& name = item.get_ref<const std::string&>();
+    if (name == "-" + pool.name) return false;
+    if (!name.starts_with('-')) only_exclusions = false;
+    included = included || name == "*" || name == pool.name;
+  }
+  return included || only_exclusions;
+}
+
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {
+  const std::string path = "spec.overrides[" + std::to_string(index) + "]";
+  if (!entry.is_object()) return Invalid(path, entry, "must be an object");
+  const auto values = [&](const char* key) {
+    Json value = MemberOf(entry, key);
+    ReplaceVariables(value, pool);
+    return value;
+  };
+  if (const Json& replicas = MemberOf(entry, "replicas"); !replicas.is_null()) {
+    if (!replicas.is_number_integer() || replicas < 0) return Invalid(path + ".replicas", replicas, "must be 0 or more");
+    workload["spec"]["replicas"] = replicas;
+  }
+  if (const Json images = values("images"); !images.is_null()) {
+    if (auto applied = ApplyImages(images, path + ".images", workload); !applied) return applied;
+  }
+  if (const Json patch = values("patch"); !patch.is_null()) {
+    if (!patch.is_object()) return Invalid(path + ".patch", patch, "must be a partial workload");
+    ApplyPatch(patch, workload);
+  }
+  if (const Json patches = values("jsonPatches"); !patches.is_null()) {
+    return ApplyJsonPatches(patches, path + ".jsonPatches", workload);
+  }
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,13 @@
+// The ownerReference that makes a daemon the controller of an object.
+#ifndef OPERATOR_WORKLOAD_OWNER_H_
+#define OPERATOR_WORKLOAD_OWNER_H_
+
+#include "operator/api/yurtappdaemon.h"
+
+namespace yad {
+
+Json ControllerReference(const YurtAppDaemon& daemon);
+
+}  // namespace yad
+
+#endif  // OPERATOR_WORKLOAD_OWNER_H_

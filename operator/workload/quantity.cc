@@ -1,0 +1,116 @@
+#include "operator/workload/quantity.h"
+
+#include <limits>
+
+#include "operator/workload/merge.h"
+
+namespace yad {
+namespace {
+
+// mantissa * 10^exponent.
+struct Number {
+  unsigned __int128 mantissa = 0;
+  int exponent = 0;
+
+  bool Times(unsigned factor) {
+    constexpr unsigned __int128 kMax = std::numeric_limits<unsigned __int128>::max();
+    if (mantissa > kMax / factor) return false;
+    mantissa *= factor;
+    return true;
+  }
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes sign, digits, point and digits from the front of `text`.
+bool TakeDigits(std::string_view& text, Number& number) {
+  bool any = false;
+  bool fraction = false;
+  while (!text.empty()) {
+    const char c = text.front();
+    if (c == '.' && !fraction) {
+      fraction = true;
+    } else if (IsDigit(c)) {
+      any = true;
+      if (!number.Times(10)) return false;
+      number.mantissa += static_cast<unsigned>(c - '0');
+      if (fraction) --number.exponent;
+    } else {
+      break;
+    }
+    text.remove_prefix(1);
+  }
+  return any;
+}
+
+bool ApplyExponent(std::string_view digits, Number& number) {
+  int sign = 1;
+  if (!digits.empty() && (digits.front() == '+' || digits.front() == '-')) {
+    sign = digits.front() == '-' ? -1 : 1;
+    digits.remove_prefix(1);
+  }
+  if (digits.empty() || digits.size() > 3) return false;
+  int exponent = 0;
+  for (const char c : digits) {
+    if (!IsDigit(c)) return false;
+    exponent = exponent * 10 + (c - '0');
+  }
+  number.exponent += sign * exponent;
+  return true;
+}
+
+bool ApplySuffix(std::string_view suffix, Number& number) {
+  constexpr std::string_view kBinary = "KMGTPE";
+  constexpr std::string_view kDecimal = "kMGTPE";
+  if (suffix.empty()) return true;
+  if (suffix.size() == 2 && suffix[1] == 'i') {
+    const auto power = kBinary.find(suffix[0]);
+    if (power == std::string_view::npos) return false;
+    for (std::size_t i = 0; i <= power; ++i) {
+      if (!number.Times(1024)) return false;
+    }
+    return true;
+  }
+  if (suffix.size() == 1) {
+    if (const auto power = kDecimal.find(suffix[0]); power != std::string_view::npos) {
+      number.exponent += 3 * static_cast<int>(power + 1);
+      return true;
+    }
+    constexpr std::string_view kSmall = "mun";
+    if (const auto power = kSmall.find(suffix[0]); power != std::string_view::npos) {
+      number.exponent -= 3 * static_cast<int>(power + 1);
+      return true;
+    }
+    return false;
+  }
+  return (suffix[0] == 'e' || suffix[0] == 'E') && ApplyExponent(suffix.substr(1), number);
+}
+
+}  // namespace
+
+std::optional<std::string> CanonicalQuantity(std::string_view text) {
+  bool negative = false;
+  if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
+    negative = text.front() == '-';
+    text.remove_prefix(1);
+  }
+  Number number;
+  if (!TakeDigits(text, number) || !ApplySuffix(text, number)) return std::nullopt;
+  if (number.mantissa == 0) return "0";
+  while (number.mantissa % 10 == 0) {
+    number.mantissa /= 10;
+    ++number.exponent;
+  }
+  std::string digits;
+  for (auto rest = number.mantissa; rest != 0; rest /= 10) {
+    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+  }
+  return (negative ? "-" : "") + digits + "e" + std::to_string(number.exponent);
+}
+
+bool QuantityEqual(const std::string& a, const std::string& b) {
+  const auto left = CanonicalQuantity(a);
+  return left && left == CanonicalQuantity(b);
+}
+
+}  // namespace yad

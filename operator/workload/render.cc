@@ -1,0 +1,200 @@
+#include "operator/workload/render.h"
+
+#include <limits>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/overrides.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/semantics.h"
+
+namespace yad {
+namespace {
+
+// The object at `key`, made where it is missing; nullptr where something else stands there.
+Json* ObjectIn(Json* parent, const char* key) {
+  if (parent == nullptr) return nullptr;
+  Json& member = (*parent)[key];
+  if (member.is_null()) member = Json::object();
+  return member.is_object() ? &member : nullptr;
+}
+
+// A toleration with the same key and effect covers a taint of ours even where it ends after some seconds: of two that match, Kubernetes
+// takes the shorter one anyhow.
+bool Tolerates(const Json& tolerations, const Taint& taint) {
+  for (const Json& toleration : tolerations) {
+    if (StringAt(toleration, {"operator"}) == "Exists" && StringAt(toleration, {"key"}) == taint.key &&
+        StringAt(toleration, {"effect"}) == taint.effect) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool AddTolerations(const std::vector<Taint>& taints, Json& pod) {
+  if (taints.empty()) return true;
+  Json& tolerations = pod["tolerations"];
+  if (tolerations.is_null()) tolerations = Json::array();
+  if (!tolerations.is_array()) return false;
+  for (const Taint& taint : taints) {
+    if (Tolerates(tolerations, taint)) continue;
+    Json toleration = {{"operator", "Exists"}};
+    if (!taint.key.empty()) toleration["key"] = taint.key;
+    if (!taint.effect.empty()) toleration["effect"] = taint.effect;
+    tolerations.push_back(std::move(toleration));
+  }
+  return true;
+}
+
+void DropRequiredNodeAffinity(Json& pod) {
+  const auto affinity = pod.find("affinity");
+  if (affinity == pod.end() || !affinity->is_object()) return;
+  const auto node_affinity = affinity->find("nodeAffinity");
+  if (node_affinity != affinity->end() && node_affinity->is_object()) {
+    node_affinity->erase("requiredDuringSchedulingIgnoredDuringExecution");
+  }
+}
+
+Result<Json> Base(const RevisionContent& revision) {
+  Json workload = Json::object();
+  for (const char* part : {"labels", "annotations"}) {
+    const Json& map = MemberOf(MemberOf(revision.workload_template, "metadata"), part);
+    workload["metadata"][part] = map.is_object() ? map : Json::object();
+  }
+  const Json& spec = MemberOf(revision.workload_template, "spec");
+  const std::string path = std::string("spec.workloadTemplate.") + TemplateField(revision.kind);
+  if (!spec.is_object()) return Fail(Reason::kInvalid, path + ".spec: Required value");
+  workload["spec"] = spec;
+  return workload;
+}
+
+// What makes the workload one of this pool. False where the template's shape forbids it.
+bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label, Json& workload) {
+  Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
+  Json* annotations = ObjectIn(ObjectIn(&workload, "metadata"), "annotations");
+  Json* spec = ObjectIn(&workload, "spec");
+  Json* match_labels = ObjectIn(ObjectIn(spec, "selector"), "matchLabels");
+  Json* pod_template = ObjectIn(spec, "template");
+  Json* pod_labels = ObjectIn(ObjectIn(pod_template, "metadata"), "labels");
+  Json* pod = ObjectIn(pod_template, "spec");
+  Json* node_selector = ObjectIn(pod, "nodeSelector");
+  if (labels == nullptr || annotations == nullptr || match_labels == nullptr || pod_labels == nullptr || node_selector == nullptr) return false;
+
+  if (inputs.rules == 0) {
+    labels->update(*match_labels);
+    (*labels)[kRevisionLabel] = revision_label;
+    (*pod_labels)[kRevisionLabel] = revision_label;
+    *node_selector = Json::object();
+    DropRequiredNodeAffinity(*pod);
+  }
+  (*labels)[kPoolNameLabel] = pool;
+  (*annotations)[kRefNodePoolAnnotation] = pool;
+  (*match_labels)[kPoolNameLabel] = pool;
+  (*pod_labels)[kPoolNameLabel] = pool;
+  (*node_selector)[kNodePoolLabel] = pool;
+  return AddTolerations(inputs.tolerations, *pod);
+}
+
+bool ParseIndices(const Json& list, std::vector<int>& indices) {
+  if (list.is_null()) return true;
+  if (!list.is_array()) return false;
+  for (const Json& item : list) {
+    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
+    indices.push_back(item.get<int>());
+  }
+  return true;
+}
+
+bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
+  if (list.is_null()) return true;
+  if (!list.is_array()) return false;
+  for (const Json& item : list) {
+    if (!item.is_object()) return false;
+    taints.push_back({StringAt(item, {"key"}), StringAt(item, {"effect"})});
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string RenderInputs::ToAnnotation() const {
+  Json taints = Json::array();
+  for (const Taint& taint : tolerations) taints.push_back({{"key", taint.key}, {"effect", taint.effect}});
+  const Json text = {{"rules", rules}, {"tolerations", std::move(taints)}, {"overrides", overrides}};
+  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool) {
+  RenderInputs inputs;
+  inputs.tolerations = pool.taints;
+  if (!revision.overrides.is_array()) return inputs;
+  for (std::size_t i = 0; i < revision.overrides.size(); ++i) {
+    if (OverrideSelects(revision.overrides[i], pool)) inputs.overrides.push_back(static_cast<int>(i));
+  }
+  return inputs;
+}
+
+Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
+  RenderInputs inputs;
+  if (annotation.empty()) {
+    inputs.rules = 0;
+    return inputs;
+  }
+  const Json object = Json::parse(annotation, nullptr, false);
+  const std::int64_t rules = IntAt(object, {"rules"}, -1);
+  if (rules < 0 || rules > std::numeric_limits<int>::max() || !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
+      !ParseIndices(MemberOf(object, "overrides"), inputs.overrides)) {
+    return Fail(Reason::kDecode, std::string("annotation ") + kRenderedFromAnnotation + " is malformed");
+  }
+  inputs.rules = static_cast<int>(rules);
+  return inputs;
+}
+
+Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
+                    const std::string& revision_label) {
+  auto workload = Base(revision);
+  if (!workload) return workload;
+  for (const int index : inputs.overrides) {
+    if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {
+      return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
+    }
+    const auto at = static_cast<std::size_t>(index);
+    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *workload); !applied) return Fail(applied.error());
+  }
+  // Last, so that no override can take a workload out of its pool.
+  if (!workload->is_object() || !BindToPool(inputs, pool, revision_label, *workload)) {
+    return Fail(Reason::kInvalid, std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
+                                      ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
+  }
+  return workload;
+}
+
+Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
+                      const std::string& revision_label) {
+  const ResourceType& type = TypeOf(daemon.kind);
+  rendered["apiVersion"] = type.ApiVersion();
+  rendered["kind"] = type.kind;
+  Json& metadata = rendered["metadata"];
+  metadata["name"] = name;
+  metadata["namespace"] = daemon.meta.key.ns;
+  metadata["labels"][kRevisionLabel] = revision_label;
+  metadata["annotations"][kRenderedFromAnnotation] = inputs.ToAnnotation();
+  metadata["ownerReferences"] = Json::array({ControllerReference(daemon)});
+  return rendered;
+}
+
+Difference Compare(const Json& rendered_a, const Json& rendered_b) {
+  const Schema& schema = WorkloadSchema();
+  const Schema& spec_schema = *schema.Of("spec").schema;
+  const Json& a = MemberOf(rendered_a, "spec");
+  const Json& b = MemberOf(rendered_b, "spec");
+  if (!SameMember(spec_schema, "template", a, b)) return Difference::kPodTemplate;
+  if (!SameMember(schema, "metadata", rendered_a, rendered_b)) return Difference::kWithoutPods;
+  for (const Json* spec : {&a, &b}) {
+    for (const auto& [key, member] : spec->items()) {
+      if (key != "template" && key != "replicas" && !SameMember(spec_schema, key, a, b)) return Difference::kWithoutPods;
+    }
+  }
+  return SameMember(spec_schema, "replicas", a, b) ? Difference::kNone : Difference::kReplicasOnly;
+}
+
+}  // namespace yad

@@ -1,0 +1,223 @@
+#include "operator/workload/schema.h"
+
+#include <algorithm>
+#include <array>
+
+namespace yad {
+namespace {
+
+// All schemas, built once. Each refers to the ones declared before it.
+struct Schemas {
+  Schema unknown;
+  Schema plain;  // a struct without anything special, and all structs in it
+  Schema strings, quantities;
+  Schema meta, label_selector, field_ref, resource_field_ref, reference;
+  Schema http_get, handler, probe, lifecycle;
+  Schema env, env_source, port, volume_mount, resources, profile, security, container;
+  Schema claim_spec, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi, ephemeral, volume;
+  Schema pod, pod_template, strategy, retention, spec, workload;
+
+  Schemas();
+  void BuildCommon();
+  void BuildContainer();
+  void BuildVolumes();
+  void BuildPod();
+  void BuildWorkload();
+};
+
+Field Of(const Schema& schema, unsigned flags = 0) { return {&schema, {}, flags, nullptr}; }
+Field KeyedList(const Schema& item, std::vector<std::string> keys) { return {&item, std::move(keys), 0, nullptr}; }
+Field Flags(unsigned flags) { return {nullptr, {}, flags, nullptr}; }
+Field Default(Json value, unsigned flags = 0) { return {nullptr, {}, flags, std::move(value)}; }
+Field Filled(Json value) { return Default(std::move(value), Field::kZeroIsDefaulted); }
+
+Schemas::Schemas() {
+  unknown.other = {&unknown, {}, Field::kEmptyCounts, nullptr};
+  BuildCommon();
+  BuildContainer();
+  BuildVolumes();
+  BuildPod();
+  BuildWorkload();
+}
+
+void Schemas::BuildCommon() {
+  strings.other = Flags(Field::kEmptyCounts);
+  quantities.other = Flags(Field::kQuantity);
+  plain.other = Of(plain);
+  plain.fields["readOnly"] = Flags(Field::kZeroIsAbsent);
+  plain.fields["matchLabels"] = Of(strings);
+  plain.fields["labelSelector"] = Of(label_selector);
+  plain.fields["namespaceSelector"] = Of(label_selector);
+  meta.fields["labels"] = Of(strings, Field::kShared);
+  meta.fields["annotations"] = Of(strings, Field::kShared);
+  label_selector = plain;
+  label_selector.atomic = true;
+  reference.atomic = true;
+  field_ref.atomic = true;
+  field_ref.fields["apiVersion"] = Filled("v1");
+  resource_field_ref.atomic = true;
+  resource_field_ref.fields["divisor"] = Default("0", Field::kQuantity);
+}
+
+void Schemas::BuildContainer() {
+  http_get.fields["path"] = Filled("/");
+  http_get.fields["scheme"] = Filled("HTTP");
+  http_get.fields["httpHeaders"] = Of(plain);
+  handler.all_are_choices = true;
+  handler.fields["httpGet"] = Of(http_get);
+  lifecycle.fields["postStart"] = Of(handler);
+  lifecycle.fields["preStop"] = Of(handler);
+  probe.choices = {"exec", "httpGet", "tcpSocket", "grpc"};
+  probe.fields["httpGet"] = Of(http_get);
+  probe.fields["grpc"].schema = &plain;
+  probe.fields["initialDelaySeconds"] = Flags(Field::kZeroIsAbsent);
+  probe.fields["timeoutSeconds"] = Filled(1);
+  probe.fields["periodSeconds"] = Filled(10);
+  probe.fields["successThreshold"] = Filled(1);
+  probe.fields["failureThreshold"] = Filled(3);
+
+  env_source.all_are_choices = true;
+  env_source.other = Of(reference);
+  env_source.fields["fieldRef"] = Of(field_ref);
+  env_source.fields["resourceFieldRef"] = Of(resource_field_ref);
+  env.choices = {"value", "valueFrom"};
+  env.fields["valueFrom"] = Of(env_source);
+  port.fields["protocol"] = Filled("TCP");
+  port.fields["hostPort"] = Flags(Field::kZeroIsAbsent);
+  volume_mount.fields["readOnly"] = Flags(Field::kZeroIsAbsent);
+  resources.fields["limits"] = Of(quantities);
+  resources.fields["requests"] = Of(quantities);
+  resources.fields["claims"] = KeyedList(plain, {"name"});
+  profile.dependent = "localhostProfile";
+  profile.dependent_on_type = "Localhost";
+  security.fields["seccompProfile"] = Of(profile);
+  security.fields["appArmorProfile"] = Of(profile);
+
+  container.fields["ports"] = KeyedList(port, {"containerPort", "protocol"});
+  container.fields["env"] = KeyedList(env, {"name"});
+  container.fields["envFrom"] = Of(plain);
+  container.fields["volumeMounts"] = KeyedList(volume_mount, {"mountPath"});
+  container.fields["volumeDevices"] = KeyedList(plain, {"devicePath"});
+  container.fields["resources"] = Of(resources);
+  container.fields["securityContext"] = Of(security);
+  container.fields["lifecycle"] = Of(lifecycle);
+  for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"}) container.fields[name] = Of(probe);
+  for (const char* name : {"stdin", "stdinOnce", "tty"}) container.fields[name] = Flags(Field::kZeroIsAbsent);
+  container.fields["terminationMessagePath"] = Filled("/dev/termination-log");
+  container.fields["terminationMessagePolicy"] = Filled("File");
+  container.fields["imagePullPolicy"] = Flags(Field::kZeroIsDefaulted);
+}
+
+void Schemas::BuildVolumes() {
+  claim_spec.fields["selector"] = Of(label_selector);
+  claim_spec.fields["resources"] = Of(resources);
+  claim_spec.fields["storageClassName"] = Flags(Field::kEmptyCounts);  // "": no class at all
+  claim_spec.fields["volumeAttributesClassName"] = Flags(Field::kEmptyCounts);
+  claim_spec.fields["volumeMode"] = Default("Filesystem");
+  claim.fields["metadata"] = Of(meta, Field::kShared);
+  claim.fields["spec"] = Of(claim_spec);
+  claim.fields["apiVersion"] = Default("v1");
+  claim.fields["kind"] = Default("PersistentVolumeClaim");
+
+  downward_item.fields["fieldRef"] = Of(field_ref);
+  downward_item.fields["resourceFieldRef"] = Of(resource_field_ref);
+  downward.fields["items"] = Of(downward_item);
+  downward.fields["defaultMode"] = Default(420);
+  projection.other = Of(plain);
+  projection.fields["downwardAPI"] = Of(downward);
+  projection.fields["serviceAccountToken"] = Of(token);
+  token.fields["expirationSeconds"] = Default(3600);
+  files.other = Of(plain);
+  files.fields["defaultMode"] = Default(420);
+  files.fields["sources"] = Of(projection);
+  empty_dir.fields["sizeLimit"] = Flags(Field::kQuantity);
+  host_path.fields["type"] = Default("");
+  csi.fields["volumeAttributes"] = Of(strings);
+  ephemeral.fields["volumeClaimTemplate"] = Of(claim);
+  volume.all_are_choices = true;
+  volume.other = Of(plain);
+  volume.fields["configMap"] = Of(files);
+  volume.fields["secret"] = Of(files);
+  volume.fields["projected"] = Of(files);
+  volume.fields["downwardAPI"] = Of(downward);
+  volume.fields["emptyDir"] = Of(empty_dir);
+  volume.fields["hostPath"] = Of(host_path);
+  volume.fields["csi"] = Of(csi);
+  volume.fields["ephemeral"] = Of(ephemeral);
+}
+
+void Schemas::BuildPod() {
+  for (const char* name : {"containers", "initContainers", "ephemeralContainers"}) {
+    pod.fields[name] = KeyedList(container, {"name"});
+  }
+  pod.fields["volumes"] = KeyedList(volume, {"name"});
+  pod.fields["hostAliases"] = KeyedList(plain, {"ip"});
+  pod.fields["topologySpreadConstraints"] = KeyedList(plain, {"topologyKey", "whenUnsatisfiable"});
+  for (const char* name : {"imagePullSecrets", "resourceClaims", "schedulingGates"}) {
+    pod.fields[name] = KeyedList(plain, {"name"});
+  }
+  for (const char* name : {"tolerations", "readinessGates", "affinity", "dnsConfig"}) pod.fields[name] = Of(plain);
+  pod.fields["nodeSelector"] = Of(strings, Field::kShared);
+  pod.fields["overhead"] = Of(quantities);
+  pod.fields["resources"] = Of(resources);
+  pod.fields["securityContext"] = Of(security);
+  for (const char* name : {"hostNetwork", "hostPID", "hostIPC"}) pod.fields[name] = Flags(Field::kZeroIsAbsent);
+  pod.fields["dnsPolicy"] = Filled("ClusterFirst");
+  pod.fields["restartPolicy"] = Filled("Always");
+  pod.fields["schedulerName"] = Filled("default-scheduler");
+  pod.fields["terminationGracePeriodSeconds"] = Default(30);
+  pod.fields["enableServiceLinks"] = Default(true);
+  pod.fields["runtimeClassName"] = Flags(Field::kEmptyCounts);
+  pod_template.fields["metadata"] = Of(meta, Field::kShared);
+  pod_template.fields["spec"] = Of(pod);
+}
+
+void Schemas::BuildWorkload() {
+  strategy.fields["type"] = Filled("RollingUpdate");
+  strategy.dependent = "rollingUpdate";
+  strategy.dependent_on_type = "RollingUpdate";
+  strategy.fields["rollingUpdate"] = Of(plain);
+  for (const char* name : {"whenDeleted", "whenScaled"}) retention.fields[name] = Filled("Retain");
+
+  spec.fields["replicas"] = Flags(Field::kHandedOver);
+  spec.fields["selector"] = Of(label_selector);
+  spec.fields["template"] = Of(pod_template);
+  spec.fields["strategy"] = Of(strategy);
+  spec.fields["updateStrategy"] = Of(strategy);
+  spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
+  spec.fields["paused"] = Flags(Field::kZeroIsAbsent);
+  spec.fields["progressDeadlineSeconds"] = Default(600);
+  spec.fields["revisionHistoryLimit"] = Default(10);
+  spec.fields["podManagementPolicy"] = Filled("OrderedReady");
+  spec.fields["volumeClaimTemplates"] = KeyedList(claim, {"metadata.name"});
+  spec.fields["persistentVolumeClaimRetentionPolicy"] = Of(retention);
+  workload.fields["metadata"] = Of(meta, Field::kShared);
+  workload.fields["spec"] = Of(spec);
+}
+
+const Schemas& All() {
+  static const Schemas& schemas = *new Schemas;
+  return schemas;
+}
+
+}  // namespace
+
+bool Schema::IsChoice(std::string_view key) const {
+  if (all_are_choices) return key != "name";
+  return std::find(choices.begin(), choices.end(), key) != choices.end();
+}
+
+const Schema& WorkloadSchema() { return All().workload; }
+const Schema& UnknownSchema() { return All().unknown; }
+
+bool EmptyObjectCounts(std::string_view key) {
+  // Choices of a union (a volume's source, a handler), selectors (`{}` selects everything, absence nothing), and seLinuxOptions of a
+  // container, which hides the pod's.
+  static constexpr std::array<std::string_view, 14> kKeys = {
+      "emptyDir",      "downwardAPI",   "projected",       "ephemeral",        "exec",             "httpGet",  "tcpSocket",
+      "grpc",          "sleep",         "selector",        "labelSelector",    "namespaceSelector", "nodepoolSelector",
+      "seLinuxOptions"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+}  // namespace yad

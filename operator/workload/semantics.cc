@@ -1,0 +1,128 @@
+#include "operator/workload/semantics.h"
+
+#include "operator/workload/merge.h"
+#include "operator/workload/quantity.h"
+
+namespace yad {
+namespace {
+
+const Json& Null() {
+  static const Json& null = *new Json(nullptr);
+  return null;
+}
+
+const Schema& SchemaOf(const Field& field) { return field.schema == nullptr ? UnknownSchema() : *field.schema; }
+
+// A quantity may be written as a number.
+std::string QuantityText(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number() ? value.dump() : "";
+}
+
+bool SameScalar(const Field& field, const Json& a, const Json& b) {
+  if (a == b) return true;
+  return field.Has(Field::kQuantity) && QuantityEqual(QuantityText(a), QuantityText(b));
+}
+
+}  // namespace
+
+const Json& MemberOf(const Json& object, std::string_view key) {
+  if (!object.is_object()) return Null();
+  const auto found = object.find(key);
+  return found == object.end() ? Null() : *found;
+}
+
+bool IsZero(const Json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  if (value.is_boolean()) return !value.get<bool>();
+  return value.is_number() && value == 0;
+}
+
+bool SaysNothing(const Field& field, std::string_view key, const Json& value, int depth) {
+  if (value.is_null()) return true;
+  if (value.is_array()) return value.empty();
+  if (value.is_object()) {
+    if (EmptyObjectCounts(key)) return false;
+    if (value.empty()) return true;
+    if (depth >= kMaxDepth) return false;
+    const Schema& schema = SchemaOf(field);
+    for (const auto& [name, member] : value.items()) {
+      if (!SaysNothing(schema.Of(name), name, member, depth + 1)) return false;
+    }
+    return true;
+  }
+  if (!IsZero(value) || field.Has(Field::kQuantity)) return false;
+  if (field.Has(Field::kZeroIsDefaulted)) return true;
+  return value.is_string() ? !field.Has(Field::kEmptyCounts) : field.Has(Field::kZeroIsAbsent);
+}
+
+bool SameMember(const Schema& schema, std::string_view key, const Json& a, const Json& b, int depth) {
+  const Field& field = schema.Of(key);
+  const Json& left = MemberOf(a, key);
+  const Json& right = MemberOf(b, key);
+  const bool no_left = SaysNothing(field, key, left, depth);
+  const bool no_right = SaysNothing(field, key, right, depth);
+  if (no_left && no_right) return true;
+  if (no_left || no_right) {
+    return !field.default_value.is_null() && SameScalar(field, no_left ? right : left, field.default_value);
+  }
+  return SameValue(field, left, right, depth);
+}
+
+bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth) {
+  if (depth >= kMaxDepth) return a == b;
+  for (const auto& [key, member] : a.items()) {
+    if (!SameMember(schema, key, a, b, depth + 1)) return false;
+  }
+  for (const auto& [key, member] : b.items()) {
+    if (!a.contains(key) && !SameMember(schema, key, a, b, depth + 1)) return false;
+  }
+  return true;
+}
+
+bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
+  if (a.is_object() && b.is_object()) return SameObject(SchemaOf(field), a, b, depth);
+  if (!a.is_array() || !b.is_array()) return SameScalar(field, a, b);
+  if (depth >= kMaxDepth) return a == b;
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!SameValue(field, a[i], b[i], depth + 1)) return false;
+  }
+  return true;
+}
+
+Json WithoutNulls(const Json& value, int depth) {
+  if (depth >= kMaxDepth || !value.is_structured()) return value;
+  Json result = value.is_object() ? Json::object() : Json::array();
+  if (value.is_array()) {
+    for (const Json& item : value) result.push_back(WithoutNulls(item, depth + 1));
+    return result;
+  }
+  for (const auto& [key, member] : value.items()) {
+    if (!member.is_null()) result.emplace(key, WithoutNulls(member, depth + 1));
+  }
+  return result;
+}
+
+Json Canonical(const Schema& schema, const Json& value, int depth) {
+  if (depth >= kMaxDepth || !value.is_structured()) return value;
+  if (value.is_array()) {
+    Json result = Json::array();
+    for (const Json& item : value) result.push_back(Canonical(schema, item, depth + 1));
+    return result;
+  }
+  Json result = Json::object();
+  for (const auto& [key, member] : value.items()) {
+    const Field& field = schema.Of(key);
+    if (SaysNothing(field, key, member, depth)) continue;
+    if (field.Has(Field::kQuantity)) {
+      const auto text = CanonicalQuantity(QuantityText(member));
+      result.emplace(key, text ? Json(*text) : member);
+    } else {
+      result.emplace(key, Canonical(SchemaOf(field), member, depth + 1));
+    }
+  }
+  return result;
+}
+
+}  // namespace yad

@@ -1,0 +1,148 @@
+#include "operator/workload/overrides.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/workload/json.h"
+
+namespace yad {
+namespace {
+
+NodePool PoolNamed(const std::string& name, StringMap labels = {}) {
+  NodePool pool;
+  pool.name = name;
+  pool.labels = std::move(labels);
+  return pool;
+}
+
+bool Selects(const std::string& pools, const std::string& name) {
+  return OverrideSelects(Json{{"pools", J(pools)}}, PoolNamed(name));
+}
+
+Json Workload() {
+  return J(R"({"metadata":{"labels":{},"annotations":{}},"spec":{"replicas":2,"template":{"spec":{
+      "initContainers":[{"name":"init","image":"i:1"}],"containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"}]}]}}}})");
+}
+
+Json Applied(const std::string& entry, const std::string& pool = "beijing") {
+  Json workload = Workload();
+  const auto status = ApplyOverride(J(entry), 0, pool, workload);
+  EXPECT_TRUE(status.has_value()) << (status ? "" : status.error().message);
+  return workload;
+}
+
+Error Refused(const std::string& entry) {
+  Json workload = Workload();
+  const auto status = ApplyOverride(J(entry), 2, "beijing", workload);
+  EXPECT_FALSE(status.has_value()) << workload.dump();
+  return status ? Error{} : status.error();
+}
+
+TEST(OverrideTest, SelectsPoolsByName) {
+  EXPECT_TRUE(Selects(R"(["a","b"])", "b"));
+  EXPECT_FALSE(Selects(R"(["a","b"])", "c"));
+  EXPECT_TRUE(Selects(R"(["*"])", "c"));
+  EXPECT_TRUE(Selects(R"(["-a"])", "c"));
+  EXPECT_FALSE(Selects(R"(["-a"])", "a"));
+  EXPECT_FALSE(Selects(R"(["*","-a"])", "a"));
+  EXPECT_TRUE(Selects(R"(["*","-a"])", "c"));
+  EXPECT_FALSE(Selects(R"(["b","-a"])", "c"));
+  EXPECT_FALSE(Selects(R"([])", "c"));
+  EXPECT_FALSE(Selects(R"([1,null])", "c"));
+  EXPECT_FALSE(Selects(R"("c")", "c"));
+}
+
+TEST(OverrideTest, SelectsPoolsByLabel) {
+  const NodePool pool = PoolNamed("p", {{"tier", "edge"}});
+  EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"edge"}}})"), pool));
+  EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{}})"), pool));
+  EXPECT_FALSE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"cloud"}}})"), pool));
+  EXPECT_FALSE(OverrideSelects(J(R"({"nodepoolSelector":{"matchExpressions":[{"key":"tier","operator":"In"}]}})"), pool));
+  EXPECT_FALSE(OverrideSelects(J("null"), pool));
+}
+
+TEST(OverrideTest, SetsReplicas) { EXPECT_EQ(Applied(R"({"replicas":0})")["spec"]["replicas"], 0); }
+
+TEST(OverrideTest, SetsImagesOfContainersAndInitContainers) {
+  const Json workload = Applied(R"({"images":[{"name":"web","image":"w:2"},{"name":"init","image":"{{nodepool-name}}/i:2"}]})");
+  EXPECT_EQ(workload["spec"]["template"]["spec"]["containers"][0]["image"], "w:2");
+  EXPECT_EQ(workload["spec"]["template"]["spec"]["initContainers"][0]["image"], "beijing/i:2");
+}
+
+TEST(OverrideTest, RefusesAnImageOfAnUnknownContainer) {
+  const Error error = Refused(R"({"images":[{"name":"web","image":"w:2"},{"name":"wbe","image":"w:2"}]})");
+  EXPECT_EQ(error.reason, Reason::kInvalid);
+  ASSERT_EQ(error.causes.size(), 1U);
+  EXPECT_EQ(error.causes[0].field, "spec.overrides[2].images[1].name");
+}
+
+TEST(OverrideTest, PatchIsMergedWithListKeysAndNullTakesAway) {
+  const Json workload = Applied(R"({"patch":{"metadata":{"labels":{"pool":"{{nodepool}}"}},"spec":{"replicas":null,"template":{"spec":{
+      "initContainers":null,"containers":[{"name":"web","env":[{"name":"P","value":"in {{nodepool-name}}, {{nodepool}}"}]},
+      {"name":"side","image":"s"}]}}}}})");
+  EXPECT_EQ(workload, J(R"({"metadata":{"labels":{"pool":"beijing"},"annotations":{}},"spec":{"template":{"spec":{
+      "containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"},{"name":"P","value":"in beijing, beijing"}]},
+                    {"name":"side","image":"s"}]}}}})"));
+}
+
+TEST(OverrideTest, PatchedZerosAreSet) {
+  const Json workload = Applied(R"({"patch":{"spec":{"template":{"spec":{"automountServiceAccountToken":false}}}}})");
+  EXPECT_EQ(workload["spec"]["template"]["spec"]["automountServiceAccountToken"], false);
+}
+
+TEST(OverrideTest, JsonPatchesAreApplied) {
+  const Json workload = Applied(R"({"jsonPatches":[
+      {"op":"test","path":"/spec/replicas","value":2},
+      {"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"B","value":"{{nodepool}}"}},
+      {"op":"copy","from":"/spec/template/spec/containers/0/image","path":"/spec/template/spec/initContainers/0/image"},
+      {"op":"move","from":"/spec/replicas","path":"/spec/minReadySeconds"},
+      {"op":"replace","path":"/spec/minReadySeconds","value":5},
+      {"op":"remove","path":"/metadata/annotations"}]})");
+  EXPECT_EQ(workload, J(R"({"metadata":{"labels":{}},"spec":{"minReadySeconds":5,"template":{"spec":{
+      "initContainers":[{"name":"init","image":"w:1"}],
+      "containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"},{"name":"B","value":"beijing"}]}]}}}})"));
+}
+
+TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsNamed) {
+  for (const char* operation : {
+           R"({"op":"remove","path":"/spec/nothing"})",
+           R"({"op":"replace","path":"/spec/template/spec/containers/7/image","value":"x"})",
+           R"({"op":"test","path":"/spec/replicas","value":3})",
+           R"({"op":"add","path":"/spec/replicas/x","value":1})",
+           R"({"op":"copy","from":"/spec/replicas","path":"/spec/replicas/x"})",
+           R"({"op":"move","from":"/spec/template","path":"/spec/template/spec/x"})",
+           R"({"op":"add","path":"no-slash","value":1})",
+           R"({"op":"add","path":"/spec/~2","value":1})",
+           R"({"op":"add","path":"/spec/x"})",
+           R"({"op":"fly","path":"/spec"})",
+           R"({"op":"add","path":7,"value":1})",
+           R"({"op":"add","path":"/spec/template/spec/containers/99999999999999999999","value":1})",
+           R"({"path":"/spec"})",
+           R"("text")",
+       }) {
+    const Error error = Refused(std::string(R"({"jsonPatches":[{"op":"test","path":"/spec/replicas","value":2},)") + operation + "]}");
+    EXPECT_EQ(error.reason, Reason::kInvalid) << operation;
+    ASSERT_EQ(error.causes.size(), 1U) << operation;
+    EXPECT_EQ(error.causes[0].field, "spec.overrides[2].jsonPatches[1]") << operation;
+  }
+}
+
+TEST(OverrideTest, APatchThatDoublesItselfEnds) {
+  Json entry = {{"jsonPatches", Json::array()}};
+  for (int i = 0; i < 40; ++i) {
+    entry["jsonPatches"].push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
+  }
+  Json workload = Workload();
+  const auto status = ApplyOverride(entry, 0, "p", workload);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("too large"), std::string::npos) << status.error().message;
+}
+
+TEST(OverrideTest, RefusesWrongTypes) {
+  for (const char* entry : {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
+                            R"({"images":[{"name":"web"}]})", R"({"patch":[]})", R"({"jsonPatches":{}})"}) {
+    EXPECT_EQ(Refused(entry).reason, Reason::kInvalid) << entry;
+  }
+}
+
+}  // namespace
+}  // namespace yad

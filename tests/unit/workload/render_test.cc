@@ -1,0 +1,231 @@
+#include "operator/workload/render.h"
+
+#include <gtest/gtest.h>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/merge.h"
+#include "tests/unit/workload/json.h"
+
+namespace yad {
+namespace {
+
+RevisionContent Content(const std::string& workload_template, const std::string& overrides = "[]") {
+  RevisionContent content;
+  content.workload_template = J(workload_template);
+  content.overrides = J(overrides);
+  return content;
+}
+
+RevisionContent Sample(const std::string& overrides = "[]") {
+  return Content(R"({"metadata":{"labels":{"app":"web"},"annotations":{"team":"a"},"name":"ignored"},"spec":{
+      "selector":{"matchLabels":{"app":"web"},"matchExpressions":[{"key":"x","operator":"DoesNotExist"}]},
+      "template":{"metadata":{"labels":{"app":"web"}},"spec":{"nodeSelector":{"disk":"ssd"},
+        "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]},
+                                    "preferredDuringSchedulingIgnoredDuringExecution":[]}},
+        "tolerations":[{"key":"own","operator":"Exists","effect":"NoSchedule"}],
+        "containers":[{"name":"c","image":"i:1"}]}}}})",
+                 overrides);
+}
+
+RenderInputs Inputs(std::vector<Taint> taints, int rules = 1) {
+  RenderInputs inputs;
+  inputs.rules = rules;
+  inputs.tolerations = std::move(taints);
+  return inputs;
+}
+
+Json Rendered(const RevisionContent& content, const RenderInputs& inputs) {
+  const auto rendered = Render(content, inputs, "beijing", "web-abc");
+  EXPECT_TRUE(rendered.has_value()) << (rendered ? "" : rendered.error().message);
+  return rendered.value_or(Json());
+}
+
+TEST(RenderTest, OurRulesAddThePoolToTheTemplate) {
+  EXPECT_EQ(Rendered(Sample(), Inputs({{"region", "NoSchedule"}})), J(R"({
+      "metadata":{"labels":{"app":"web","apps.openyurt.io/pool-name":"beijing"},
+                  "annotations":{"team":"a","apps.openyurt.io/ref-nodepool":"beijing"}},
+      "spec":{"selector":{"matchLabels":{"app":"web","apps.openyurt.io/pool-name":"beijing"},
+                          "matchExpressions":[{"key":"x","operator":"DoesNotExist"}]},
+      "template":{"metadata":{"labels":{"app":"web","apps.openyurt.io/pool-name":"beijing"}},
+        "spec":{"nodeSelector":{"disk":"ssd","apps.openyurt.io/nodepool":"beijing"},
+        "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]},
+                                    "preferredDuringSchedulingIgnoredDuringExecution":[]}},
+        "tolerations":[{"key":"own","operator":"Exists","effect":"NoSchedule"},{"key":"region","operator":"Exists","effect":"NoSchedule"}],
+        "containers":[{"name":"c","image":"i:1"}]}}}})"));
+}
+
+TEST(RenderTest, ATolerationThatIsThereIsNotAddedAgain) {
+  const RevisionContent content = Content(R"({"spec":{"selector":{},"template":{"spec":{"tolerations":[
+      {"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},{"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},
+      {"operator":"Exists"}]}}}})");
+  const Json rendered = Rendered(content, Inputs({{"a", "NoExecute"}, {"b", "NoSchedule"}, {"b", "NoSchedule"}, {"a", "NoSchedule"}, {"", ""}}));
+  EXPECT_EQ(rendered["spec"]["template"]["spec"]["tolerations"],
+            J(R"([{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},
+                  {"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},{"operator":"Exists"},
+                  {"key":"b","operator":"Exists","effect":"NoSchedule"},{"key":"a","operator":"Exists","effect":"NoSchedule"}])"));
+}
+
+TEST(RenderTest, ReplicasThatNobodyNamesAreNotRendered) {
+  EXPECT_FALSE(Rendered(Sample(), Inputs({}))["spec"].contains("replicas"));
+}
+
+TEST(RenderTest, ASmallTemplateIsEnough) {
+  const Json rendered = Rendered(Content(R"({"spec":{}})"), Inputs({}));
+  EXPECT_EQ(rendered, J(R"({"metadata":{"labels":{"apps.openyurt.io/pool-name":"beijing"},"annotations":{"apps.openyurt.io/ref-nodepool":"beijing"}},
+      "spec":{"selector":{"matchLabels":{"apps.openyurt.io/pool-name":"beijing"}},
+              "template":{"metadata":{"labels":{"apps.openyurt.io/pool-name":"beijing"}},
+                          "spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"beijing"}}}}})"));
+}
+
+TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
+  // A Deployment that OpenYurt 1.6.1 made, and the revision that it made it from.
+  const RevisionContent content = Content(R"({"metadata":{"labels":{"app":"daemon-1"}},"spec":{"replicas":1,
+      "selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{"metadata":{"labels":{"app":"daemon-1"}},
+      "spec":{"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]}}},
+      "containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
+        "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
+        "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}})");
+  const Json live = J(R"({"metadata":{"annotations":{"apps.openyurt.io/ref-nodepool":"beijing","deployment.kubernetes.io/revision":"3"},
+      "labels":{"app":"daemon-1","apps.openyurt.io/controller-revision-hash":"daemon-1-5c69b69bd4","apps.openyurt.io/pool-name":"beijing"},
+      "name":"daemon-1-beijing-bht2n","namespace":"default"},
+    "spec":{"progressDeadlineSeconds":600,"replicas":1,"revisionHistoryLimit":10,
+      "selector":{"matchLabels":{"app":"daemon-1","apps.openyurt.io/pool-name":"beijing"}},
+      "strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"},"type":"RollingUpdate"},
+      "template":{"metadata":{"labels":{"app":"daemon-1","apps.openyurt.io/controller-revision-hash":"daemon-1-5c69b69bd4",
+                                        "apps.openyurt.io/pool-name":"beijing"}},
+        "spec":{"affinity":{"nodeAffinity":{}},
+          "containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
+          "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
+          "dnsPolicy":"ClusterFirst","nodeSelector":{"apps.openyurt.io/nodepool":"beijing"},"restartPolicy":"Always",
+          "schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30,
+          "tolerations":[{"effect":"NoSchedule","key":"region","operator":"Exists"}]}}},"status":{"replicas":1}})");
+  const auto rendered = Render(content, Inputs({{"region", "NoSchedule"}}, 0), "beijing", "daemon-1-5c69b69bd4");
+  ASSERT_TRUE(rendered.has_value());
+  EXPECT_EQ((*rendered)["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing"})"));
+  EXPECT_EQ(ThreeWayMerge(*rendered, *rendered, live), live);
+
+  // The next revision takes the label and the old rules' traces away, and nothing of others.
+  const auto ours = Render(content, Inputs({{"region", "NoSchedule"}}), "beijing", "daemon-1-5c69b69bd4");
+  ASSERT_TRUE(ours.has_value());
+  const Json merged = ThreeWayMerge(*rendered, *ours, live);
+  EXPECT_FALSE(merged["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
+  EXPECT_EQ(merged["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing","disk":"ssd"})"));
+  EXPECT_EQ(merged["metadata"]["annotations"], live["metadata"]["annotations"]);
+}
+
+TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
+  RenderInputs inputs;
+  inputs.overrides = {0, 2};
+  const Json rendered = Rendered(Sample(R"([{"replicas":1,"patch":{"spec":{"template":{"spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"other"}}}}}},
+      {"replicas":7},{"replicas":2,"jsonPatches":[{"op":"remove","path":"/spec/template/spec/tolerations"}]}])"),
+                                 inputs);
+  EXPECT_EQ(rendered["spec"]["replicas"], 2);
+  EXPECT_EQ(rendered["spec"]["template"]["spec"]["nodeSelector"][kNodePoolLabel], "beijing");
+  EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
+}
+
+TEST(RenderTest, AnOverrideThatDoesNotApplyIsInvalid) {
+  RenderInputs inputs;
+  inputs.overrides = {0};
+  for (const char* overrides : {R"([{"images":[{"name":"x","image":"y"}]}])", "[]", R"([{"jsonPatches":[{"op":"replace","path":"","value":7}]}])",
+                                R"([{"jsonPatches":[{"op":"add","path":"/spec/template/spec/tolerations","value":{"a":1}}]}])",
+                                R"([{"jsonPatches":[{"op":"add","path":"/spec/selector","value":1}]}])"}) {
+    inputs.tolerations = {{"a", "NoSchedule"}};
+    const auto rendered = Render(Sample(overrides), inputs, "p", "r");
+    ASSERT_FALSE(rendered.has_value()) << overrides;
+    EXPECT_EQ(rendered.error().reason, Reason::kInvalid);
+  }
+  inputs.overrides = {-1};
+  EXPECT_FALSE(Render(Sample(), inputs, "p", "r").has_value());
+}
+
+TEST(RenderTest, ATemplateOfWrongTypesIsInvalid) {
+  for (const char* bad : {"null", "{}", R"({"spec":[]})", R"({"spec":{"template":"x"}})", R"({"spec":{"template":{"spec":{"nodeSelector":[]}}}})",
+                          R"({"spec":{"selector":{"matchLabels":1}}})"}) {
+    const auto rendered = Render(Content(bad), Inputs({{"a", "NoSchedule"}}), "p", "r");
+    ASSERT_FALSE(rendered.has_value()) << bad;
+    EXPECT_EQ(rendered.error().reason, Reason::kInvalid);
+  }
+}
+
+TEST(RenderInputsTest, GoThroughTheAnnotation) {
+  RenderInputs inputs = Inputs({{"b", "NoExecute"}, {"a", ""}});
+  inputs.overrides = {0, 2};
+  EXPECT_EQ(inputs.ToAnnotation(), R"({"overrides":[0,2],"rules":1,"tolerations":[{"effect":"NoExecute","key":"b"},{"effect":"","key":"a"}]})");
+  const auto read = ParseRenderInputs(inputs.ToAnnotation());
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(*read, inputs);
+}
+
+TEST(RenderInputsTest, AreOpenYurtsWithoutTheAnnotation) {
+  const auto inputs = ParseRenderInputs("");
+  ASSERT_TRUE(inputs.has_value());
+  EXPECT_EQ(inputs->rules, 0);
+}
+
+TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
+  for (const char* text : {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
+                           R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",
+                           R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})"}) {
+    const auto inputs = ParseRenderInputs(text);
+    ASSERT_FALSE(inputs.has_value()) << text;
+    EXPECT_EQ(inputs.error().reason, Reason::kDecode);
+  }
+}
+
+TEST(RenderInputsTest, AreThePoolsTaintsAndTheOverridesThatSelectIt) {
+  NodePool pool;
+  pool.name = "beijing";
+  pool.taints = {{"region", "NoSchedule"}};
+  const RenderInputs inputs = InputsFor(Sample(R"([{"pools":["beijing"]},{"pools":["-beijing"]},{"nodepoolSelector":{}}])"), pool);
+  EXPECT_EQ(inputs.rules, 1);
+  EXPECT_EQ(inputs.tolerations, pool.taints);
+  EXPECT_EQ(inputs.overrides, (std::vector<int>{0, 2}));
+}
+
+TEST(CompleteWorkloadTest, AddsIdentityOwnerAndRecord) {
+  YurtAppDaemon daemon;
+  daemon.meta.key = {"ns", "web"};
+  daemon.meta.uid = "u";
+  daemon.kind = WorkloadKind::kStatefulSet;
+  const RenderInputs inputs = Inputs({});
+  const Json workload = CompleteWorkload(J(R"({"metadata":{"labels":{"a":"b"}},"spec":{"x":1}})"), daemon, "web-p-abc", inputs, "web-r");
+  EXPECT_EQ(workload, J(R"({"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"web-p-abc","namespace":"ns",
+      "labels":{"a":"b","apps.openyurt.io/controller-revision-hash":"web-r"},
+      "annotations":{"apps.openyurt.io/rendered-from":"{\"overrides\":[],\"rules\":1,\"tolerations\":[]}"},
+      "ownerReferences":[{"apiVersion":"apps.openyurt.io/v1alpha1","kind":"YurtAppDaemon","name":"web","uid":"u","controller":true,
+                          "blockOwnerDeletion":true}]},"spec":{"x":1}})"));
+}
+
+TEST(CompareTest, TellsTheWorstDifference) {
+  const Json a = J(R"({"metadata":{"labels":{"a":"b"}},"spec":{"replicas":1,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"c","image":"1"}]}}}})");
+  EXPECT_EQ(Compare(a, a), Difference::kNone);
+  Json b = a;
+  b["spec"]["replicas"] = 2;
+  EXPECT_EQ(Compare(a, b), Difference::kReplicasOnly);
+  EXPECT_EQ(Compare(b, a), Difference::kReplicasOnly);
+  b["spec"].erase("replicas");
+  EXPECT_EQ(Compare(a, b), Difference::kReplicasOnly);
+  b["spec"]["minReadySeconds"] = 2;
+  EXPECT_EQ(Compare(a, b), Difference::kWithoutPods);
+  b["spec"]["template"]["spec"]["containers"][0]["image"] = "2";
+  EXPECT_EQ(Compare(a, b), Difference::kPodTemplate);
+  Json labelled = a;
+  labelled["metadata"]["labels"]["c"] = "d";
+  EXPECT_EQ(Compare(a, labelled), Difference::kWithoutPods);
+  Json volume = a;
+  volume["spec"]["volumeClaimTemplates"] = J(R"([{"metadata":{"name":"v"}}])");
+  EXPECT_EQ(Compare(a, volume), Difference::kWithoutPods);
+  EXPECT_EQ(Compare(volume, a), Difference::kWithoutPods);
+}
+
+TEST(CompareTest, WhatSaysNothingIsNoDifference) {
+  const Json a = J(R"({"metadata":{"labels":{}},"spec":{"strategy":{},"template":{"metadata":{"creationTimestamp":null},"spec":
+      {"securityContext":{},"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1000m"}}}]}}}})");
+  const Json b = J(R"({"spec":{"paused":false,"template":{"spec":
+      {"containers":[{"name":"c","stdin":false,"ports":[{"containerPort":80,"protocol":"TCP"}],"resources":{"limits":{"cpu":"1"}}}]}}}})");
+  EXPECT_EQ(Compare(a, b), Difference::kNone);
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,147 @@
+#include "operator/workload/revision.h"
+
+#include <gtest/gtest.h>
+
+#include "operator/api/well_known.h"
+#include "tests/unit/workload/json.h"
+
+namespace yad {
+namespace {
+
+// As OpenYurt 1.6.1 stored it.
+constexpr char kOpenYurtRevision[] = R"({"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"daemon-1-5c69b69bd4"},"revision":3,
+  "data":{"spec":{"workloadTemplate":{"$patch":"replace","deploymentTemplate":{
+    "metadata":{"creationTimestamp":null,"labels":{"app":"daemon-1"}},
+    "spec":{"replicas":1,"selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{
+      "metadata":{"creationTimestamp":null,"labels":{"app":"daemon-1"}},
+      "spec":{"containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
+        "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
+        "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}}}}}})";
+
+// The template of the daemon that it was made from.
+constexpr char kTemplate[] = R"({"metadata":{"labels":{"app":"daemon-1"}},
+    "spec":{"replicas":1,"selector":{"matchLabels":{"app":"daemon-1"}},"template":{"metadata":{"labels":{"app":"daemon-1"}},
+      "spec":{"containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
+        "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
+        "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}})";
+
+YurtAppDaemon Daemon(const std::string& workload_template = kTemplate, const std::string& overrides = "[]") {
+  YurtAppDaemon daemon;
+  daemon.meta.key = {"default", "daemon-1"};
+  daemon.meta.uid = "98ac7b65";
+  daemon.workload_template = J(workload_template);
+  daemon.overrides = J(overrides);
+  return daemon;
+}
+
+TEST(RevisionTest, OpenYurtsRevisionEqualsTheDaemonItWasMadeFrom) {
+  const auto stored = ContentOf(J(kOpenYurtRevision));
+  ASSERT_TRUE(stored.has_value());
+  const RevisionContent content = ContentOf(Daemon());
+  EXPECT_EQ(stored->digest, content.digest);
+  EXPECT_EQ(stored->kind, WorkloadKind::kDeployment);
+  EXPECT_FALSE(stored->workload_template.contains("$patch"));
+  EXPECT_TRUE(stored->workload_template["spec"].contains("strategy"));
+  EXPECT_FALSE(stored->workload_template["metadata"].contains("creationTimestamp"));
+}
+
+TEST(RevisionTest, OursReadsBackAsItWasWritten) {
+  const std::string overrides =
+      R"([{"pools":["a"],"replicas":null,"patch":{"spec":{"replicas":null}},"jsonPatches":[{"op":"add","path":"/spec/x","value":{}}]}])";
+  const RevisionContent content = ContentOf(Daemon(kTemplate, overrides));
+  const Json object = MakeControllerRevision(Daemon(), content, "abc", 4);
+  const auto stored = ContentOf(object);
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_EQ(stored->digest, content.digest);
+  EXPECT_EQ(stored->workload_template, content.workload_template);
+  EXPECT_EQ(stored->overrides, content.overrides);
+  EXPECT_EQ(content.overrides,
+            J(R"([{"pools":["a"],"patch":{"spec":{"replicas":null}},"jsonPatches":[{"op":"add","path":"/spec/x","value":{}}]}])"));
+}
+
+TEST(RevisionTest, TheObjectIsInUpstreamsShape) {
+  const RevisionContent content = ContentOf(Daemon());
+  EXPECT_EQ(MakeControllerRevision(Daemon(), content, "abc", 4),
+            Json({{"apiVersion", "apps/v1"},
+                  {"kind", "ControllerRevision"},
+                  {"metadata",
+                   {{"name", "daemon-1-abc"},
+                    {"namespace", "default"},
+                    {"labels", {{kOurRevisionLabel, "true"}, {kHashLabel, "abc"}}},
+                    {"ownerReferences",
+                     J(R"([{"apiVersion":"apps.openyurt.io/v1alpha1","kind":"YurtAppDaemon","name":"daemon-1","uid":"98ac7b65",
+                            "controller":true,"blockOwnerDeletion":true}])")}}},
+                  {"data", {{"spec", {{"workloadTemplate", {{"$patch", "replace"}, {"deploymentTemplate", J(kTemplate)}}}}}}},
+                  {"revision", 4}}));
+}
+
+TEST(RevisionTest, StatefulSetsHaveTheirOwnField) {
+  YurtAppDaemon daemon = Daemon();
+  const std::string digest = ContentOf(daemon).digest;
+  daemon.kind = WorkloadKind::kStatefulSet;
+  const RevisionContent content = ContentOf(daemon);
+  EXPECT_NE(content.digest, digest);
+  const auto stored = ContentOf(MakeControllerRevision(daemon, content, "abc", 1));
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_EQ(stored->kind, WorkloadKind::kStatefulSet);
+  EXPECT_EQ(stored->digest, content.digest);
+}
+
+TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
+  const std::string digest = ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})")).digest;
+  EXPECT_EQ(ContentOf(Daemon(R"({"metadata":{"creationTimestamp":null},"spec":{"strategy":{},"paused":false,"template":{"metadata":{},"spec":
+      {"hostNetwork":false,"tolerations":[],"securityContext":{},"containers":[{"name":"c","resources":{"limits":{}},"args":[]}]}}}})")).digest,
+            digest);
+  for (const char* other : {R"({"spec":{"template":{"spec":{"containers":[{"name":"d"}]}}}})",
+                            R"({"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"c"}]}}}})",
+                            R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c"}]}}}})",
+                            R"({"spec":{"template":{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"c"}]}}}})",
+                            R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
+    EXPECT_NE(ContentOf(Daemon(other)).digest, digest) << other;
+  }
+}
+
+TEST(RevisionTest, QuantitiesOfOneValueAreOneRevision) {
+  const auto digest = [](const std::string& cpu) {
+    return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"resources":{"limits":{"cpu":")" + cpu + R"("}}}]}}}})")).digest;
+  };
+  EXPECT_EQ(digest("1000m"), digest("1"));
+  EXPECT_NE(digest("1000m"), digest("2"));
+  EXPECT_NE(digest("x"), digest("y"));
+}
+
+TEST(RevisionTest, OverridesAreContent) {
+  const std::string none = ContentOf(Daemon()).digest;
+  const std::string some = ContentOf(Daemon(kTemplate, R"([{"pools":["a"],"patch":{"spec":{"replicas":null}}}])")).digest;
+  EXPECT_NE(some, none);
+  EXPECT_NE(ContentOf(Daemon(kTemplate, R"([{"pools":["a"],"patch":{"spec":{}}}])")).digest, some);
+  EXPECT_EQ(ContentOf(Daemon(kTemplate, "null")).digest, none);
+}
+
+TEST(RevisionTest, AHashIsStableAndChangesWithTheCollisionCount) {
+  RevisionContent content;
+  content.digest = "{}";
+  EXPECT_EQ(RevisionHash(content, 0), "@@H0");
+  EXPECT_EQ(RevisionHash(content, 1), "@@H1");
+  EXPECT_NE(RevisionHash(content, 2), RevisionHash(content, 1));
+  EXPECT_EQ(RevisionHash(content, 0).find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos);
+}
+
+TEST(RevisionTest, ANameFitsIn253Characters) {
+  EXPECT_EQ(RevisionName("web", "abc"), "web-abc");
+  const std::string name = RevisionName(std::string(241, 'x') + "." + std::string(11, 'y'), "abcdefghij");
+  EXPECT_EQ(name, std::string(241, 'x') + "-abcdefghij");
+  EXPECT_EQ(RevisionName(std::string(253, 'x'), "abcdefghij").size(), 253U);
+}
+
+TEST(RevisionTest, WhatIsNoRevisionIsRefused) {
+  for (const char* object : {"null", "{}", R"({"data":1})", R"({"data":{"spec":{}}})", R"({"data":{"spec":{"template":{}}}})",
+                             R"({"data":{"spec":{"workloadTemplate":{"$patch":"replace","deploymentTemplate":null}}}})"}) {
+    const auto content = ContentOf(J(object));
+    ASSERT_FALSE(content.has_value()) << object;
+    EXPECT_EQ(content.error().reason, Reason::kDecode);
+  }
+}
+
+}  // namespace
+}  // namespace yad
