@@ -1,0 +1,132 @@
+// The composition root: parse flags, build, hand over to the Manager.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/client/config.h"
+#include "operator/options.h"
+#include "operator/runtime/manager.h"
+#include "operator/runtime/status_server.h"
+#include "operator/yurtappdaemon/wiring.h"
+
+namespace yad {
+namespace {
+
+constexpr char kName[] = "yurtappdaemon-operator";
+
+enum ExitCode { kOk = 0, kCannotStart = 1, kUsage = 2, kLeaseLost = 3, kStopTimedOut = 4 };
+
+std::string Hostname() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+// As client-go's leader election names a candidate: the host, so that people recognise it, and something unique.
+std::string Identity() {
+  std::random_device random;
+  char suffix[17];
+  std::snprintf(suffix, sizeof suffix, "%08x%08x", random(), random());
+  return Hostname() + "_" + suffix;
+}
+
+ClientOptions MakeClientOptions(const Options& options) {
+  ClientOptions client;
+  client.user_agent = std::string(kName) + "/" + YAD_VERSION;
+  client.qps = options.kube_api_qps;
+  client.burst = options.kube_api_burst;
+  client.observe = [](const std::string& method, int status, Duration) {
+    metrics::GetCounter("rest_client_requests_total", "Requests to the apiserver, by method and HTTP status code.",
+                        {{"method", method}, {"code", status == 0 ? "<error>" : std::to_string(status)}})
+        .Increment();
+  };
+  client.on_warning = [](const std::string& text) { log::Warn("the apiserver warns", {{"warning", text}}); };
+  return client;
+}
+
+Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
+  if (Status listening = server.Listen(); !listening) return listening;
+  if (server.port() != 0) manager.AddServer(name, [&server](std::stop_token stop) { return server.Run(stop); });
+  return {};
+}
+
+StatusServer::Reply Readiness(const Manager& manager) {
+  const std::string missing = manager.NotReady();
+  return missing.empty() ? StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}
+                         : StatusServer::Reply{503, "text/plain; charset=utf-8", missing + "\n"};
+}
+
+int Main(int argc, char** argv) {
+  // Two arenas are plenty for threads that mostly wait, and keep what was freed in few places.
+  mallopt(M_ARENA_MAX, 2);
+  int exit_code = kOk;
+  const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
+  if (!options) return exit_code;
+  log::Configure(options->log_level, options->log_format);
+
+  std::stop_source stop;
+  StopOnSignals(stop);
+
+  const auto config = LoadClusterConfig(options->kubeconfig);
+  if (!config) {
+    log::Err("Cannot find the cluster", {{"error", config.error()}});
+    return kCannotStart;
+  }
+  const auto client = MakeClient(*config, MakeClientOptions(*options));
+  if (!client) {
+    log::Err("Cannot make a client", {{"cluster", config->source}, {"error", client.error()}});
+    return kCannotStart;
+  }
+  log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
+
+  ManagerOptions manager_options;
+  if (options->leader_elect) {
+    LeaderElectionOptions election;
+    const std::string& ns = options->leader_election_namespace;
+    election.lease = {ns.empty() ? config->ns : ns, kName};
+    election.identity = Identity();
+    manager_options.leader_election = election;
+  }
+  Manager manager(**client, manager_options);
+  EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
+  AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers});
+
+  StatusServer metrics_server({options->metrics_bind_address});
+  metrics_server.Handle("/metrics", [] {
+    return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
+  });
+  StatusServer health_server({options->health_probe_bind_address});
+  health_server.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
+  health_server.Handle("/readyz", [&manager] { return Readiness(manager); });
+  for (auto& [server, flag] : {std::pair{&metrics_server, "--metrics-bind-address"}, {&health_server, "--health-probe-bind-address"}}) {
+    if (const Status serving = Serve(manager, *server, flag); !serving) {
+      log::Err("Cannot listen", {{"flag", flag}, {"error", serving.error()}});
+      return kCannotStart;
+    }
+  }
+
+  switch (manager.Run(stop.get_token())) {
+    case RunOutcome::kStopped:
+      log::Info("Stopped");
+      return kOk;
+    case RunOutcome::kLeaseLost:
+      log::Err("Lost the lease: another replica may lead now");
+      _exit(kLeaseLost);
+    case RunOutcome::kStopTimedOut:
+      log::Err("Did not stop in time");
+      _exit(kStopTimedOut);
+    case RunOutcome::kFailed:
+      break;
+  }
+  return kCannotStart;
+}
+
+}  // namespace
+}  // namespace yad
+
+int main(int argc, char** argv) { return yad::Main(argc, argv); }

@@ -1,0 +1,31 @@
+// The command line.
+#ifndef OPERATOR_OPTIONS_H_
+#define OPERATOR_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "operator/base/log.h"
+
+namespace yad {
+
+struct Options {
+  std::string kubeconfig;
+  bool leader_elect = false;
+  std::string leader_election_namespace;  // empty: the pod's, or the kubeconfig context's
+  std::string metrics_bind_address = ":8080";
+  std::string health_probe_bind_address = ":8081";
+  std::string ns;  // only this namespace is watched; empty: all
+  double kube_api_qps = 0;
+  int kube_api_burst = 0;
+  int workers = 4;
+  log::Level log_level = log::Level::kInfo;
+  log::Format log_format = log::Format::kText;
+};
+
+// nullopt: the process has to end with `exit_code` (help and version 0, a usage error 2); what there is to say has been printed.
+std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
+
+}  // namespace yad
+
+#endif  // OPERATOR_OPTIONS_H_

@@ -1,0 +1,58 @@
+// Carries out a plan: the writes of one daemon, side by side, with a bound.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_H_
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/status.h"
+
+namespace yad {
+
+struct Applied {
+  std::vector<PoolResult> pools;     // as in the plan
+  std::vector<WorkloadRef> leaving;  // workloads of unselected pools that may still exist
+  // Pools by what was done to them.
+  std::vector<std::string> created, moved, repaired, adopted, removed, duplicates_removed;
+  std::vector<std::string> refused;  // the server will not have it: PoolResult says why
+  // Something has to be tried again, after the key's backoff or the server's own wish.
+  std::optional<Error> retry;
+};
+
+class PlanExecutor {
+ public:
+  struct Options {
+    std::size_t parallel_writes = 16;  // in flight at once for one daemon
+  };
+  PlanExecutor(Client& client, Store& store, Projector projector, Options options)
+      : client_(client), store_(store), projector_(std::move(projector)), options_(options) {}
+
+  // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server undoes.
+  // Removals go out only with a plan built from successful reads; who calls this vouches for it.
+  Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
+
+ private:
+  struct Attempt {
+    Result<Json> object = Json();
+    Write written = Write::kNone;
+  };
+  Attempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
+  Attempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live, bool live_is_fresh, std::stop_token stop) const;
+  // Takes over a workload of ours that the caches do not show (its label was taken away, or the watch lags).
+  std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name, std::stop_token stop) const;
+
+  Client& client_;
+  Store& store_;
+  const Projector projector_;
+  const Options options_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_H_

@@ -1,0 +1,189 @@
+#include "operator/yurtappdaemon/history.h"
+
+#include <algorithm>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/workload/revision.h"
+#include "operator/workload/render.h"
+
+namespace yad {
+namespace {
+
+constexpr int kMaxCollisions = 16;
+
+const RevisionProjection& ProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const RevisionProjection*>(object->projection());
+}
+
+ObjectPtr Stored(Json object) { return std::make_shared<StoredObject>(std::move(object), ProjectRevision); }
+
+std::string LabelOf(const ObjectPtr& object) {
+  const ObjectMeta& meta = object->meta();
+  std::string hash = meta.Label(kHashLabel);
+  if (hash.empty()) hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
+  return RevisionLabelValue(meta.key.name, hash);
+}
+
+}  // namespace
+
+Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
+  auto revisions = store_.ByIndex(owner_index_, daemon.meta.uid);
+  if (!revisions) return revisions;
+  std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(revisions->begin(), revisions->end(), [](const ObjectPtr& a, const ObjectPtr& b) {
+    return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
+  });
+  return revisions;
+}
+
+RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
+  auto& [source, revision] = parsed_[object->meta().key.name];
+  if (revision != nullptr && source == object) return revision;
+  auto content = ContentOf(object->Parse());
+  if (!content) {
+    log::Warn("ControllerRevision holds no revision of a YurtAppDaemon",
+              {{"revision", object->meta().key.ToString()}, {"error", content.error()}});
+    parsed_.erase(object->meta().key.name);
+    return nullptr;
+  }
+  auto parsed = std::make_shared<Revision>();
+  parsed->name = object->meta().key.name;
+  parsed->hash = object->meta().Label(kHashLabel);
+  parsed->label = LabelOf(object);
+  parsed->number = ProjectionOf(object).number;
+  parsed->content = *std::move(content);
+  source = object;
+  revision = std::move(parsed);
+  return revision;
+}
+
+Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const RevisionContent& content,
+                                          std::int64_t number, std::int64_t& collision_count, std::stop_token stop) {
+  for (int attempt = 0; attempt < kMaxCollisions; ++attempt) {
+    const std::string hash = RevisionHash(content, collision_count);
+    const Json wanted = MakeControllerRevision(daemon, content, hash, number);
+    auto created = client_.Create(kControllerRevisionType, wanted, {}, stop);
+    if (created) return Stored(*std::move(created));
+    if (created.error().reason != Reason::kAlreadyExists) return Fail(created.error());
+
+    const ObjectKey key{daemon.meta.key.ns, RevisionName(daemon.meta.key.name, hash)};
+    auto existing = client_.Get(kControllerRevisionType, key, stop);
+    if (!existing) return Fail(existing.error());
+    const ObjectMeta meta = ParseMeta(*existing);
+    const auto theirs = ContentOf(*existing);
+    const OwnerReference* controller = meta.controller();
+    const bool same = theirs && theirs->digest == content.digest && !meta.deleting();
+    if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
+      // Made by us, as far as the cache has not shown yet, or left behind by --cascade=orphan.
+      const Json patch = {{"metadata",
+                           {{"uid", meta.uid},
+                            {"resourceVersion", meta.resource_version},
+                            {"labels", wanted["metadata"]["labels"]},
+                            {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
+                          {"revision", number}};
+      auto adopted = client_.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
+      if (!adopted) return Fail(adopted.error());
+      return Stored(*std::move(adopted));
+    }
+    ++collision_count;
+    log::Info("Name of a ControllerRevision is taken by other content; trying another",
+              {{"revision", key.ToString()}, {"collisionCount", collision_count}});
+  }
+  return Fail(Reason::kConflict, "no free name for a ControllerRevision after " + std::to_string(kMaxCollisions) + " attempts");
+}
+
+Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
+  State state;
+  state.collision_count = IntAt(daemon.status, {"collisionCount"});
+  auto all = List(daemon);
+  if (!all) return Fail(all.error());
+  state.all = *std::move(all);
+
+  const RevisionContent content = ContentOf(daemon);
+  const std::uint64_t digest_hash = Fnv1a64(content.digest);
+  ObjectPtr match;
+  for (const ObjectPtr& object : state.all) {  // of several equal ones, the newest
+    if (ProjectionOf(object).digest_hash != digest_hash) continue;
+    const RevisionPtr revision = Parse(object);
+    if (revision != nullptr && revision->content.digest == content.digest) match = object;
+  }
+  const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
+  if (match == nullptr) {
+    auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
+    if (!created) return Fail(created.error());
+    match = *std::move(created);
+    state.created = true;
+  } else if (match != state.all.back() && ProjectionOf(match).number <= highest) {
+    const Json patch = {{"metadata", {{"uid", match->meta().uid}}}, {"revision", highest + 1}};
+    auto renumbered = client_.Patch(kControllerRevisionType, match->meta().key, PatchType::kMerge, patch, {}, stop);
+    if (!renumbered) return Fail(renumbered.error());
+    std::erase(state.all, match);
+    match = Stored(*std::move(renumbered));
+  }
+  if (state.all.empty() || state.all.back() != match) {
+    store_.Observe(match);
+    std::erase_if(state.all, [&](const ObjectPtr& o) { return o->meta().key == match->meta().key; });
+    state.all.push_back(match);
+  }
+  state.update = Parse(match);
+  if (state.update == nullptr) return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
+
+  // Only what is in use stays parsed: a template may be a megabyte.
+  std::erase_if(parsed_, [&](const auto& entry) {
+    return std::none_of(state.all.begin(), state.all.end(),
+                        [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
+  });
+  return state;
+}
+
+RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {
+  if (label.empty()) return nullptr;
+  for (const ObjectPtr& object : state.all) {
+    if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
+  }
+  return nullptr;
+}
+
+Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
+                              std::stop_token stop) {
+  std::vector<ObjectPtr> old;
+  for (const ObjectPtr& object : state.all) {
+    if (!live.contains(object->meta().key.name)) {
+      old.push_back(object);
+      parsed_.erase(object->meta().key.name);
+    }
+  }
+  const std::size_t limit = static_cast<std::size_t>(std::max(daemon.revision_history_limit, 0));
+  for (std::size_t i = 0; i + limit < old.size(); ++i) {
+    DeleteOptions options;
+    options.uid = old[i]->meta().uid;
+    const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
+    if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict) return deleted;
+  }
+  return {};
+}
+
+Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel;
+  options.limit = 500;
+  do {
+    auto page = client_.List(kControllerRevisionType, options, stop);
+    if (!page) return Fail(page.error());
+    for (const Json& object : page->items) {
+      const ObjectMeta meta = ParseMeta(object);
+      const OwnerReference* controller = meta.controller();
+      if (controller == nullptr || controller->uid != daemon.meta.uid || !ContentOf(object)) continue;
+      const Json patch = {{"metadata", {{"uid", meta.uid}, {"labels", {{kOurRevisionLabel, "true"}}}}}};
+      auto claimed = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+      if (!claimed) return Fail(claimed.error());
+      store_.Observe(Stored(*std::move(claimed)));
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,57 @@
+// The daemon's ControllerRevisions: finding the one that holds the spec, making it, numbering it, pruning the old ones.
+#ifndef OPERATOR_YURTAPPDAEMON_HISTORY_H_
+#define OPERATOR_YURTAPPDAEMON_HISTORY_H_
+
+#include <map>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad {
+
+// One per daemon; keeps the few revisions that are in use parsed. Not thread-safe.
+class RevisionHistory {
+ public:
+  RevisionHistory(Client& client, Store& store, std::string owner_index)
+      : client_(client), store_(store), owner_index_(std::move(owner_index)) {}
+
+  struct State {
+    RevisionPtr update;
+    std::vector<ObjectPtr> all;  // ours, by rising number
+    std::int64_t collision_count = 0;
+    bool created = false;        // `update` was made just now
+  };
+  // Makes sure that the daemon's content is a revision with the highest number. May write.
+  Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
+
+  // The revision whose label value (or name) is `label`, parsed; null where there is none.
+  RevisionPtr Named(const State& state, const std::string& label);
+
+  // Deletes the oldest revisions beyond the limit; those whose name is in `live` are never counted or touched.
+  Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live, std::stop_token stop);
+
+  // Labels the revisions that OpenYurt left for this daemon (it has no label of ours to watch them by). Once per daemon.
+  Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
+
+ private:
+  Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
+  RevisionPtr Parse(const ObjectPtr& object);
+  Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
+                           std::int64_t& collision_count, std::stop_token stop);
+
+  Client& client_;
+  Store& store_;
+  const std::string owner_index_;
+  std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_HISTORY_H_

@@ -1,0 +1,51 @@
+#include "operator/yurtappdaemon/nodepool_type.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+// (stability, major, minor): greater is higher. Follows k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
+std::tuple<int, long, long> Rank(const std::string& version) {
+  const char* at = version.c_str();
+  if (*at != 'v') return {0, 0, 0};
+  char* end = nullptr;
+  const long major = std::strtol(at + 1, &end, 10);
+  if (end == at + 1 || major <= 0) return {0, 0, 0};
+  const std::string_view rest(end);
+  for (const auto& [word, stability] : {std::pair{std::string_view("alpha"), 1}, {std::string_view("beta"), 2}}) {
+    if (!rest.starts_with(word)) continue;
+    const char* digits = end + word.size();
+    const long minor = std::strtol(digits, &end, 10);
+    return end != digits && *end == '\0' ? std::tuple{stability, major, minor} : std::tuple{0, 0L, 0L};
+  }
+  return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
+}
+
+}  // namespace
+
+bool HigherVersion(const std::string& a, const std::string& b) { return std::pair(Rank(a), a) > std::pair(Rank(b), b); }
+
+Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop) {
+  auto versions = client.DiscoverVersions(kNodePoolType.group, stop);
+  if (!versions) return Fail(versions.error());
+  std::sort(versions->begin(), versions->end(), HigherVersion);
+  std::vector<ResourceType> types;
+  for (const std::string& version : *versions) {
+    const auto resources = client.DiscoverResources(kNodePoolType.group, version, stop);
+    if (!resources) return Fail(resources.error());
+    for (const ResourceType& type : *resources) {
+      if (type.resource == kNodePoolType.resource) types.push_back(type);
+    }
+  }
+  if (types.empty()) {
+    return Fail(Error{Reason::kNotFound, "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD", 404, {}, {}});
+  }
+  return types;
+}
+
+}  // namespace yad

@@ -1,0 +1,23 @@
+// Which version of NodePool to read: clusters have v1alpha1, v1beta1 or v1beta2, and one day others.
+#ifndef OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
+#define OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+// The versions of the group that serve nodepools, the highest first (GA before beta before alpha, as Kubernetes orders versions). kNotFound: none does.
+Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
+
+// Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
+bool HigherVersion(const std::string& a, const std::string& b);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_

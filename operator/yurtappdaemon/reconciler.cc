@@ -1,0 +1,313 @@
+#include "operator/yurtappdaemon/reconciler.h"
+
+#include <algorithm>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/status.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kStatusInterval = std::chrono::seconds(1);
+constexpr std::size_t kNamedInEvent = 8;
+
+std::string NamePools(const std::vector<std::string>& pools) {
+  std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
+  for (std::size_t i = 0; i < pools.size() && i < kNamedInEvent; ++i) text += (i == 0 ? "" : ", ") + pools[i];
+  if (pools.size() > kNamedInEvent) text += " and " + std::to_string(pools.size() - kNamedInEvent) + " more";
+  return text;
+}
+
+ObjectReference Regarding(const ObjectMeta& meta) {
+  return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
+}
+
+void CountWrites(const char* operation, std::size_t count) {
+  if (count == 0) return;
+  metrics::GetCounter("yurtappdaemon_workload_writes_total", "Writes of workloads that succeeded, by what they were for.",
+                      {{"operation", operation}})
+      .Increment(static_cast<double>(count));
+}
+
+constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
+
+metrics::Labels PoolLabels(const ObjectKey& key, const char* state) {
+  return {{"namespace", key.ns}, {"name", key.name}, {"state", state}};
+}
+
+void ShowPools(const ObjectKey& key, const Json& status) {
+  for (const char* state : kPoolCounters) {
+    metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.", PoolLabels(key, state))
+        .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
+  }
+}
+
+Error Unsupported(const std::string& path, const std::string& value, const std::string& detail) {
+  return ToError({{FieldError::Type::kInvalid, path, Json(value).dump(), detail}});
+}
+
+}  // namespace
+
+void AddIndexes(Store& store) {
+  store.AddIndex(kByController, [](const StoredObject& object) -> std::vector<std::string> {
+    const OwnerReference* controller = object.meta().controller();
+    if (controller == nullptr) return {};
+    return {controller->uid};
+  });
+  store.AddIndex(kOrphansByNamespace, [](const StoredObject& object) -> std::vector<std::string> {
+    if (object.meta().controller() != nullptr) return {};
+    return {object.meta().key.ns};
+  });
+}
+
+// What is remembered between two reconciles of one daemon. Losing it costs time, never correctness.
+struct Reconciler::DaemonState {
+  DaemonState(std::string daemon_uid, Client& client, Store& revisions)
+      : uid(std::move(daemon_uid)), history(client, revisions, kByController) {}
+
+  const std::string uid;
+  PlanMemo memo;
+  RevisionHistory history;
+  bool claimed = false;  // OpenYurt's revisions were looked for
+  std::optional<SteadyTime> last_status_write;
+  std::uint64_t settled_status = 0;  // hash of a status that the server does not keep as it is written (an old CRD drops fields)
+  std::string reported_invalid;
+};
+
+Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock)
+    : client_(client),
+      stores_(stores),
+      events_(events),
+      clock_(clock),
+      deployments_(client, stores.deployments, ProjectDeployment, {}),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, {}) {}
+
+Reconciler::~Reconciler() = default;
+
+std::shared_ptr<Reconciler::DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
+  return states_.With([&](auto& states) {
+    auto& state = states[meta.key];
+    // A namesake that was deleted and made anew is another daemon.
+    if (state == nullptr || state->uid != meta.uid) state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
+    return state;
+  });
+}
+
+void Reconciler::Forget(const ObjectKey& key) {
+  const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
+  if (!known) return;
+  for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
+}
+
+Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_token stop) {
+  const auto stored = stores_.daemons.Get(request);
+  if (!stored) {
+    if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
+    Forget(request);
+    return ReconcileResult::Done();
+  }
+  const ObjectMeta& meta = (*stored)->meta();
+  if (meta.deleting()) {  // Kubernetes' garbage collector does the rest.
+    Forget(request);
+    return ReconcileResult::Done();
+  }
+  const std::shared_ptr<DaemonState> state = StateOf(meta);
+  const Json object = (*stored)->Parse();
+
+  auto parsed = ParseYurtAppDaemon(object);
+  if (!parsed) return ReconcileInvalid(**stored, object, parsed.error(), *state, stop);
+  YurtAppDaemon daemon = *std::move(parsed);
+  if (daemon.strategy == UpdateStrategyType::kRollingUpdate) {
+    return ReconcileInvalid(**stored, object,
+                            Unsupported("spec.updateStrategy.type", "RollingUpdate",
+                                        "this version of the operator knows All and OnDelete only"),
+                            *state, stop);
+  }
+  const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
+  const auto others = (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(kByController, meta.uid);
+  if (!others) return Fail(others.error());
+  if (!others->empty()) {
+    return ReconcileInvalid(
+        **stored, object,
+        ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
+                  std::string("the kind can't be switched; its workloads are of the kind in ") +
+                      TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
+                      ": put that back, or delete the YurtAppDaemon and create it anew"}}),
+        *state, stop);
+  }
+  state->reported_invalid.clear();
+
+  const bool left_by_openyurt = daemon.status.is_object() && !daemon.status.contains("updateRevision");
+  if (left_by_openyurt && !state->claimed) {
+    if (const Status claimed = state->history.ClaimOpenYurtRevisions(daemon, stop); !claimed) return Fail(claimed.error());
+    state->claimed = true;
+  }
+  auto revisions = state->history.Sync(daemon, stop);
+  if (!revisions) return Fail(revisions.error());
+  auto snapshot = TakeSnapshot(std::move(daemon), state->history, *revisions);
+  if (!snapshot) return Fail(snapshot.error());
+
+  const Plan plan = MakePlan(*snapshot, state->memo);
+  const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
+  const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
+
+  const Json status = BuildStatus({*snapshot, applied.pools, applied.leaving, revisions->collision_count, clock_.WallNow()});
+  RecordEvents(snapshot->daemon, *snapshot, applied);
+  if (revisions->created) {
+    events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
+                   "created ControllerRevision " + snapshot->update->name);
+  }
+  const auto status_due = WriteStatus(meta, snapshot->daemon.status, status, *state, stop);
+  if (!status_due) return Fail(status_due.error());
+  ShowPools(meta.key, status);
+
+  std::set<std::string> live{snapshot->update->name, StringAt(status, {"currentRevision"})};
+  if (snapshot->current != nullptr) live.insert(snapshot->current->name);
+  const auto keep = [&](const WorkloadRef& workload) {
+    const RevisionPtr named = state->history.Named(*revisions, workload.object->meta().Label(kRevisionLabel));
+    if (named != nullptr) live.insert(named->name);
+  };
+  for (const PoolResult& result : applied.pools) {
+    if (result.workload) keep(*result.workload);
+  }
+  for (const WorkloadRef& workload : snapshot->workloads) keep(workload);
+  if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned) return Fail(pruned.error());
+
+  if (applied.retry) return Fail(*applied.retry);
+  if (*status_due > Duration::zero()) return ReconcileResult::RequeueAfter(*status_due);
+  return ReconcileResult::Done();
+}
+
+Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
+                                          const RevisionHistory::State& revisions) const {
+  Snapshot snapshot;
+  snapshot.daemon = std::move(daemon);
+  const YurtAppDaemon& wanted = snapshot.daemon;
+  const std::string& uid = wanted.meta.uid;
+  Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
+
+  // Any of these failing ends the reconcile: a failed read is never an empty answer.
+  auto pools = stores_.pools.List();
+  if (!pools) return Fail(pools.error());
+  auto workloads = store.ByIndex(kByController, uid);
+  if (!workloads) return Fail(workloads.error());
+  auto orphans = store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
+  if (!orphans) return Fail(orphans.error());
+
+  for (ObjectPtr& object : *pools) {
+    PoolRef pool{std::move(object)};
+    if (wanted.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
+  }
+  std::sort(snapshot.pools.begin(), snapshot.pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+  for (ObjectPtr& object : *workloads) {
+    if (object->meta().key.ns == wanted.meta.key.ns) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
+  }
+  for (ObjectPtr& object : *orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
+
+  snapshot.update = revisions.update;
+  const auto add = [&](RevisionPtr revision) {
+    if (revision != nullptr && std::find(snapshot.revisions.begin(), snapshot.revisions.end(), revision) == snapshot.revisions.end()) {
+      snapshot.revisions.push_back(std::move(revision));
+    }
+  };
+  add(snapshot.update);
+  std::set<std::string> labels;
+  for (const auto* list : {&snapshot.workloads, &snapshot.orphans}) {
+    for (const WorkloadRef& workload : *list) labels.insert(workload.object->meta().Label(kRevisionLabel));
+  }
+  for (const std::string& label : labels) add(history.Named(revisions, label));
+
+  if (wanted.status.is_object() && wanted.status.contains("updateRevision")) {
+    snapshot.current = history.Named(revisions, StringAt(wanted.status, {"currentRevision"}));
+  } else if (labels.size() == 1 && !snapshot.workloads.empty()) {
+    // OpenYurt's own currentRevision stands still; what all workloads are on is the truth.
+    snapshot.current = history.Named(revisions, *labels.begin());
+  }
+  add(snapshot.current);
+  return snapshot;
+}
+
+Result<ReconcileResult> Reconciler::ReconcileInvalid(const StoredObject& stored, const Json& object, const Error& error,
+                                                     DaemonState& state, std::stop_token stop) {
+  if (state.reported_invalid != error.message) {
+    state.reported_invalid = error.message;
+    log::Warn("YurtAppDaemon is invalid and left as it is", {{"yurtappdaemon", stored.meta().key.ToString()}, {"error", error}});
+    events_.Record(Regarding(stored.meta()), EventType::kWarning, "InvalidSpec", "Validate", error.message);
+  }
+  const Json status = BuildInvalidStatus(stored.meta(), object, error, clock_.WallNow());
+  const auto due = WriteStatus(stored.meta(), object.value("status", Json()), status, state, stop);
+  if (!due) return Fail(due.error());
+  if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
+  return ReconcileResult::Done();  // Another edit is another event.
+}
+
+void Reconciler::RecordEvents(const YurtAppDaemon& daemon, const Snapshot& snapshot, const Applied& applied) const {
+  const ObjectReference regarding = Regarding(daemon.meta);
+  const std::string kind = TypeOf(daemon.kind).kind;
+  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action, const std::string& what) {
+    CountWrites(action, pools.size());
+    if (pools.empty()) return;
+    events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
+    log::Info("Workloads written",
+              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"revision", snapshot.update->name}});
+  };
+  tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
+  tell(applied.moved, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + snapshot.update->name);
+  tell(applied.repaired, "WorkloadRepaired", "Repair", "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
+  tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
+  tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
+  tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+
+  // A failure is told once: status remembers it.
+  std::map<std::string, std::string> told;
+  if (const Json* pools = Find(daemon.status, {"pools"}); pools != nullptr && pools->is_array()) {
+    for (const Json& entry : *pools) told[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
+  }
+  std::map<std::string, std::vector<const PoolResult*>> failures;
+  for (const PoolResult& result : applied.pools) {
+    if (result.failure_reason.empty()) continue;
+    const auto it = told.find(result.plan->pool);
+    if (it == told.end() || it->second != result.failure_reason) failures[result.failure_reason].push_back(&result);
+  }
+  for (const auto& [reason, results] : failures) {
+    std::vector<std::string> names;
+    for (const PoolResult* result : results) names.push_back(result->plan->pool);
+    events_.Record(regarding, EventType::kWarning, reason, "Write", NamePools(names) + ": " + results.front()->failure_message);
+    log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                               {"reason", reason},
+                               {"pools", names.size()},
+                               {"message", results.front()->failure_message}});
+  }
+}
+
+Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
+                                         std::stop_token stop) {
+  const Json patch = StatusPatch(before, after, meta.uid);
+  if (patch.is_null()) return Duration::zero();
+  const std::uint64_t wanted = Fnv1a64(after.dump());
+  if (wanted == state.settled_status) return Duration::zero();
+  const SteadyTime now = clock_.Now();
+  if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
+    return *state.last_status_write + kStatusInterval - now;
+  }
+  WriteOptions options;
+  options.subresource = "status";
+  auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
+  if (!written) {
+    if (written.error().reason == Reason::kNotFound) return Duration::zero();  // Its deletion is on its way to us.
+    return Fail(written.error());
+  }
+  state.last_status_write = now;
+  state.settled_status = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null() ? 0 : wanted;
+  stores_.daemons.Observe(std::make_shared<StoredObject>(*std::move(written), ProjectDaemon));
+  return Duration::zero();
+}
+
+}  // namespace yad

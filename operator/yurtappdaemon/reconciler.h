@@ -1,0 +1,67 @@
+// One YurtAppDaemon: fetch -> revision -> pools -> workloads -> plan -> apply -> status.
+#ifndef OPERATOR_YURTAPPDAEMON_RECONCILER_H_
+#define OPERATOR_YURTAPPDAEMON_RECONCILER_H_
+
+#include <map>
+#include <memory>
+#include <stop_token>
+
+#include "operator/base/clock.h"
+#include "operator/base/guarded.h"
+#include "operator/client/client.h"
+#include "operator/runtime/controller.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/apply.h"
+#include "operator/yurtappdaemon/history.h"
+
+namespace yad {
+
+// The names of the indexes that the stores below need.
+inline constexpr char kByController[] = "controller";  // uid of the controlling owner
+inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of workloads that nobody controls
+
+// Adds them; before the informers run.
+void AddIndexes(Store& store);
+
+struct ReconcilerStores {
+  Store& daemons;
+  Store& pools;
+  Store& deployments;
+  Store& stateful_sets;
+  Store& revisions;
+};
+
+// Thread-safe as a controller calls it: never twice at once for one key.
+class Reconciler {
+ public:
+  Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real());
+  ~Reconciler();
+
+  Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
+
+ private:
+  struct DaemonState;
+
+  std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
+  Result<ReconcileResult> ReconcileInvalid(const StoredObject& stored, const Json& object, const Error& error,
+                                           DaemonState& state, std::stop_token stop);
+  Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, const RevisionHistory::State& revisions) const;
+  void RecordEvents(const YurtAppDaemon& daemon, const Snapshot& snapshot, const Applied& applied) const;
+  // Writes it if it differs and the last write is long enough ago; else says when to come again.
+  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
+                               std::stop_token stop);
+  void Forget(const ObjectKey& key);
+
+  Client& client_;
+  const ReconcilerStores stores_;
+  EventSink& events_;
+  Clock& clock_;
+  const PlanExecutor deployments_;
+  const PlanExecutor stateful_sets_;
+  Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_RECONCILER_H_

@@ -1,0 +1,81 @@
+// What one reconcile looks at: the daemon, its history, the pools, the workloads, all as the caches had them at one moment. Plain data.
+#ifndef OPERATOR_YURTAPPDAEMON_SNAPSHOT_H_
+#define OPERATOR_YURTAPPDAEMON_SNAPSHOT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operator/api/nodepool.h"
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/clock.h"
+#include "operator/runtime/store.h"
+#include "operator/workload/revision.h"
+
+namespace yad {
+
+// A NodePool, parsed once when it arrives.
+struct PoolProjection : Projection {
+  NodePool pool;
+  std::uint64_t fingerprint = 0;  // of what a rendering depends on: labels, type, taints
+};
+std::unique_ptr<const Projection> ProjectPool(const Json& object);
+
+// The health of a Deployment or StatefulSet, parsed once when it arrives. Counts only for the generation that it belongs to.
+struct WorkloadState : Projection {
+  std::string pool;        // from the selector, which nobody can change; "" where it names none
+  bool observed = false;   // status speaks of the generation that is there
+  bool healthy = false;    // observed, all replicas updated, available, and no old ones left
+  bool progress_deadline_exceeded = false;
+  std::string failure_message;       // with progress_deadline_exceeded
+  std::string available_condition;   // "True", "False", "Unknown"
+  std::int64_t replicas = 0;         // status.replicas
+  std::int64_t ready_replicas = 0;
+  std::int64_t available_replicas = 0;
+};
+std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
+std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
+
+// A ControllerRevision. The content is parsed only where it is needed.
+struct RevisionProjection : Projection {
+  std::int64_t number = 0;
+  std::uint64_t digest_hash = 0;  // of RevisionContent::digest; 0: its data is no revision of ours
+};
+std::unique_ptr<const Projection> ProjectRevision(const Json& object);
+
+struct Revision {
+  std::string name;
+  std::string hash;
+  std::string label;  // what kRevisionLabel says on workloads
+  std::int64_t number = 0;
+  RevisionContent content;
+};
+using RevisionPtr = std::shared_ptr<const Revision>;
+
+struct PoolRef {
+  std::shared_ptr<const StoredObject> object;
+  const NodePool& pool() const { return static_cast<const PoolProjection*>(object->projection())->pool; }
+  std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
+};
+
+struct WorkloadRef {
+  ObjectPtr object;
+  std::string pool;  // from the selector, else from the label
+  const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
+};
+WorkloadRef MakeWorkloadRef(ObjectPtr object);
+
+struct Snapshot {
+  YurtAppDaemon daemon;
+  RevisionPtr update;                  // what the spec asks for
+  RevisionPtr current;                 // the last one fully rolled out; may be null
+  std::vector<RevisionPtr> revisions;  // those that workloads name, update and current included
+  std::vector<PoolRef> pools;          // selected, sorted by name
+  std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
+  std::vector<WorkloadRef> orphans;    // controlled by nobody, in its namespace, labelled with a selected pool
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_SNAPSHOT_H_

@@ -1,0 +1,336 @@
+#include "operator/yurtappdaemon/status.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxListed = 500;      // pools in a list: 5,000 of them would not fit into etcd's limit
+constexpr std::size_t kMaxMessage = 1024;    // bytes of a message
+constexpr std::size_t kNamedInMessage = 5;
+constexpr char kTruncated[] = "poolsTruncated";
+
+// Cuts on a character's edge.
+std::string Cut(std::string text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// "a, b, c and 4 more"
+std::string NameSome(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kNamedInMessage; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kNamedInMessage) text += " and " + std::to_string(names.size() - kNamedInMessage) + " more";
+  return text;
+}
+
+struct Condition {
+  std::string type;
+  std::string status;
+  std::string reason;
+  std::string message;
+};
+
+class Conditions {
+ public:
+  Conditions(const Json& old_status, std::int64_t generation, WallTime now)
+      : generation_(generation), now_(FormatTime(now)), list_(Json::array()) {
+    if (const Json* old = Find(old_status, {"conditions"}); old != nullptr && old->is_array()) list_ = *old;
+  }
+
+  // Conditions of ours carry observedGeneration; upstream's three stay as upstream writes them.
+  void Set(const Condition& condition, bool upstream = false) {
+    Json entry = {{"type", condition.type}, {"status", condition.status}, {"lastTransitionTime", now_}};
+    if (!condition.reason.empty()) entry["reason"] = condition.reason;
+    if (!condition.message.empty()) entry["message"] = Cut(condition.message, kMaxMessage);
+    if (!upstream) entry["observedGeneration"] = generation_;
+    for (Json& existing : list_) {
+      if (StringAt(existing, {"type"}) != condition.type) continue;
+      if (StringAt(existing, {"status"}) == condition.status) {
+        if (const std::string since = StringAt(existing, {"lastTransitionTime"}); !since.empty()) {
+          entry["lastTransitionTime"] = since;
+        }
+      }
+      existing = std::move(entry);
+      return;
+    }
+    list_.push_back(std::move(entry));
+  }
+  bool Has(std::string_view type) const {
+    return std::any_of(list_.begin(), list_.end(), [&](const Json& c) { return StringAt(c, {"type"}) == type; });
+  }
+  Json Take() { return std::move(list_); }
+
+ private:
+  std::int64_t generation_;
+  std::string now_;
+  Json list_;
+};
+
+struct PoolView {
+  std::string name;
+  std::string phase;
+  std::string reason;
+  std::string message;
+  std::string revision;
+  const WorkloadRef* workload = nullptr;
+  bool healthy = false;    // at its own generation, with no write outstanding
+  bool updated = false;
+  bool revision_failed = false;  // failed for a reason that the revision may have
+};
+
+std::string RevisionNameOf(const PoolResult& result) {
+  if (!result.workload) return "";
+  const bool written = result.plan->to.revision != nullptr &&
+                       result.workload->object->meta().Label(kRevisionLabel) == result.plan->to.revision->label;
+  if (written) return result.plan->to.revision->name;
+  return result.plan->from.revision != nullptr ? result.plan->from.revision->name
+                                               : result.workload->object->meta().Label(kRevisionLabel);
+}
+
+PoolView View(const PoolResult& result) {
+  PoolView view;
+  view.name = result.plan->pool;
+  view.revision = RevisionNameOf(result);
+  view.workload = result.workload ? &*result.workload : nullptr;
+  const WorkloadState* state = view.workload != nullptr ? &view.workload->state() : nullptr;
+  const bool deleting = view.workload != nullptr && view.workload->object->meta().deleting();
+  view.healthy = state != nullptr && state->healthy && !result.outstanding && !deleting;
+  const bool written = view.workload != nullptr && !result.outstanding && !deleting;
+  view.updated = written && result.plan->on_update && (view.healthy || result.plan->offline);
+  view.reason = result.failure_reason;
+  view.message = result.failure_message;
+  if (view.reason.empty() && state != nullptr && state->progress_deadline_exceeded && !result.outstanding) {
+    view.reason = "ProgressDeadlineExceeded";
+    view.message = state->failure_message;
+    view.revision_failed = true;
+  }
+  if (result.plan->offline) {
+    view.phase = "Offline";
+    if (view.reason.empty()) view.reason = "NoReadyNode";
+  } else if (!view.reason.empty()) {
+    view.phase = "Failed";
+  } else if (view.workload == nullptr) {
+    view.phase = "Pending";
+  } else if (!view.healthy) {
+    view.phase = "Updating";
+    if (deleting) view.reason = "WorkloadTerminating";
+  } else {
+    view.phase = "Ready";
+  }
+  return view;
+}
+
+// For `pools[]`: the unhealthy first, so that the cut list shows what matters.
+int ListRank(const PoolView& view) { return view.phase == "Ready" ? 1 : 0; }
+
+Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& old_entries, const std::string& now) {
+  Json entry = {{"name", view.name}, {"phase", view.phase}, {"lastTransitionTime", now}};
+  if (!view.revision.empty()) entry["revision"] = view.revision;
+  if (!view.reason.empty()) entry["reason"] = view.reason;
+  if (!view.message.empty()) entry["message"] = Cut(view.message, kMaxMessage);
+  if (view.workload != nullptr) {
+    entry["workload"] = view.workload->object->meta().key.name;
+    entry["replicas"] = view.workload->state().replicas;
+    entry["readyReplicas"] = view.workload->state().ready_replicas;
+  }
+  if (const auto it = old_entries.find(view.name); it != old_entries.end() && StringAt(*it->second, {"phase"}) == view.phase) {
+    entry["lastTransitionTime"] = StringAt(*it->second, {"lastTransitionTime"}, now);
+  }
+  return entry;
+}
+
+// The distinct images of a revision, in the order of its containers, then what overrides bring.
+std::string ImagesOf(const RevisionContent& content) {
+  std::vector<std::string> images;
+  const auto add = [&](const std::string& image) {
+    if (!image.empty() && std::find(images.begin(), images.end(), image) == images.end()) images.push_back(image);
+  };
+  const auto add_all = [&](const Json* list) {
+    if (list == nullptr || !list->is_array()) return;
+    for (const Json& entry : *list) add(StringAt(entry, {"image"}));
+  };
+  add_all(Find(content.workload_template, {"spec", "template", "spec", "containers"}));
+  if (content.overrides.is_array()) {
+    for (const Json& entry : content.overrides) add_all(Find(entry, {"images"}));
+  }
+  std::string text;
+  for (const std::string& image : images) text += (text.empty() ? "" : ",") + image;
+  return text;
+}
+
+// The last revision that was fully rolled out. It stands still while anything is on its way.
+std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView>& views) {
+  const Snapshot& snapshot = input.snapshot;
+  const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
+  if (views.empty() && snapshot.daemon.paused) return before;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const bool not_the_revisions_fault = views[i].phase == "Failed" && !views[i].revision_failed;
+    if (!views[i].updated && !not_the_revisions_fault) return before;
+  }
+  return snapshot.update->name;
+}
+
+}  // namespace
+
+Json BuildStatus(const StatusInput& input) {
+  const YurtAppDaemon& daemon = input.snapshot.daemon;
+  const std::string now = FormatTime(input.now);
+
+  std::vector<PoolView> views;
+  views.reserve(input.pools.size());
+  for (const PoolResult& result : input.pools) views.push_back(View(result));
+
+  std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0, provisioned = 0;
+  std::int64_t deadline_exceeded = 0, on_their_way = 0;
+  std::vector<std::string> not_ready;
+  Json summary = Json::array();
+  Json names = Json::array();
+  const PoolView* first_failure = nullptr;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const PoolView& view = views[i];
+    updated += view.updated;
+    ready += view.healthy && view.phase == "Ready";
+    failed += view.phase == "Failed";
+    offline += view.phase == "Offline";
+    deadline_exceeded += view.revision_failed && view.phase == "Failed";
+    held += input.pools[i].plan->held;
+    provisioned += view.workload != nullptr;
+    if (view.phase == "Failed" && first_failure == nullptr) first_failure = &view;
+    if (view.phase != "Ready" && view.phase != "Offline") not_ready.push_back(view.name + " (" + view.phase + ")");
+    on_their_way += !view.updated && view.phase != "Failed" && !input.pools[i].plan->held;
+    if (names.size() < kMaxListed) names.push_back(view.name);
+    if (view.workload != nullptr) {
+      const WorkloadState& state = view.workload->state();
+      replicas += state.replicas;
+      ready_replicas += state.ready_replicas;
+      summary.push_back({{"availableCondition", state.available_condition},
+                         {"replicas", state.replicas},
+                         {"readyReplicas", state.ready_replicas},
+                         {"workloadName", view.workload->object->meta().key.name}});
+    }
+  }
+  const auto desired = static_cast<std::int64_t>(views.size());
+  std::sort(summary.begin(), summary.end(), [](const Json& a, const Json& b) { return a["workloadName"] < b["workloadName"]; });
+  if (summary.size() > kMaxListed) summary.erase(summary.begin() + kMaxListed, summary.end());
+
+  Json status = {
+      {"observedGeneration", daemon.meta.generation},
+      {"collisionCount", input.collision_count},
+      {"currentRevision", CurrentRevision(input, views)},
+      {"updateRevision", input.snapshot.update->name},
+      {"templateType", daemon.kind == WorkloadKind::kDeployment ? "Deployment" : "StatefulSet"},
+      {"nodepools", std::move(names)},
+      {"workloadSummary", std::move(summary)},
+      {"desiredPools", desired},
+      {"updatedPools", updated},
+      {"readyPools", ready},
+      {"failedPools", failed},
+      {"offlinePools", offline},
+      {"replicas", replicas},
+      {"readyReplicas", ready_replicas},
+      {"images", Cut(ImagesOf(input.snapshot.update->content), kMaxMessage)},
+  };
+
+  std::map<std::string, const Json*> old_entries;
+  if (const Json* old = Find(daemon.status, {"pools"}); old != nullptr && old->is_array()) {
+    for (const Json& entry : *old) old_entries.emplace(StringAt(entry, {"name"}), &entry);
+  }
+  std::vector<PoolView> listed = views;
+  for (const WorkloadRef& workload : input.leaving) {
+    PoolView view;
+    view.name = workload.pool;
+    view.phase = "Removing";
+    view.revision = workload.object->meta().Label(kRevisionLabel);
+    view.workload = &workload;
+    listed.push_back(std::move(view));
+  }
+  std::stable_sort(listed.begin(), listed.end(), [](const PoolView& a, const PoolView& b) {
+    return std::pair(ListRank(a), std::string_view(a.name)) < std::pair(ListRank(b), std::string_view(b.name));
+  });
+  const bool truncated = listed.size() > kMaxListed;
+  if (truncated) {
+    listed.resize(kMaxListed);
+    status[kTruncated] = true;
+  }
+  Json pools = Json::array();
+  for (const PoolView& view : listed) pools.push_back(PoolEntry(view, old_entries, now));
+  status["pools"] = std::move(pools);
+
+  Conditions conditions(daemon.status, daemon.meta.generation, input.now);
+  const bool all_there = provisioned == desired && input.leaving.empty();
+  conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
+  conditions.Set({"WorkLoadUpdated", updated == desired ? "True" : "False", "", ""}, true);
+  if (first_failure != nullptr) {
+    conditions.Set({"WorkLoadFailure", "True", first_failure->reason,
+                    "pool " + first_failure->name + ": " + first_failure->message +
+                        (failed > 1 ? " (and " + std::to_string(failed - 1) + " more pools)" : "")},
+                   true);
+  } else if (conditions.Has("WorkLoadFailure")) {
+    conditions.Set({"WorkLoadFailure", "False", "", ""}, true);
+  }
+
+  const std::string progress = std::to_string(updated) + " of " + std::to_string(desired) + " pools are updated";
+  if (not_ready.empty()) {
+    conditions.Set({"Ready", "True", "PoolsReady", "every pool that is not offline is ready"});
+  } else {
+    conditions.Set({"Ready", "False", "PoolsNotReady", "not ready: " + NameSome(not_ready)});
+  }
+  if (daemon.paused) {
+    conditions.Set({"Progressing", "Unknown", "Paused", "spec.paused holds back new revisions"});
+  } else if (on_their_way > 0) {
+    conditions.Set({"Progressing", "True", "RollingOut", progress});
+  } else if (deadline_exceeded > 0) {
+    conditions.Set({"Progressing", "False", "ProgressDeadlineExceeded", progress});
+  } else if (held > 0) {
+    conditions.Set({"Progressing", "True", "WaitingForDeletion",
+                    std::to_string(held) + " pools move when their workload is deleted (updateStrategy OnDelete)"});
+  } else {
+    conditions.Set({"Progressing", "True", "RolloutComplete", progress});
+  }
+  if (failed > 0) {
+    conditions.Set({"Degraded", "True", "PoolsFailed", std::to_string(failed) + " of " + std::to_string(desired) + " pools failed"});
+  } else {
+    conditions.Set({"Degraded", "False", "NoFailures", ""});
+  }
+  conditions.Set({"Paused", daemon.paused ? "True" : "False", daemon.paused ? "SpecPaused" : "NotPaused", ""});
+  status["conditions"] = conditions.Take();
+  return status;
+}
+
+Json BuildInvalidStatus(const ObjectMeta& meta, const Json& object, const Error& error, WallTime now) {
+  Json status = object.value("status", Json::object());
+  if (!status.is_object()) status = Json::object();
+  status["observedGeneration"] = meta.generation;
+  if (!status.contains("currentRevision")) status["currentRevision"] = "";
+  if (!status.contains("templateType")) {
+    const bool stateful = Find(object, {"spec", "workloadTemplate", "statefulSetTemplate"}) != nullptr;
+    status["templateType"] = stateful ? "StatefulSet" : "Deployment";
+  }
+  Conditions conditions(status, meta.generation, now);
+  conditions.Set({"WorkLoadFailure", "True", "InvalidSpec", error.message}, true);
+  conditions.Set({"Ready", "False", "InvalidSpec", error.message});
+  conditions.Set({"Progressing", "False", "InvalidSpec", "the spec is not acted upon; what runs stays as it is"});
+  status["conditions"] = conditions.Take();
+  return status;
+}
+
+Json StatusPatch(const Json& before, const Json& after, const std::string& uid) {
+  Json changed = Json::object();
+  for (const auto& [key, value] : after.items()) {
+    const Json* old = Find(before, {key});
+    if (old == nullptr || *old != value) changed[key] = value;
+  }
+  // The only field of ours that comes and goes; a field of somebody else's stays.
+  if (Find(before, {kTruncated}) != nullptr && !after.contains(kTruncated)) changed[kTruncated] = nullptr;
+  if (changed.empty()) return nullptr;
+  return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
+}
+
+}  // namespace yad

@@ -1,0 +1,44 @@
+// The status that a daemon should show. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_STATUS_H_
+#define OPERATOR_YURTAPPDAEMON_STATUS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/field_error.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad {
+
+// One selected pool after the plan's writes.
+struct PoolResult {
+  const PoolPlan* plan = nullptr;
+  std::optional<WorkloadRef> workload;  // as the server has it now; none: it could not be made
+  bool outstanding = false;             // a write that the plan wanted has not happened, and will be tried again
+  std::string failure_reason;           // from the plan, or from a server that refused the write
+  std::string failure_message;
+};
+
+struct StatusInput {
+  const Snapshot& snapshot;
+  const std::vector<PoolResult>& pools;
+  const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected and still exist
+  std::int64_t collision_count = 0;
+  WallTime now;
+};
+
+// Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives an equal status.
+Json BuildStatus(const StatusInput& input);
+
+// The old status, with conditions that say that the spec is not acted upon. What runs stays as it is.
+Json BuildInvalidStatus(const ObjectMeta& meta, const Json& object, const Error& error, WallTime now);
+
+// The merge patch that turns `before` into `after`, top-level fields of status only; null where they are equal.
+Json StatusPatch(const Json& before, const Json& after, const std::string& uid);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_STATUS_H_

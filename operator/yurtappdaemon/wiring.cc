@@ -1,0 +1,73 @@
+#include "operator/yurtappdaemon/wiring.h"
+
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/reconciler.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad {
+namespace {
+
+// Status writes are our own: only what a person asks for counts.
+bool DaemonChanged(const Event& event) {
+  if (event.before == nullptr || event.after == nullptr) return true;
+  const ObjectMeta& before = event.before->meta();
+  const ObjectMeta& after = event.after->meta();
+  const auto ours = [](const ObjectPtr& object) {
+    return static_cast<const DaemonProjection*>(object->projection())->annotations_of_ours;
+  };
+  return before.uid != after.uid || before.generation != after.generation || before.deleting() != after.deleting() ||
+         ours(event.before) != ours(event.after);
+}
+
+// Its status changes with every node heartbeat: only what a workload or a status of ours depends on counts.
+bool PoolChanged(const Event& event) {
+  if (event.before == nullptr || event.after == nullptr) return true;
+  const auto* before = static_cast<const PoolProjection*>(event.before->projection());
+  const auto* after = static_cast<const PoolProjection*>(event.after->projection());
+  return before->fingerprint != after->fingerprint || before->pool.offline != after->pool.offline ||
+         before->pool.deleting != after->pool.deleting;
+}
+
+ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
+                          Projector project) {
+  ReflectorOptions options;
+  options.type = type;
+  options.ns = ns;
+  options.label_selector = label_selector;
+  options.project = std::move(project);
+  return options;
+}
+
+}  // namespace
+
+void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events, const YurtAppDaemonOptions& options) {
+  const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
+  Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
+  Informer& pools = manager.InformerFor(Watching(kNodePoolType, "", "", ProjectPool));
+  Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));
+  Informer& stateful_sets = manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
+  Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
+  for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
+
+  auto reconciler = std::make_shared<Reconciler>(
+      client,
+      ReconcilerStores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store()}, events);
+  ControllerOptions controller_options;
+  controller_options.name = "yurtappdaemon";
+  controller_options.workers = options.workers;
+  auto controller = std::make_unique<Controller>(
+      controller_options,
+      [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });
+
+  controller->For(daemons, DaemonChanged)
+      .Owns(deployments)
+      .Owns(stateful_sets)
+      .Owns(revisions)
+      .Watches(pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
+  manager.AddController(std::move(controller));
+}
+
+}  // namespace yad

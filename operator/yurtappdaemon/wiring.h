@@ -1,0 +1,24 @@
+// Which events lead to which daemon: the informers, predicates and handlers of the YurtAppDaemon controller, as one table.
+#ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
+#define OPERATOR_YURTAPPDAEMON_WIRING_H_
+
+#include <memory>
+#include <string>
+
+#include "operator/client/client.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/manager.h"
+
+namespace yad {
+
+struct YurtAppDaemonOptions {
+  std::string ns;   // "" for all namespaces
+  int workers = 4;  // daemons reconciled side by side
+};
+
+// Adds informers and the controller to the manager; `client` and `events` must outlive its Run.
+void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events, const YurtAppDaemonOptions& options);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_WIRING_H_
