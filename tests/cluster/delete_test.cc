@@ -1,0 +1,93 @@
+// The end of a daemon.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class DeleteTest : public BothKinds {};
+INSTANTIATE_BOTH_KINDS(DeleteTest);
+
+TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
+  StartOperator();
+  const auto pools = AddPools(3);
+  AddNode(pools[0]);
+  CreateDaemon(Daemon("web", 1));
+  WaitForPools("web", pools);
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "has two revisions", [&](const Json&) { return Revisions("web").size() == 2; });
+  Kubectl({"delete", "yad", "web", "--wait=true", "--timeout=60s"});
+  Eventually("nothing is left", [&]() -> std::string {
+    for (const ResourceType& one : {type(), kReplicaSetType, kControllerRevisionType, kPodType}) {
+      const auto left = kube().List(one);
+      if (!left.empty()) return one.resource + ": " + std::to_string(left.size());
+    }
+    return "";
+  });
+}
+
+TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThemWithoutARestart) {
+  StartOperator();
+  const auto pools = AddPools(2);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const auto before = ByPool("web");
+  Kubectl({"delete", "yad", "web", "--cascade=orphan", "--wait=true", "--timeout=60s"});
+  Barrier();
+  for (const auto& [pool, workload] : before) {
+    const Json now = kube().Get(type(), NameOf(workload));
+    EXPECT_EQ(UidOf(now), UidOf(workload));
+    EXPECT_EQ(At(now, "/metadata/deletionTimestamp"), Json());
+    EXPECT_EQ(At(now, "/metadata/ownerReferences"), Json());
+  }
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForPools("web", pools);
+  EXPECT_EQ(kube().List(type()).size(), 2U);
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(UidOf(workload), UidOf(before.at(pool))) << "a second workload was made for " << pool;
+    EXPECT_EQ(PodTemplate(workload), PodTemplate(before.at(pool)));
+  }
+}
+
+TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  Json daemon = Daemon("web");
+  daemon["metadata"]["finalizers"] = Json::array({"cluster-test.example.org/hold"});
+  CreateDaemon(daemon);
+  WaitUntilReady("web");
+  kube().Delete(kYurtAppDaemonType, "web");
+  ASSERT_NE(StringAt(GetDaemon("web"), {"metadata", "deletionTimestamp"}), "");
+  Barrier();
+  const std::size_t before = Now();
+  kube().Delete(type(), NameOf(WorkloadOf("web", a)));
+  AddPool("b");
+  SetImage("web", "example.org/app:2");
+  // Another daemon over the same pools shows that these events have been dealt with.
+  CreateDaemon(Daemon("other"));
+  WaitUntilReady("other");
+  Barrier();
+  EXPECT_TRUE(Workloads("web").empty());
+  for (const AuditedWrite& write : WritesSince(before)) {
+    EXPECT_NE(write.name, "web") << write.verb;
+    EXPECT_NE(write.name.rfind("web-", 0), 0U) << write.verb << " " << write.resource << " " << write.name;
+  }
+  kube().MergePatch(kYurtAppDaemonType, "web", {{"metadata", {{"finalizers", nullptr}}}});
+  Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
+}
+
+TEST_P(DeleteTest, ADaemonRecreatedAtOnceUnderItsNameEndsWithItsOwnWorkloads) {
+  StartOperator();
+  const auto pools = AddPools(3);
+  CreateDaemon(Daemon("web"));
+  WaitForPools("web", pools);
+  kube().Delete(kYurtAppDaemonType, "web");
+  CreateDaemon(Daemon("web"));
+  WaitForPools("web", pools);
+  WaitUntilReady("web");
+  Eventually("the first one's workloads are collected", [&] { return kube().List(type()).size() == 3; });
+  WaitForPools("web", pools);
+}
+
+}  // namespace
+}  // namespace yad::testing

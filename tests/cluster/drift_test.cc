@@ -1,0 +1,219 @@
+// What other people do to the workloads: repaired where we own it, kept where they do.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class DriftTest : public BothKinds {
+ protected:
+  std::string StartWithOnePool(std::optional<int> replicas = 0) {
+    StartOperator();
+    const std::string pool = AddPool("a");
+    CreateDaemon(Daemon("web", replicas));
+    WaitUntilReady("web");
+    return pool;
+  }
+};
+INSTANTIATE_BOTH_KINDS(DriftTest);
+
+TEST_P(DriftTest, ADeletedWorkloadIsMadeAgainUnderItsName) {
+  const std::string pool = StartWithOnePool();
+  const Json before = WorkloadOf("web", pool);
+  kube().Delete(type(), NameOf(before));
+  Eventually("it is there again", [&] { return UidOf(WorkloadOf("web", pool)) != UidOf(before); });
+  EXPECT_EQ(NameOf(WorkloadOf("web", pool)), NameOf(before));
+  WaitUntilReady("web");
+}
+
+TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
+  const std::string pool = StartWithOnePool();
+  const Json before = WorkloadOf("web", pool);
+  kube().Edit(type(), NameOf(before), [&](Json& workload) {
+    workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
+    workload["spec"]["template"]["spec"]["nodeSelector"].erase(kNodePoolLabel);
+    workload["spec"]["replicas"] = 3;
+    workload["metadata"]["annotations"].erase(kRefNodePoolAnnotation);
+  });
+  Eventually("it is as it was", [&]() -> std::string {
+    const Json now = kube().Get(type(), NameOf(before));
+    Json wanted_spec = At(before, "/spec");
+    return At(now, "/spec") == wanted_spec && Annotation(now, kRefNodePoolAnnotation) == pool ? "" : now.dump();
+  });
+  EXPECT_EQ(UidOf(WorkloadOf("web", pool)), UidOf(before));
+  EXPECT_EQ(Revisions("web").size(), 1U);
+}
+
+TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
+  const std::string pool = StartWithOnePool();
+  const Json before = WorkloadOf("web", pool);
+  kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
+  Barrier();
+  // Without it OpenYurt's rules are assumed to have made the workload: whatever is done about it, the pod selection stays.
+  const Json after = WorkloadOf("web", pool);
+  EXPECT_EQ(NameOf(after), NameOf(before));
+  EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
+  SetImage("web", "example.org/app:2");
+  Eventually("the next revision has it again", [&] {
+    const Json now = WorkloadOf("web", pool);
+    return ImageOf(now) == "example.org/app:2" && !Annotation(now, kRenderedFromAnnotation).empty();
+  });
+}
+
+TEST_P(DriftTest, WhatOthersAddIsKept) {
+  const std::string pool = StartWithOnePool();
+  const std::string name = NameOf(WorkloadOf("web", pool));
+  kube().Edit(type(), name, [&](Json& workload) {
+    workload["metadata"]["labels"]["theirs"] = "1";
+    workload["metadata"]["annotations"]["theirs"] = "1";
+    Json& pod = workload["spec"]["template"];
+    pod["metadata"]["annotations"]["theirs"] = "1";
+    pod["spec"]["containers"].push_back(R"({"name": "sidecar", "image": "example.org/sidecar:1"})"_json);
+    pod["spec"]["containers"][0]["env"] = R"([{"name": "THEIRS", "value": "1"}])"_json;
+  });
+  // Something of ours is broken afterwards, so that a repair is seen to leave theirs alone; then a new revision comes.
+  kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
+  Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
+  SetImage("web", "example.org/app:2");
+  Eventually("the new image is there", [&] { return StringAt(*Container(WorkloadOf("web", pool), "main"), {"image"}) == "example.org/app:2"; });
+  const Json now = WorkloadOf("web", pool);
+  EXPECT_EQ(Label(now, "theirs"), "1");
+  EXPECT_EQ(Annotation(now, "theirs"), "1");
+  EXPECT_EQ(At(now, "/spec/template/metadata/annotations/theirs"), "1");
+  ASSERT_NE(Container(now, "sidecar"), nullptr);
+  EXPECT_EQ(At(*Container(now, "main"), "/env"), R"([{"name": "THEIRS", "value": "1"}])"_json);
+}
+
+TEST_P(DriftTest, ARolloutRestartIsKept) {
+  const std::string pool = StartWithOnePool();
+  const std::string name = NameOf(WorkloadOf("web", pool));
+  Kubectl({"rollout", "restart", type().resource + "/" + name});
+  const std::string path = "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt";
+  const Json restarted = At(kube().Get(type(), name), path);
+  ASSERT_TRUE(restarted.is_string());
+  kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
+  Eventually("the label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
+  EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
+  SetImage("web", "example.org/app:2");
+  Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
+  EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
+}
+
+TEST_P(DriftTest, ScalingIsKeptWhereTheTemplateHasNoReplicas) {
+  StartOperator();
+  const std::string pool = AddPool("a");
+  AddNode(pool);
+  CreateDaemon(Daemon("web", std::nullopt));
+  WaitUntilReady("web");
+  const std::string name = NameOf(WorkloadOf("web", pool));
+  EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 1);  // the apiserver's default
+  Kubectl({"scale", "--replicas=3", type().resource + "/" + name});
+  WaitForStatus("web", "three run", [](const Json& status) { return At(status, "/readyReplicas") == 3; });
+  kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
+  Eventually("the label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
+  EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
+  SetImage("web", "example.org/app:2");
+  Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", pool)) == "example.org/app:2"; });
+  EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
+}
+
+TEST_P(DriftTest, ScalingIsRevertedWhereTheTemplateHasReplicasAndKeptOnceTheyAreTakenOut) {
+  const std::string pool = StartWithOnePool(2);
+  const std::string name = NameOf(WorkloadOf("web", pool));
+  Kubectl({"scale", "--replicas=5", type().resource + "/" + name});
+  Eventually("replicas are 2 again", [&] { return At(kube().Get(type(), name), "/spec/replicas") == 2; });
+  PatchTemplate("web", {{"spec", {{"replicas", nullptr}}}});
+  WaitUntilObserved("web");
+  EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 2);
+  Kubectl({"scale", "--replicas=5", type().resource + "/" + name});
+  kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
+  Eventually("the label is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
+  EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 5);
+}
+
+TEST_P(DriftTest, LabelsTakenOffAWorkloadComeBackAndItIsNotMadeTwice) {
+  const std::string pool = StartWithOnePool();
+  const Json before = WorkloadOf("web", pool);
+  // Without pool-name our watch no longer sees the object, as if it were deleted.
+  kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
+  Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
+  kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
+  Eventually("all labels are back", [&] {
+    return At(kube().Get(type(), NameOf(before)), "/metadata/labels") == At(before, "/metadata/labels");
+  });
+  EXPECT_EQ(UidOf(WorkloadOf("web", pool)), UidOf(before));
+  EXPECT_EQ(kube().List(type()).size(), 1U);
+}
+
+TEST_P(DriftTest, ALostOwnerReferenceIsPutBack) {
+  const std::string pool = StartWithOnePool();
+  const Json before = WorkloadOf("web", pool);
+  kube().MergePatch(type(), NameOf(before), {{"metadata", {{"ownerReferences", nullptr}}}});
+  Eventually("it is ours again", [&] { return UidOf(WorkloadOf("web", pool)) == UidOf(before); });
+  EXPECT_EQ(kube().List(type()).size(), 1U);
+}
+
+TEST_P(DriftTest, AForeignWorkloadUnderOurNameIsNeverTouched) {
+  const std::string pool = StartWithOnePool();
+  const Json ours = WorkloadOf("web", pool);
+  Unselect(pool);
+  WaitForPools("web", {});
+  Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
+  const Json pod_labels = {{"app", "foreign"}};
+  Json foreign = {{"metadata", {{"name", NameOf(ours)}}},
+                  {"spec",
+                   {{"replicas", 0},
+                    {"selector", {{"matchLabels", pod_labels}}},
+                    {"template",
+                     {{"metadata", {{"labels", pod_labels}}},
+                      {"spec", {{"containers", {{{"name", "f"}, {"image", "example.org/foreign:1"}}}}}}}}}}};
+  if (kind() == WorkloadKind::kStatefulSet) foreign["spec"]["serviceName"] = "foreign";
+  const std::string uid = UidOf(kube().Create(type(), foreign));
+  const std::string good = AddPool("good");
+  Select(pool);
+  const Json daemon = WaitForStatus("web", "the conflict shows", [&](const Json& status) {
+    const Json entry = PoolStatus({{"status", status}}, pool);
+    return StringAt(entry, {"phase"}) == "Failed" && StringAt(entry, {"reason"}) == "WorkloadConflict" &&
+           At(status, "/readyPools") == 1;
+  });
+  EXPECT_EQ(At(daemon, "/status/failedPools"), 1);
+  EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
+  const Json after = kube().Get(type(), NameOf(ours));
+  EXPECT_EQ(UidOf(after), uid);
+  EXPECT_EQ(At(after, "/metadata/generation"), 1);
+  EXPECT_EQ(At(after, "/metadata/ownerReferences"), Json());
+  EXPECT_EQ(Label(after, kPoolNameLabel), "");
+  WaitForPools("web", {good});
+  // When it has gone, the place is taken.
+  kube().Delete(type(), NameOf(ours));
+  WaitForPools("web", {good, pool});
+  WaitUntilReady("web");
+}
+
+TEST_P(DriftTest, AWorkloadThatSomebodyElseControlsIsNeverTouchedWhateverItsLabels) {
+  const std::string pool = StartWithOnePool();
+  const Json ours = WorkloadOf("web", pool);
+  Unselect(pool);
+  WaitForPools("web", {});
+  Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
+  // Everything as ours would be but the controller, which exists: the garbage collector leaves it alone.
+  Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+    foreign["metadata"].erase(field);
+  }
+  foreign["metadata"]["ownerReferences"][0]["kind"] = "Namespace";
+  foreign["metadata"]["ownerReferences"][0]["apiVersion"] = "v1";
+  foreign["metadata"]["ownerReferences"][0]["name"] = ns();
+  foreign["metadata"]["ownerReferences"][0]["uid"] = UidOf(kube().Get(kNamespaceType, ns()));
+  const std::string uid = UidOf(kube().Create(type(), foreign));
+  Select(pool);
+  WaitForStatus("web", "the conflict shows", [&](const Json& status) {
+    return StringAt(PoolStatus({{"status", status}}, pool), {"reason"}) == "WorkloadConflict";
+  });
+  const Json after = kube().Get(type(), NameOf(ours));
+  EXPECT_EQ(UidOf(after), uid);
+  EXPECT_EQ(At(after, "/metadata/generation"), 1);
+  EXPECT_EQ(At(after, "/metadata/ownerReferences"), foreign["metadata"]["ownerReferences"]);
+}
+
+}  // namespace
+}  // namespace yad::testing

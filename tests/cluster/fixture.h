@@ -1,0 +1,123 @@
+// One namespace and one operator process for each test, on one control plane for all.
+#ifndef TESTS_CLUSTER_FIXTURE_H_
+#define TESTS_CLUSTER_FIXTURE_H_
+
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/well_known.h"
+#include "operator/api/yurtappdaemon.h"
+#include "tests/support/control_plane.h"
+#include "tests/support/eventually.h"
+#include "tests/support/kube.h"
+#include "tests/support/operator_process.h"
+
+namespace yad::testing {
+
+// The control plane that all tests share, started at first use. Skips the test (fails it in CI) and returns nullptr where the
+// programs are missing.
+ControlPlane* SharedControlPlane();
+
+class ClusterTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  // ---- the operator ----
+  OperatorOptions DefaultOptions();
+  OperatorProcess& StartOperator(std::vector<std::string> flags = {});  // and waits until it is ready
+  OperatorProcess& op() { return *operator_; }
+  void StopOperator();  // SIGTERM, and it must end with 0
+  void KillOperator();
+
+  // ---- pools: cluster-scoped, so each test has its own prefix and its own label ----
+  std::string Pool(const std::string& suffix) const { return prefix_ + "-" + suffix; }
+  // Makes NodePool Pool(suffix) with the label that Daemon() selects by; `spec` and `labels` are merged in.
+  std::string AddPool(const std::string& suffix, const Json& spec = Json::object(), const Json& labels = Json::object());
+  std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(), const Json& labels = Json::object());
+  std::vector<std::string> AddPools(int count);  // "p000" …
+  void Unselect(const std::string& pool);  // takes that label away
+  void Select(const std::string& pool);
+  void DeletePool(const std::string& pool);
+  // A Node of the pool, with its taints; KWOK makes it and its pods Ready.
+  void AddNode(const std::string& pool, const Json& taints = Json::array());
+
+  // ---- daemons ----
+  // A daemon over this test's pools with one container "main" (image "example.org/app:1") and no replicas unless given.
+  Json Daemon(const std::string& name, std::optional<int> replicas = 0) const;
+  Json CreateDaemon(const Json& daemon) { return kube().Create(kYurtAppDaemonType, daemon); }
+  // Merge-patches {deploymentTemplate or statefulSetTemplate: patch}.
+  Json PatchTemplate(const std::string& daemon, const Json& patch);
+  Json SetImage(const std::string& daemon, const std::string& image);
+  Json PatchSpec(const std::string& daemon, const Json& patch);
+  Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
+  // Waits until the status speaks of the newest spec and condition Ready is True, and returns the daemon.
+  Json WaitUntilReady(const std::string& daemon);
+  // Waits until status.observedGeneration is the newest generation.
+  Json WaitUntilObserved(const std::string& daemon);
+  Json WaitForStatus(const std::string& daemon, const std::string& what, const std::function<bool(const Json& status)>& is);
+
+  // ---- what the operator made ----
+  virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }
+  const ResourceType& type() const { return TypeOf(kind()); }
+  std::vector<Json> Workloads(const std::string& daemon);           // controlled by the daemon (its uid)
+  std::map<std::string, Json> ByPool(const std::string& daemon);    // of these, by annotation ref-nodepool; two for one pool fail
+  Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure where there is none
+  void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
+  std::vector<Json> Revisions(const std::string& daemon);  // ours, oldest first
+  std::vector<AuditedWrite> WritesSince(std::size_t position) { return plane().OperatorWrites(ns(), position); }
+  std::size_t Now() { return plane().AuditPosition(); }
+  // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked at.
+  void Barrier();
+  std::vector<Json> EventsAbout(const std::string& name, const std::string& kind = "YurtAppDaemon");
+
+  ControlPlane& plane() { return *plane_; }
+  Kube& kube() { return *kube_; }
+  const Kube& kube() const { return *kube_; }
+  const std::string& ns() const { return ns_; }
+  ProcessResult TryKubectl(std::vector<std::string> arguments, const std::string& input = "");
+  std::string Kubectl(std::vector<std::string> arguments, const std::string& input = "");
+
+ private:
+  ControlPlane* plane_ = nullptr;
+  std::string prefix_;
+  std::string ns_;
+  std::unique_ptr<Kube> kube_;
+  std::unique_ptr<OperatorProcess> operator_;
+  bool operator_expected_ = false;
+  std::string log_file_;
+  std::vector<std::string> pools_;
+  std::vector<std::string> nodes_;
+  int barriers_ = 0;
+};
+
+// The same test for Deployments and StatefulSets.
+class BothKinds : public ClusterTest, public ::testing::WithParamInterface<WorkloadKind> {
+ protected:
+  WorkloadKind kind() const override { return GetParam(); }
+};
+std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
+#define INSTANTIATE_BOTH_KINDS(suite) \
+  INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), KindName)
+
+// ---- looking into objects ----
+std::string Label(const Json& object, const std::string& key);
+std::string Annotation(const Json& object, const std::string& key);
+std::string ImageOf(const Json& workload);  // of the first container
+const Json* Container(const Json& workload, const std::string& name);  // nullptr: none
+std::string ConditionStatus(const Json& daemon, const std::string& type);  // "" where it is absent
+Json ConditionOf(const Json& daemon, const std::string& type);             // null where it is absent
+Json PoolStatus(const Json& daemon, const std::string& pool);              // the entry of status.pools, or null
+// Everything that a restart of pods would change.
+Json PodTemplate(const Json& workload);
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_FIXTURE_H_

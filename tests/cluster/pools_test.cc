@@ -1,0 +1,279 @@
+// Pools that come, go and change; names at their limits; several daemons over the same pools.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class PoolsTest : public BothKinds {};
+INSTANTIATE_BOTH_KINDS(PoolsTest);
+
+TEST_P(PoolsTest, APoolThatIsAddedGetsAWorkloadAndTheOthersAreNotTouched) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const Json before = WorkloadOf("web", a);
+  const std::string b = AddPool("b");
+  WaitForPools("web", {a, b});
+  WaitForStatus("web", "both are Ready", [](const Json& status) { return At(status, "/readyPools") == 2; });
+  EXPECT_EQ(At(WorkloadOf("web", a), "/metadata/generation"), At(before, "/metadata/generation"));
+  EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
+  EXPECT_EQ(Revisions("web").size(), 1U);
+}
+
+TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  const std::string c = AddPool("c");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForPools("web", {a, b, c});
+  Unselect(a);
+  WaitForPools("web", {b, c});
+  DeletePool(b);
+  WaitForPools("web", {c});
+  const Json daemon = WaitForStatus("web", "one pool is left", [&](const Json& status) {
+    return At(status, "/nodepools") == Json::array({c}) && At(status, "/desiredPools") == 1;
+  });
+  EXPECT_EQ(At(daemon, "/status/pools").size(), 1U);
+  // And back again, under the same name.
+  Select(a);
+  WaitForPools("web", {a, c});
+}
+
+TEST_P(PoolsTest, TheNameOfAPoolsWorkloadIsTheSameWhenThePoolComesBack) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const Json before = WorkloadOf("web", a);
+  Unselect(a);
+  WaitForPools("web", {});
+  Select(a);
+  WaitForPools("web", {a});
+  EXPECT_EQ(NameOf(WorkloadOf("web", a)), NameOf(before));
+  EXPECT_NE(UidOf(WorkloadOf("web", a)), UidOf(before));
+}
+
+TEST_P(PoolsTest, ARelabelledPoolGoesFromOneDaemonToTheOther) {
+  StartOperator();
+  const std::string pool = AddPool("a", Json::object(), {{"stage", "blue"}});
+  for (const std::string stage : {"blue", "green"}) {
+    Json daemon = Daemon(stage);
+    daemon["spec"]["nodepoolSelector"]["matchLabels"]["stage"] = stage;
+    CreateDaemon(daemon);
+  }
+  WaitForPools("blue", {pool});
+  WaitUntilReady("green");
+  WaitForPools("green", {});
+  kube().MergePatch(kNodePoolType, pool, {{"metadata", {{"labels", {{"stage", "green"}}}}}});
+  WaitForPools("green", {pool});
+  WaitForPools("blue", {});
+}
+
+TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  Json daemon = Daemon("web");
+  const Json own = R"({"key": "own", "operator": "Exists"})"_json;
+  daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["tolerations"] = Json::array({own});
+  CreateDaemon(daemon);
+  WaitUntilReady("web");
+  const auto set_taints = [&](const Json& taints) {
+    kube().MergePatch(kNodePoolType, a, {{"spec", {{"taints", taints}}}});
+  };
+  const auto wait_for = [&](const std::string& what, const Json& tolerations) {
+    Eventually(what, [&]() -> std::string {
+      const Json have = At(WorkloadOf("web", a), "/spec/template/spec/tolerations");
+      return have == tolerations ? "" : have.dump();
+    });
+  };
+  const Json untouched = WorkloadOf("web", b);
+  set_taints(R"([{"key": "x", "value": "1", "effect": "NoSchedule"}])"_json);
+  const Json x = R"({"key": "x", "operator": "Exists", "effect": "NoSchedule"})"_json;
+  wait_for("x is tolerated", Json::array({own, x}));
+  set_taints(R"([{"key": "y", "effect": "NoExecute"}])"_json);
+  wait_for("y instead", Json::array({own, R"({"key": "y", "operator": "Exists", "effect": "NoExecute"})"_json}));
+  StopOperator();  // What was added for a taint must be known after a restart too.
+  set_taints(Json::array());
+  StartOperator();
+  wait_for("none but the template's", Json::array({own}));
+  EXPECT_EQ(VersionOf(WorkloadOf("web", b)), VersionOf(untouched));
+  EXPECT_EQ(Revisions("web").size(), 1U);
+}
+
+TEST_P(PoolsTest, ATaintsValueIsNoChange) {
+  StartOperator();
+  const std::string a = AddPool("a", R"({"taints": [{"key": "x", "value": "1", "effect": "NoSchedule"}]})"_json);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  Barrier();
+  const std::size_t before = Now();
+  kube().MergePatch(kNodePoolType, a, R"({"spec": {"taints": [{"key": "x", "value": "2", "effect": "NoSchedule"}]}})"_json);
+  Barrier();
+  Barrier();
+  std::vector<AuditedWrite> writes = WritesSince(before);
+  std::erase_if(writes, [&](const AuditedWrite& write) { return write.resource != type().resource; });
+  EXPECT_TRUE(writes.empty()) << ToString(writes);
+}
+
+TEST_P(PoolsTest, NamesExcludeAndTypeChooseAmongThePools) {
+  StartOperator();
+  const std::string edge = AddPool("edge");
+  const std::string edge2 = AddPool("edge2");
+  const std::string cloud = AddPool("cloud", {{"type", "Cloud"}});
+  const std::string unlabelled = AddPool("named", {{"type", "Cloud"}});
+  Unselect(unlabelled);
+  CreateDaemon(Daemon("web"));
+  WaitForPools("web", {edge, edge2, cloud});
+  PatchSpec("web", {{"nodePools", {{"type", "Edge"}}}});
+  WaitForPools("web", {edge, edge2});
+  // `type` filters what the selector found; what is named comes on top; exclude wins over everything.
+  PatchSpec("web", {{"nodePools", {{"names", Json::array({unlabelled, edge2})}, {"exclude", Json::array({edge2})}}}});
+  WaitForPools("web", {edge, unlabelled});
+  PatchSpec("web", {{"nodePools", {{"type", "Cloud"}, {"names", nullptr}, {"exclude", nullptr}}}});
+  WaitForPools("web", {cloud});
+}
+
+TEST_P(PoolsTest, NamesAloneAreEnough) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  AddPool("b");
+  Json daemon = Daemon("web");
+  daemon["spec"].erase("nodepoolSelector");
+  daemon["spec"]["nodePools"] = {{"names", Json::array({a, Pool("later")})}};
+  CreateDaemon(daemon);
+  WaitForPools("web", {a});
+  WaitUntilReady("web");
+  const std::string later = AddPool("later");
+  WaitForPools("web", {a, later});
+}
+
+TEST_P(PoolsTest, TwoDaemonsOverTheSamePoolsDoNotMeet) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  // "web" + "x-…" and "web-x" + "…" would be one name without the hash; both daemons have the same template otherwise.
+  CreateDaemon(Daemon("web"));
+  CreateDaemon(Daemon("web-t"));
+  WaitUntilReady("web");
+  WaitUntilReady("web-t");
+  WaitForPools("web", {a, b});
+  WaitForPools("web-t", {a, b});
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "is rolled out", [](const Json& status) {
+    return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
+  for (const auto& [pool, workload] : ByPool("web-t")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
+  kube().Delete(kYurtAppDaemonType, "web");
+  Eventually("only the other's workloads are left", [&] { return kube().List(type()).size() == 2; });
+  WaitForPools("web-t", {a, b});
+}
+
+TEST_P(PoolsTest, APoolWhoseNameIsNoLabelValueFailsAloneWithInvalidPoolName) {
+  StartOperator();
+  const std::string good = AddPool("good");
+  const std::string longest = AddPoolNamed(Pool("x") + std::string(60, 'a') + "." + std::string(253 - 61 - Pool("x").size(), 'b'));
+  ASSERT_EQ(longest.size(), 253U);
+  const std::string one_too_long = AddPoolNamed(Pool("y") + std::string(64 - Pool("y").size(), 'c'));
+  ASSERT_EQ(one_too_long.size(), 64U);
+  CreateDaemon(Daemon("web"));
+  const Json daemon = WaitForStatus("web", "two pools have failed", [](const Json& status) {
+    return At(status, "/failedPools") == 2 && At(status, "/readyPools") == 1;
+  });
+  for (const std::string& pool : {longest, one_too_long}) {
+    EXPECT_EQ(StringAt(PoolStatus(daemon, pool), {"phase"}), "Failed");
+    EXPECT_EQ(StringAt(PoolStatus(daemon, pool), {"reason"}), "InvalidPoolName");
+    EXPECT_EQ(StringAt(PoolStatus(daemon, pool), {"workload"}), "");
+  }
+  WaitForPools("web", {good});
+  EXPECT_EQ(StringAt(PoolStatus(daemon, good), {"phase"}), "Ready");
+  EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
+  EXPECT_EQ(ConditionStatus(daemon, "Degraded"), "True");
+  EXPECT_NE(ConditionStatus(daemon, "Ready"), "True");
+  // It never counts for currentRevision.
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
+}
+
+TEST_P(PoolsTest, LongNamesAndDotsStillMakeDistinctWorkloadsWhosePodsRun) {
+  StartOperator();
+  const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
+  // 63 characters, alike but for the last; and "a.b" beside "a-b".
+  const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
+  const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"), AddPool("a-b")};
+  ASSERT_EQ(pools[0].size(), 63U);
+  for (const std::string& pool : pools) AddNode(pool);
+  const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
+  Json object = Daemon(daemon, 1);
+  // A label can't hold this name.
+  const Json app = {{"app", "web"}};
+  object["spec"]["selector"]["matchLabels"] = app;
+  Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
+  templ["metadata"]["labels"] = app;
+  templ["spec"]["template"]["metadata"]["labels"] = app;
+  CreateDaemon(object);
+  WaitUntilReady(daemon);
+  WaitForPools(daemon, pools);
+  std::vector<std::string> names;
+  for (const auto& [pool, workload] : ByPool(daemon)) {
+    const std::string name = NameOf(workload);
+    EXPECT_LE(name.size(), limit) << name;
+    EXPECT_EQ(name.find('.'), std::string::npos) << name;
+    names.push_back(name);
+  }
+  for (const Json& pod : kube().List(kPodType, "app=web")) EXPECT_LE(NameOf(pod).size(), 253U);
+  EXPECT_EQ(names.size(), 4U);
+}
+
+TEST_P(PoolsTest, ADaemonNameOf253CharactersWorks) {
+  StartOperator();
+  const std::string pool = AddPool("a");
+  const std::string name = std::string(120, 'd') + "." + std::string(132, 'e');
+  ASSERT_EQ(name.size(), 253U);
+  Json object = Daemon(name);
+  const Json app = {{"app", "web"}};
+  object["spec"]["selector"]["matchLabels"] = app;
+  Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
+  templ["metadata"]["labels"] = app;
+  templ["spec"]["template"]["metadata"]["labels"] = app;
+  CreateDaemon(object);
+  WaitUntilReady(name);
+  const Json workload = WorkloadOf(name, pool);
+  EXPECT_LE(NameOf(workload).size(), kind() == WorkloadKind::kStatefulSet ? 52U : 63U);
+  // The revision's name is no label value: its hash alone is the label.
+  const auto revisions = Revisions(name);
+  ASSERT_EQ(revisions.size(), 1U);
+  const std::string label = Label(workload, kRevisionLabel);
+  EXPECT_LE(label.size(), 63U);
+  EXPECT_THAT(NameOf(revisions[0]), ::testing::EndsWith("-" + label));
+  // A second revision, and back to the first: both are found again by such labels.
+  SetImage(name, "example.org/app:2");
+  WaitForStatus(name, "is rolled out", [&](const Json& status) {
+    return At(status, "/updatedPools") == 1 && At(status, "/updateRevision") != NameOf(revisions[0]);
+  });
+  EXPECT_EQ(ImageOf(WorkloadOf(name, pool)), "example.org/app:2");
+  EXPECT_EQ(Revisions(name).size(), 2U);
+}
+
+TEST_P(PoolsTest, APoolsHeartbeatCostsNoWrite) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  kube().MergePatch(kNodePoolType, a, R"({"status": {"readyNodeNum": 1, "unreadyNodeNum": 0, "nodes": ["n0"]}})"_json, "status");
+  WaitUntilReady("web");
+  Barrier();
+  const std::size_t before = Now();
+  for (int i = 1; i <= 10; ++i) {
+    kube().MergePatch(kNodePoolType, a, {{"status", {{"readyNodeNum", 1 + i}, {"nodes", Json::array({"n" + std::to_string(i)})}}}}, "status");
+  }
+  Barrier();
+  std::vector<AuditedWrite> writes = WritesSince(before);
+  std::erase_if(writes, [](const AuditedWrite& write) { return write.name.rfind("barrier-", 0) == 0; });
+  EXPECT_TRUE(writes.empty()) << ToString(writes);
+}
+
+}  // namespace
+}  // namespace yad::testing

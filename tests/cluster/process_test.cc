@@ -1,0 +1,211 @@
+// The program: flags, exit codes, signals, leader election, servers that can't be reached or trusted.
+#include <csignal>
+
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+ProcessResult RunOperator(std::vector<std::string> flags, std::map<std::string, std::string> env = {}) {
+  flags.insert(flags.begin(), YAD_OPERATOR_BINARY);
+  ProcessOptions options;
+  options.env = std::move(env);
+  return RunProcess(flags, options, std::chrono::seconds(30));
+}
+
+TEST(ProcessTest, VersionIsPrintedOnStdoutAndExitsWithZero) {
+  const ProcessResult result = RunOperator({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("v[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
+  const ProcessResult result = RunOperator({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* flag : {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address",
+                           "--namespace", "--kube-api-qps"}) {
+    EXPECT_THAT(result.out, ::testing::HasSubstr(flag));
+  }
+}
+
+TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"--no-such-flag"}, {"--kube-api-qps=many"}, {"--leader-elect=perhaps"}, {"stray-argument"}};
+  for (const auto& line : lines) {
+    const ProcessResult result = RunOperator(line);
+    EXPECT_EQ(result.exit_code, 2) << line[0];
+    const std::string name = line[0].substr(0, line[0].find('='));
+    EXPECT_THAT(result.err, ::testing::HasSubstr(name));
+  }
+}
+
+TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {
+  const ProcessResult missing = RunOperator({"--kubeconfig=/no/such/file"});
+  EXPECT_NE(missing.exit_code, 0);
+  EXPECT_LT(missing.exit_code, 128) << "a crash";
+  EXPECT_THAT(missing.err, ::testing::HasSubstr("/no/such/file"));
+
+  std::string path = ::testing::TempDir() + "yad-broken-kubeconfig";
+  WriteFile(path, "clusters: [}{");
+  const ProcessResult broken = RunOperator({"--kubeconfig=" + path});
+  EXPECT_NE(broken.exit_code, 0);
+  EXPECT_LT(broken.exit_code, 128) << "a crash";
+  EXPECT_THAT(broken.err, ::testing::HasSubstr(path));
+
+  WriteFile(path, R"({"apiVersion": "v1", "kind": "Config", "current-context": "nowhere"})");
+  const ProcessResult no_context = RunOperator({"--kubeconfig=" + path});
+  EXPECT_NE(no_context.exit_code, 0);
+  EXPECT_THAT(no_context.err, ::testing::HasSubstr("nowhere"));
+
+  const ProcessResult none = RunOperator({}, {{"KUBECONFIG", ""}, {"HOME", "/no/such/home"}, {"KUBERNETES_SERVICE_HOST", ""}});
+  EXPECT_NE(none.exit_code, 0);
+  EXPECT_THAT(none.err, ::testing::HasSubstr("kubeconfig"));
+}
+
+class ProcessOnClusterTest : public ClusterTest {
+ protected:
+  // A copy of the administrator's kubeconfig with changes.
+  std::string Kubeconfig(const std::string& name, const std::string& from, const std::string& to) {
+    std::string text = ReadFile(plane().kubeconfig());
+    const auto at = text.find(from);
+    if (at == std::string::npos) throw TestFailure("no " + from + " in the kubeconfig");
+    text.replace(at, from.size(), to);
+    const std::string path = plane().dir() + "/" + ns() + "-" + name;
+    WriteFile(path, text);
+    return path;
+  }
+};
+
+TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
+  AddPools(3);
+  CreateDaemon(Daemon("web"));
+  StartOperator();
+  WaitUntilReady("web");
+  StopOperator();
+  OperatorProcess interrupted(DefaultOptions());
+  interrupted.WaitUntilReady();
+  kill(interrupted.pid(), SIGINT);
+  EXPECT_EQ(interrupted.Wait(std::chrono::seconds(30)), 0);
+  // And before it has got anywhere.
+  OperatorProcess early(DefaultOptions());
+  Eventually("it has begun", [&] { return !early.Log().empty(); });
+  EXPECT_EQ(early.Stop(), 0);
+}
+
+TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndNamed) {
+  const int port = FreePort();
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = Kubeconfig("unreachable", plane().server(), "https://127.0.0.1:" + std::to_string(port));
+  OperatorProcess process(options);
+  Eventually("the log names the server", [&]() -> std::string {
+    const std::string log = process.Log();
+    return log.find("127.0.0.1:" + std::to_string(port)) != std::string::npos || process.ExitCode().has_value() ? "" : log;
+  });
+  EXPECT_THAT(process.Log(), ::testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
+  if (process.ExitCode().has_value()) {
+    EXPECT_NE(*process.ExitCode(), 0);
+    EXPECT_LT(*process.ExitCode(), 128) << "a crash";
+  } else {
+    EXPECT_FALSE(process.Ready());
+    EXPECT_EQ(process.Stop(), 0);
+  }
+}
+
+TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
+  // Another cluster's CA; made with openssl, because the system's CAs must not do either.
+  const std::string key = plane().dir() + "/" + ns() + "-ca.key";
+  const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
+  const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=another",
+                                         "-days", "2", "-keyout", key, "-out", crt});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string text = ReadFile(plane().kubeconfig());
+  const std::string word = "certificate-authority-data: ";
+  const auto begin = text.find(word);
+  ASSERT_NE(begin, std::string::npos);
+  const auto end = text.find_first_of("}\n, ", begin + word.size());
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = Kubeconfig("untrusted", text.substr(begin, end - begin), "certificate-authority: " + crt);
+  const std::size_t before = Now();
+  CreateDaemon(Daemon("web"));
+  OperatorProcess process(options);
+  Eventually("the log speaks of the certificate", [&]() -> std::string {
+    const std::string log = process.Log();
+    return log.find("certificate") != std::string::npos || process.ExitCode().has_value() ? "" : log;
+  });
+  EXPECT_THAT(process.Log(), ::testing::HasSubstr("certificate"));
+  EXPECT_TRUE(WritesSince(before).empty());
+  if (process.ExitCode().has_value()) {
+    EXPECT_NE(*process.ExitCode(), 0);
+    EXPECT_LT(*process.ExitCode(), 128) << "a crash";
+  } else {
+    EXPECT_FALSE(process.Ready());
+    EXPECT_EQ(process.Stop(), 0);
+  }
+}
+
+TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
+  const std::string text = ReadFile(plane().kubeconfig());
+  const auto user = text.find("  user: {client-certificate-data:");
+  ASSERT_NE(user, std::string::npos);
+  const std::string line = text.substr(user, text.find('\n', user) - user);
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = Kubeconfig("nobody", line, "  user: {token: not-a-token}");
+  OperatorProcess process(options);
+  Eventually("the log says Unauthorized", [&]() -> std::string {
+    const std::string log = process.Log();
+    return log.find("Unauthorized") != std::string::npos ? "" : log;
+  });
+  EXPECT_FALSE(process.Ready());
+}
+
+TEST_F(ProcessOnClusterTest, OfTwoProcessesOneLeadsAndHandsOverAtOnceWhenItIsStopped) {
+  OperatorOptions options = DefaultOptions();
+  options.leader_elect = true;
+  options.flags = {"--leader-election-namespace=" + ns()};
+  const auto holder = [&]() -> std::string {
+    const auto leases = kube().List(kLeaseType);
+    return leases.empty() ? "" : StringAt(leases[0], {"spec", "holderIdentity"});
+  };
+  options.log_file = plane().dir() + "/" + ns() + "-first.log";
+  auto first = std::make_unique<OperatorProcess>(options);
+  Eventually("the first leads", [&] { return !holder().empty(); });
+  const std::string first_identity = holder();
+  options.log_file = plane().dir() + "/" + ns() + "-second.log";
+  OperatorProcess second(options);
+  second.WaitUntilReady();  // It serves and its caches are filled, but it writes nothing.
+
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForPools("web", {a});
+  EXPECT_EQ(holder(), first_identity);
+  EXPECT_EQ(second.Metric("rest_client_requests_total", {"method=\"POST\""}), 0);
+  EXPECT_EQ(second.Metric("leader_election_master_status"), 0);
+  EXPECT_EQ(first->Metric("leader_election_master_status"), 1);
+
+  EXPECT_EQ(first->Stop(), 0);
+  // Released, not run out: the lease's holder is gone when the process has gone.
+  EXPECT_NE(holder(), first_identity);
+  const std::string b = AddPool("b");
+  WaitForPools("web", {a, b});
+  EXPECT_NE(holder(), "");
+  EXPECT_NE(holder(), first_identity);
+  EXPECT_EQ(second.Stop(), 0);
+}
+
+TEST_F(ProcessOnClusterTest, MetricsAndProbesAreServed) {
+  StartOperator();
+  AddPools(2);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const std::string metrics = op().Metrics();
+  for (const char* name : {"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total",
+                           "controller_runtime_reconcile_time_seconds_bucket", "workqueue_depth", "workqueue_adds_total",
+                           "rest_client_requests_total", "process_resident_memory_bytes"}) {
+    EXPECT_THAT(metrics, ::testing::HasSubstr(name));
+  }
+  EXPECT_GE(op().Metric("rest_client_requests_total", {"method=\"POST\"", "code=\"201\""}), 3);
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,294 @@
+// The operator dies, comes back, takes over from another, and finds nothing to do.
+#include <thread>
+
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class RestartTest : public BothKinds {
+ protected:
+  void ExpectNoWrites(std::size_t since) {
+    std::vector<AuditedWrite> writes = WritesSince(since);
+    std::erase_if(writes, [](const AuditedWrite& write) { return write.name.rfind("barrier-", 0) == 0; });
+    EXPECT_TRUE(writes.empty()) << ToString(writes);
+  }
+};
+INSTANTIATE_BOTH_KINDS(RestartTest);
+
+TEST_P(RestartTest, KilledInTheMiddleOfAFanOutNothingIsMadeTwiceAndNothingIsLost) {
+  const std::size_t begin = Now();
+  const auto pools = AddPools(60);
+  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be met in the middle
+  CreateDaemon(Daemon("web"));
+  Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
+  KillOperator();
+  const std::size_t at_the_kill = kube().List(type()).size();
+  ASSERT_LT(at_the_kill, 60U) << "this run was not in the middle";
+  StartOperator();
+  WaitForPools("web", pools);
+  WaitUntilReady("web");
+  EXPECT_EQ(kube().List(type()).size(), 60U);
+  EXPECT_EQ(Revisions("web").size(), 1U);
+  int created = 0;
+  for (const AuditedWrite& write : WritesSince(begin)) {
+    if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
+    EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
+  }
+  EXPECT_EQ(created, 60);
+
+  // And in the middle of an update of them all.
+  StopOperator();
+  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});
+  SetImage("web", "example.org/app:2");
+  const auto updated = [&] {
+    int count = 0;
+    for (const Json& workload : kube().List(type())) count += ImageOf(workload) == "example.org/app:2";
+    return count;
+  };
+  Eventually("some workloads are updated", [&] { return updated() >= 5; });
+  KillOperator();
+  ASSERT_LT(updated(), 60);
+  StartOperator();
+  WaitUntilReady("web");
+  Eventually("all workloads are updated", [&] { return updated() == 60; });
+  WaitForPools("web", pools);
+  EXPECT_EQ(Revisions("web").size(), 2U);
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(At(workload, "/metadata/generation"), 2) << pool;
+}
+
+TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
+  StartOperator();
+  AddPools(5);
+  const std::string tainted = AddPool("tainted", R"({"taints": [{"key": "x", "effect": "NoSchedule"}]})"_json);
+  AddNode(Pool("p000"));
+  AddPoolNamed(Pool("x") + std::string(70, 'a'));  // a pool that fails for good
+  Json daemon = Daemon("web", std::nullopt);
+  Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
+  // Spellings that the apiserver turns into others, and things that it fills in.
+  templ["spec"]["template"]["spec"]["containers"][0].update(R"({
+      "resources": {"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": {"cpu": 2, "memory": "2e9"}},
+      "ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}],
+      "env": [{"name": "A", "value": ""}, {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+      "livenessProbe": {"tcpSocket": {"port": 80}},
+      "volumeMounts": [{"name": "cache", "mountPath": "/cache"}, {"name": "config", "mountPath": "/config"}]})"_json);
+  templ["spec"]["template"]["spec"]["volumes"] = R"([{"name": "cache", "emptyDir": {}},
+                                                     {"name": "config", "configMap": {"name": "c"}}])"_json;
+  templ["spec"]["template"]["spec"]["securityContext"] = Json::object();
+  templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
+  CreateDaemon(daemon);
+  CreateDaemon(Daemon("zero"));
+  CreateDaemon(Daemon("paused"));
+  WaitUntilReady("zero");
+  WaitUntilReady("paused");
+  PatchSpec("paused", {{"paused", true}});
+  WaitUntilObserved("paused");
+  SetImage("paused", "example.org/app:2");
+  WaitUntilObserved("paused");
+  WaitForStatus("web", "has settled", [](const Json& status) { return At(status, "/desiredPools") == 7; });
+  // Statuses are written at most once a second: wait until the last one is.
+  std::string versions;
+  const auto all_versions = [&] {
+    std::string text;
+    for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
+      for (const Json& object : kube().List(one)) text += NameOf(object) + "=" + VersionOf(object) + " ";
+    }
+    return text;
+  };
+  for (int quiet = 0; quiet < 3;) {
+    const std::string now = all_versions();
+    quiet = now == versions ? quiet + 1 : 0;
+    versions = now;
+    Barrier();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+  StopOperator();
+  versions = all_versions();
+  const std::size_t before = Now();
+  StartOperator();
+  Barrier();
+  Barrier();
+  ExpectNoWrites(before);
+  EXPECT_EQ(all_versions(), versions);
+  EXPECT_EQ(op().Metric("rest_client_requests_total", {"method=\"PUT\""}), 2) << "the two barriers' statuses";
+}
+
+TEST_P(RestartTest, WhatChangedWhileItWasDownIsDoneWhenItIsBack) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  CreateDaemon(Daemon("web"));
+  CreateDaemon(Daemon("gone"));
+  WaitUntilReady("web");
+  WaitUntilReady("gone");
+  StopOperator();
+  SetImage("web", "example.org/app:2");
+  Unselect(a);
+  const std::string c = AddPool("c");
+  kube().MergePatch(type(), NameOf(WorkloadOf("web", b)), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
+  kube().Delete(kYurtAppDaemonType, "gone");
+  StartOperator();
+  WaitForPools("web", {b, c});
+  WaitUntilReady("web");
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
+  EXPECT_EQ(Label(WorkloadOf("web", b), kPoolNameLabel), b);
+  Eventually("nothing of the other is left", [&] { return kube().List(type()).size() == 2; });
+}
+
+TEST_P(RestartTest, TheApiserverGoesAwayAndComesBack) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const Json before = WorkloadOf("web", a);
+  RunProcess({std::string(YAD_SOURCE_DIR) + "/hack/cluster.sh", "stop-apiserver", plane().dir()});
+  ProcessOptions options;
+  options.env["CLUSTER_APISERVER_FLAGS"] =
+      "--audit-policy-file=" + plane().dir() + "/audit-policy.yaml --audit-log-path=" + plane().dir() + "/audit.log";
+  const ProcessResult started =
+      RunProcess({std::string(YAD_SOURCE_DIR) + "/hack/cluster.sh", "start-apiserver", plane().dir()}, options);
+  ASSERT_EQ(started.exit_code, 0) << started.err;
+  Eventually("the API answers", [&] { return kube().client().GetRaw("/readyz").has_value(); });
+  const std::string b = AddPool("b");
+  WaitForPools("web", {a, b});
+  EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
+  EXPECT_EQ(At(WorkloadOf("web", a), "/metadata/generation"), At(before, "/metadata/generation"));
+  EXPECT_FALSE(op().ExitCode().has_value());
+}
+
+// ---- taking over from OpenYurt (Deployments only: it never made StatefulSets) ----
+
+class TakeoverTest : public ClusterTest {
+ protected:
+  // What yurt-manager 1.6.1 leaves behind: generated names, its rules of rendering, no annotation rendered-from, and a
+  // ControllerRevision with its own labels and spelling.
+  void MakeOpenYurtState(const std::vector<std::string>& pools) {
+    Json daemon = Daemon("web", 1);
+    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["selector"] = {{"matchLabels", {{"app", "web"}}}};
+    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["nodeSelector"] = {{"lost", "by-openyurt"}};
+    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["affinity"] =
+        R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "lost", "operator": "Exists"}]}]}}})"_json;
+    daemon["spec"]["revisionHistoryLimit"] = 10;
+    const Json created = CreateDaemon(daemon);
+    owner_ = {{"apiVersion", "apps.openyurt.io/v1alpha1"}, {"kind", "YurtAppDaemon"}, {"name", "web"},
+              {"uid", UidOf(created)}, {"controller", true}, {"blockOwnerDeletion", true}};
+    Json templ = created["spec"]["workloadTemplate"]["deploymentTemplate"];
+    templ["metadata"]["creationTimestamp"] = nullptr;
+    templ["spec"]["strategy"] = Json::object();
+    templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
+    templ["spec"]["template"]["spec"]["containers"][0]["resources"] = Json::object();
+    for (const std::string& pool : pools) {
+      Json spec = created["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"];
+      const Json labels = {{"app", "web"}, {kPoolNameLabel, pool}};
+      spec["selector"] = {{"matchLabels", labels}};
+      spec["template"]["metadata"]["labels"] = labels;
+      spec["template"]["metadata"]["labels"][kRevisionLabel] = "web-5c69b69bd4";
+      spec["template"]["spec"]["nodeSelector"] = {{kNodePoolLabel, pool}};
+      spec["template"]["spec"].erase("affinity");
+      spec["template"]["spec"]["tolerations"] = R"([{"key": "region", "operator": "Exists", "effect": "NoSchedule"}])"_json;
+      Json metadata = {{"generateName", "web-" + pool + "-"}, {"name", "web-" + pool + "-bht2n"},
+                       {"labels", labels}, {"annotations", {{kRefNodePoolAnnotation, pool}}}, {"ownerReferences", Json::array({owner_})}};
+      metadata["labels"][kRevisionLabel] = "web-5c69b69bd4";
+      kube().Create(kDeploymentType, {{"metadata", metadata}, {"spec", spec}});
+    }
+    kube().Create(kControllerRevisionType,
+                  {{"metadata", {{"name", "web-5c69b69bd4"}, {"ownerReferences", Json::array({owner_})},
+                                 {"labels", {{"app", "web"}, {kHashLabel, "5c69b69bd4"}}}}},
+                   {"revision", 3},
+                   {"data", {{"spec", {{"workloadTemplate", {{"$patch", "replace"}, {"deploymentTemplate", templ}}}}}}}});
+    // A revision that was current first: upstream's currentRevision stands still.
+    templ["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/app:0";
+    kube().Create(kControllerRevisionType,
+                  {{"metadata", {{"name", "web-744f4f4999"}, {"ownerReferences", Json::array({owner_})},
+                                 {"labels", {{"app", "web"}, {kHashLabel, "744f4f4999"}}}}},
+                   {"revision", 1},
+                   {"data", {{"spec", {{"workloadTemplate", {{"$patch", "replace"}, {"deploymentTemplate", templ}}}}}}}});
+    kube().MergePatch(kYurtAppDaemonType, "web",
+                      R"({"status": {"collisionCount": 0, "currentRevision": "web-744f4f4999", "templateType": "Deployment",
+                                     "observedGeneration": 1}})"_json, "status");
+  }
+  Json owner_;
+};
+
+TEST_F(TakeoverTest, OpenYurtsWorkloadsAreKeptUnderTheirNamesWithoutARestart) {
+  const Json taints = {{"taints", R"([{"key": "region", "effect": "NoSchedule"}])"_json}};
+  const std::string a = AddPool("a", taints);
+  const std::string b = AddPool("b", taints);
+  AddNode(a);
+  AddNode(b);
+  MakeOpenYurtState({a, b});
+  for (const std::string& pool : {a, b}) {
+    Eventually("the pod of " + pool + " is Ready", [&] {
+      return At(kube().Get(type(), "web-" + pool + "-bht2n"), "/status/readyReplicas") == 1;
+    });
+  }
+  const auto before = ByPool("web");
+  std::vector<std::string> pods;
+  for (const Json& pod : kube().List(kPodType)) pods.push_back(UidOf(pod));
+  StartOperator();
+  const Json daemon = WaitUntilReady("web");
+  EXPECT_EQ(At(daemon, "/status/updateRevision"), "web-5c69b69bd4");
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), "web-5c69b69bd4");
+  Barrier();
+  WaitForPools("web", {a, b});
+  EXPECT_EQ(kube().List(type()).size(), 2U);
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(NameOf(workload), "web-" + pool + "-bht2n");
+    EXPECT_EQ(At(workload, "/metadata/generation"), At(before.at(pool), "/metadata/generation"));
+    EXPECT_EQ(PodTemplate(workload), PodTemplate(before.at(pool)));
+  }
+  for (const Json& pod : kube().List(kPodType)) EXPECT_THAT(pods, ::testing::Contains(UidOf(pod)));
+  // Its revisions are ours now.
+  EXPECT_EQ(Revisions("web").size(), 2U);
+  EXPECT_EQ(kube().List(kControllerRevisionType).size(), 2U);
+
+  // A repair follows the rules that made it: still without affinity and without the template's own nodeSelector.
+  kube().Edit(type(), NameOf(before.at(a)), [](Json& workload) {
+    workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
+  });
+  Eventually("it is repaired", [&] { return PodTemplate(WorkloadOf("web", a)) == PodTemplate(before.at(a)); });
+
+  // The next revision is rendered by our rules, under the same name.
+  kube().Edit(kYurtAppDaemonType, "web", [](Json& object) {
+    Json& pod = object["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"];
+    pod["containers"][0]["image"] = "example.org/app:2";
+  });
+  Eventually("the new revision is there", [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
+  const Json after = WorkloadOf("web", a);
+  EXPECT_EQ(NameOf(after), NameOf(before.at(a)));
+  EXPECT_EQ(UidOf(after), UidOf(before.at(a)));
+  EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), (Json{{"lost", "by-openyurt"}, {kNodePoolLabel, a}}));
+  EXPECT_TRUE(At(after, "/spec/template/spec/affinity").is_object());
+  EXPECT_FALSE(At(after, "/spec/template/metadata/labels").contains(kRevisionLabel));
+  EXPECT_FALSE(Annotation(after, kRenderedFromAnnotation).empty());
+}
+
+TEST_F(TakeoverTest, OfTwoWorkloadsThatOpenYurtMadeForOnePoolOneStays) {
+  const std::string a = AddPool("a", {{"taints", R"([{"key": "region", "effect": "NoSchedule"}])"_json}});
+  AddNode(a);
+  MakeOpenYurtState({a});
+  const std::string first = "web-" + a + "-bht2n";
+  Eventually("its pod is Ready", [&] { return At(kube().Get(type(), first), "/status/availableReplicas") == 1; });
+  Json second = kube().Get(type(), first);
+  second.erase("status");
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+    second["metadata"].erase(field);
+  }
+  second["metadata"]["name"] = "web-" + a + "-aaaaa";
+  second["spec"]["template"]["spec"]["nodeSelector"]["no-such-node"] = "";  // never available
+  kube().Create(type(), second);
+  StartOperator();
+  Eventually("one is left", [&] { return kube().List(type()).size() == 1; });
+  EXPECT_EQ(NameOf(WorkloadOf("web", a)), first);
+  WaitUntilReady("web");
+  Eventually("an event says so", [&] {
+    for (const Json& event : EventsAbout("web")) {
+      if (StringAt(event, {"reason"}) == "DuplicateRemoved") return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,241 @@
+// History: new templates, old ones again, pruning, collisions, and currentRevision.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class RevisionTest : public BothKinds {
+ protected:
+  // Waits until every pool has the daemon's newest template, and returns the name of its revision.
+  std::string WaitForRollout(const std::string& daemon, const std::string& image) {
+    const Json object = WaitForStatus(daemon, image + " is everywhere", [&](const Json& status) {
+      return At(status, "/updatedPools") == At(status, "/desiredPools") &&
+             At(status, "/currentRevision") == At(status, "/updateRevision") && At(status, "/images") == image;
+    });
+    return StringAt(object, {"status", "updateRevision"});
+  }
+  std::vector<std::string> RevisionNames(const std::string& daemon) {
+    std::vector<std::string> names;
+    for (const Json& revision : Revisions(daemon)) names.push_back(NameOf(revision));
+    return names;
+  }
+};
+INSTANTIATE_BOTH_KINDS(RevisionTest);
+
+TEST_P(RevisionTest, AChangedTemplateBecomesANewRevisionThatEveryPoolGets) {
+  StartOperator();
+  const auto pools = AddPools(3);
+  CreateDaemon(Daemon("web"));
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  const auto before = ByPool("web");
+  SetImage("web", "example.org/app:2");
+  const std::string second = WaitForRollout("web", "example.org/app:2");
+  EXPECT_NE(first, second);
+  const auto revisions = Revisions("web");
+  ASSERT_EQ(revisions.size(), 2U);
+  EXPECT_EQ(NameOf(revisions[0]), first);
+  EXPECT_EQ(NameOf(revisions[1]), second);
+  EXPECT_EQ(IntAt(revisions[0], {"revision"}), 1);
+  EXPECT_EQ(IntAt(revisions[1], {"revision"}), 2);
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(ImageOf(workload), "example.org/app:2");
+    EXPECT_EQ(Label(workload, kRevisionLabel), second);
+    EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
+    EXPECT_EQ(At(workload, "/spec/template/metadata/labels"), (Json{{"app", "web"}, {kPoolNameLabel, pool}}));
+  }
+}
+
+TEST_P(RevisionTest, WhatTheTemplateNoLongerSaysIsTakenAway) {
+  StartOperator();
+  const std::string pool = AddPool("a");
+  Json daemon = Daemon("web");
+  Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
+  templ["metadata"]["labels"]["gone"] = "yes";
+  templ["metadata"]["annotations"] = {{"gone", "yes"}};
+  templ["spec"]["template"]["metadata"]["annotations"] = {{"gone", "yes"}};
+  templ["spec"]["template"]["spec"]["containers"][0]["env"] = R"([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])"_json;
+  templ["spec"]["template"]["spec"]["containers"].push_back(R"({"name": "second", "image": "example.org/s:1"})"_json);
+  templ["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical";
+  CreateDaemon(daemon);
+  WaitUntilReady("web");
+  ASSERT_EQ(Label(WorkloadOf("web", pool), "gone"), "yes");
+  kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
+    Json& now = object["spec"]["workloadTemplate"][TemplateField(kind())];
+    now["metadata"]["labels"].erase("gone");
+    now["metadata"].erase("annotations");
+    now["spec"]["template"]["metadata"].erase("annotations");
+    now["spec"]["template"]["spec"]["containers"].erase(1);
+    now["spec"]["template"]["spec"]["containers"][0]["env"].erase(1);
+    now["spec"]["template"]["spec"].erase("priorityClassName");
+  });
+  WaitUntilReady("web");
+  WaitForStatus("web", "is updated", [](const Json& status) { return At(status, "/updatedPools") == 1; });
+  const Json workload = WorkloadOf("web", pool);
+  EXPECT_EQ(Label(workload, "gone"), "");
+  EXPECT_EQ(Annotation(workload, "gone"), "");
+  EXPECT_EQ(At(workload, "/spec/template/metadata/annotations/gone"), Json());
+  EXPECT_EQ(At(workload, "/spec/template/spec/containers").size(), 1U);
+  EXPECT_EQ(At(workload, "/spec/template/spec/containers/0/env"), R"([{"name": "A", "value": "1"}])"_json);
+  EXPECT_EQ(At(workload, "/spec/template/spec/priorityClassName"), Json());
+}
+
+TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
+  StartOperator();
+  AddPools(2);
+  CreateDaemon(Daemon("web"));
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  const std::string first_uid = UidOf(kube().Get(kControllerRevisionType, first));
+  SetImage("web", "example.org/app:2");
+  const std::string second = WaitForRollout("web", "example.org/app:2");
+  SetImage("web", "example.org/app:1");
+  EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), first);
+  EXPECT_EQ(RevisionNames("web"), (std::vector<std::string>{second, first}));
+  const Json again = kube().Get(kControllerRevisionType, first);
+  EXPECT_EQ(UidOf(again), first_uid);
+  EXPECT_EQ(IntAt(again, {"revision"}), 3);
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
+}
+
+TEST_P(RevisionTest, HistoryIsPrunedExactlyToItsLimitBesidesTheLiveOnes) {
+  StartOperator();
+  AddPools(1);
+  Json daemon = Daemon("web");
+  daemon["spec"]["revisionHistoryLimit"] = 2;
+  CreateDaemon(daemon);
+  std::vector<std::string> names = {WaitForRollout("web", "example.org/app:1")};
+  for (int i = 2; i <= 6; ++i) {
+    const std::string image = "example.org/app:" + std::to_string(i);
+    SetImage("web", image);
+    names.push_back(WaitForRollout("web", image));
+  }
+  const auto wait_for_names = [&](const std::vector<std::string>& wanted) {
+    Eventually("history is pruned", [&]() -> std::string {
+      const auto have = RevisionNames("web");
+      return have == wanted ? "" : Json(have).dump() + " instead of " + Json(wanted).dump();
+    });
+  };
+  wait_for_names({names[3], names[4], names[5]});
+  PatchSpec("web", {{"revisionHistoryLimit", 0}});
+  wait_for_names({names[5]});
+  SetImage("web", "example.org/app:7");
+  wait_for_names({WaitForRollout("web", "example.org/app:7")});
+}
+
+TEST_P(RevisionTest, TheDefaultLimitKeepsTenAndChangingTheLimitIsNoRollout) {
+  StartOperator();
+  AddPools(1);
+  CreateDaemon(Daemon("web"));
+  WaitForRollout("web", "example.org/app:1");
+  for (int i = 2; i <= 13; ++i) {
+    const std::string image = "example.org/app:" + std::to_string(i);
+    SetImage("web", image);
+    WaitForRollout("web", image);
+  }
+  Eventually("10 and the live one are kept", [&] { return Revisions("web").size() == 11; });
+  const auto before = ByPool("web");
+  PatchSpec("web", {{"revisionHistoryLimit", 3}});
+  Eventually("3 and the live one are kept", [&] { return Revisions("web").size() == 4; });
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(VersionOf(workload), VersionOf(before.at(pool)));
+}
+
+TEST_P(RevisionTest, ARevisionThatAWorkloadNamesIsNeverPruned) {
+  StartOperator();
+  AddPools(1);
+  Json daemon = Daemon("web");
+  daemon["spec"]["revisionHistoryLimit"] = 0;
+  CreateDaemon(daemon);
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  PatchSpec("web", {{"paused", true}});
+  for (int i = 2; i <= 4; ++i) {
+    SetImage("web", "example.org/app:" + std::to_string(i));
+    WaitForStatus("web", "has another updateRevision", [&](const Json& status) {
+      return At(status, "/images") == "example.org/app:" + std::to_string(i);
+    });
+  }
+  Eventually("the current and the newest are left", [&]() -> std::string {
+    const auto names = RevisionNames("web");
+    return names.size() == 2 && names[0] == first ? "" : Json(names).dump();
+  });
+}
+
+TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
+  StartOperator();
+  AddPools(1);
+  CreateDaemon(Daemon("web"));
+  const std::string name = WaitForRollout("web", "example.org/app:1");
+  kube().Delete(kYurtAppDaemonType, "web");
+  Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
+  const Json foreign = kube().Create(kControllerRevisionType,
+                                     {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
+  CreateDaemon(Daemon("web"));
+  const std::string other = WaitForRollout("web", "example.org/app:1");
+  EXPECT_NE(other, name);
+  EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
+  EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
+  // The count is remembered: nothing collides a second time.
+  StopOperator();
+  StartOperator();
+  Barrier();
+  EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
+  EXPECT_EQ(RevisionNames("web"), std::vector<std::string>{other});
+}
+
+TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorAreNoNewRevision) {
+  StartOperator();
+  AddPools(2);
+  CreateDaemon(Daemon("web"));
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  const auto before = ByPool("web");
+  // As Go clients and OpenYurt's webhook write it.
+  const Json object = kube().Edit(kYurtAppDaemonType, "web", [&](Json& daemon) {
+    Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
+    templ["metadata"]["creationTimestamp"] = nullptr;
+    templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
+    templ["spec"][kind() == WorkloadKind::kDeployment ? "strategy" : "updateStrategy"] = Json::object();
+    templ["spec"]["selector"] = {{"matchLabels", {{"app", "web"}}}};
+    templ["spec"]["template"]["spec"]["containers"][0]["resources"] = Json::object();
+  });
+  EXPECT_EQ(At(object, "/metadata/generation"), 2);
+  WaitUntilObserved("web");
+  EXPECT_EQ(RevisionNames("web"), std::vector<std::string>{first});
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(At(workload, "/metadata/generation"), At(before.at(pool), "/metadata/generation"));
+  }
+}
+
+TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsThroughAndThenAdvances) {
+  StartOperator();
+  const std::string pool = AddPool("a");
+  CreateDaemon(Daemon("web", 1));  // There is no node yet: the pod waits.
+  const Json waiting = WaitForStatus("web", "is under way", [](const Json& status) {
+    return At(status, "/updateRevision") != Json() && At(status, "/pools").size() == 1 &&
+           At(status, "/pools/0/phase") == "Updating";
+  });
+  EXPECT_EQ(At(waiting, "/status/currentRevision"), "");
+  AddNode(pool);
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  EXPECT_NE(first, "");
+  SetImage("web", "example.org/app:2");
+  EXPECT_NE(WaitForRollout("web", "example.org/app:2"), first);
+}
+
+TEST_P(RevisionTest, AChangeOfReplicasAloneIsARevisionThatRestartsNoPod) {
+  StartOperator();
+  const std::string pool = AddPool("a");
+  AddNode(pool);
+  CreateDaemon(Daemon("web", 1));
+  WaitForRollout("web", "example.org/app:1");
+  const Json before = WorkloadOf("web", pool);
+  const std::string pod = UidOf(kube().List(kPodType, "app=web").at(0));
+  PatchTemplate("web", {{"spec", {{"replicas", 2}}}});
+  WaitForStatus("web", "two run", [](const Json& status) { return At(status, "/readyReplicas") == 2; });
+  const Json after = WorkloadOf("web", pool);
+  EXPECT_EQ(PodTemplate(after), PodTemplate(before));
+  std::vector<std::string> pods;
+  for (const Json& one : kube().List(kPodType, "app=web")) pods.push_back(UidOf(one));
+  EXPECT_THAT(pods, ::testing::Contains(pod));
+  EXPECT_EQ(Revisions("web").size(), 2U);
+}
+
+}  // namespace
+}  // namespace yad::testing

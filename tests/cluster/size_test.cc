@@ -1,0 +1,75 @@
+// Large and deep objects.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class SizeTest : public BothKinds {
+ protected:
+  Json Complete(Json object) {
+    object["apiVersion"] = kYurtAppDaemonType.ApiVersion();
+    object["kind"] = kYurtAppDaemonType.kind;
+    return object;
+  }
+};
+INSTANTIATE_BOTH_KINDS(SizeTest);
+
+TEST_P(SizeTest, ATemplateOfOneMegabyteByServerSideApply) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  Json object = Complete(Daemon("web"));
+  Json& container =
+      object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0];
+  container["env"] = Json::array();
+  for (int i = 0; i < 10; ++i) {
+    container["env"].push_back({{"name", "BIG_" + std::to_string(i)}, {"value", std::string(100'000, static_cast<char>('a' + i))}});
+  }
+  ASSERT_GT(object.dump().size(), 1'000'000U);
+  Kubectl({"apply", "--server-side", "-f", "-"}, object.dump());
+  WaitUntilReady("web");
+  const Json workload = WorkloadOf("web", a);
+  EXPECT_EQ(At(*Container(workload, "main"), "/env"), container["env"]);
+  container["env"][3]["value"] = "small";
+  Kubectl({"apply", "--server-side", "-f", "-"}, object.dump());
+  Eventually("the change is there", [&] { return At(*Container(WorkloadOf("web", a), "main"), "/env/3/value") == "small"; });
+  WaitUntilReady("web");
+}
+
+TEST_P(SizeTest, AHundredAndAThousandLevelsInAnUnknownFieldDoNotHurt) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  for (const int levels : {100, 1000}) {
+    const std::string name = "deep-" + std::to_string(levels);
+    Json object = Complete(Daemon(name));
+    object["metadata"]["namespace"] = ns();
+    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["unknown"] = "HERE";
+    std::string text = object.dump();
+    std::string deep;
+    for (int i = 0; i < levels; ++i) deep += i % 2 == 0 ? R"({"a":)" : "[";
+    deep += "1";
+    for (int i = levels; i-- > 0;) deep += i % 2 == 0 ? "}" : "]";
+    text.replace(text.find("\"HERE\""), 6, deep);
+    const ProcessResult result = TryKubectl({"create", "--validate=false", "-f", "-"}, text);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    WaitUntilObserved(name);
+    EXPECT_FALSE(op().ExitCode().has_value());
+    if (levels == 100) WaitForPools(name, {a});
+  }
+  // Others are still served.
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForPools("web", {a});
+}
+
+TEST_P(SizeTest, ThreeHundredPoolsInOneDaemon) {
+  StartOperator();
+  const auto pools = AddPools(300);
+  CreateDaemon(Daemon("web"));
+  const Json daemon = WaitForStatus("web", "all are Ready", [](const Json& status) { return At(status, "/readyPools") == 300; });
+  EXPECT_EQ(At(daemon, "/status/nodepools"), Json(pools));
+  EXPECT_EQ(At(daemon, "/status/pools").size(), 300U);
+  WaitForPools("web", pools);
+}
+
+}  // namespace
+}  // namespace yad::testing

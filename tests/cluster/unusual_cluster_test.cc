@@ -1,0 +1,135 @@
+// Clusters that lack something: the CRDs, a right, conversions.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class UnusualClusterTest : public ClusterTest {
+ protected:
+  // A kubeconfig for a service account of this test that may do everything the operator needs but for `without`.
+  std::string RestrictedKubeconfig(const std::string& without) {
+    const std::string name = "restricted-" + ns();
+    Json rules = Json::array();
+    const auto allow = [&](const std::string& group, const std::vector<std::string>& resources) {
+      for (const std::string& resource : resources) {
+        if (resource != without) rules.push_back({{"apiGroups", Json::array({group})}, {"resources", Json::array({resource})}, {"verbs", Json::array({"*"})}});
+      }
+    };
+    allow("apps.openyurt.io", {"yurtappdaemons", "yurtappdaemons/status", "yurtappdaemons/finalizers", "nodepools"});
+    allow("apps", {"deployments", "statefulsets", "controllerrevisions"});
+    allow("events.k8s.io", {"events"});
+    allow("coordination.k8s.io", {"leases"});
+    Kubectl({"create", "serviceaccount", "op"});
+    const Json role = {{"apiVersion", "rbac.authorization.k8s.io/v1"}, {"kind", "ClusterRole"},
+                       {"metadata", {{"name", name}}}, {"rules", rules}};
+    Kubectl({"apply", "-f", "-"}, role.dump());
+    Kubectl({"create", "clusterrolebinding", name, "--clusterrole=" + name, "--serviceaccount=" + ns() + ":op"});
+    std::string token = Kubectl({"create", "token", "op"});
+    while (!token.empty() && token.back() == '\n') token.pop_back();
+    std::string text = ReadFile(plane().kubeconfig());
+    const auto user = text.find("  user: {client-certificate-data:");
+    if (user == std::string::npos) throw TestFailure("the kubeconfig looks different");
+    text.replace(user, text.find('\n', user) - user, "  user: {token: " + token + "}");
+    const std::string path = plane().dir() + "/" + name + ".kubeconfig";
+    WriteFile(path, text);
+    return path;
+  }
+  void Allow() {
+    Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin", "--serviceaccount=" + ns() + ":op"});
+  }
+  void TearDown() override {
+    if (!IsSkipped()) {
+      TryKubectl({"delete", "clusterrolebinding", "restricted-" + ns(), "all-" + ns(), "--ignore-not-found"});
+      TryKubectl({"delete", "clusterrole", "restricted-" + ns(), "--ignore-not-found"});
+    }
+    ClusterTest::TearDown();
+  }
+};
+
+TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
+  StartOperator();
+  const auto pools = AddPools(3);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const auto before = ByPool("web");
+  StopOperator();
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = RestrictedKubeconfig("nodepools");
+  const std::size_t begin = Now();
+  OperatorProcess restricted(options);
+  Eventually("the log names what is forbidden", [&]() -> std::string {
+    const std::string log = restricted.Log();
+    return log.find("nodepools") != std::string::npos && log.find("orbidden") != std::string::npos ? "" : log;
+  });
+  EXPECT_FALSE(restricted.Ready());
+  EXPECT_THAT(restricted.Readyz(), ::testing::HasSubstr("nodepools"));
+  SetImage("web", "example.org/app:2");
+  Eventually("it has tried again", [&] {
+    return restricted.Metric("rest_client_requests_total", {"code=\"403\""}) >= 2;
+  });
+  EXPECT_TRUE(WritesSince(begin).empty()) << ToString(WritesSince(begin));
+  EXPECT_FALSE(restricted.ExitCode().has_value());
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(VersionOf(workload), VersionOf(before.at(pool)));
+  EXPECT_EQ(ByPool("web").size(), 3U);
+  // Once the right is there, it goes on by itself.
+  Allow();
+  restricted.WaitUntilReady();
+  Eventually("the new image is everywhere", [&] {
+    for (const auto& [pool, workload] : ByPool("web")) {
+      if (ImageOf(workload) != "example.org/app:2") return false;
+    }
+    return true;
+  });
+  EXPECT_EQ(restricted.Stop(), 0);
+}
+
+TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
+  const auto pools = AddPools(2);
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = RestrictedKubeconfig("deployments");
+  // Reading is allowed.
+  Kubectl({"create", "role", "reader", "--verb=get,list,watch", "--resource=deployments.apps"});
+  Kubectl({"create", "rolebinding", "reader", "--role=reader", "--serviceaccount=" + ns() + ":op"});
+  OperatorProcess restricted(options);
+  restricted.WaitUntilReady();
+  CreateDaemon(Daemon("web"));
+  const Json daemon = WaitForStatus("web", "both pools have failed", [](const Json& status) { return At(status, "/failedPools") == 2; });
+  EXPECT_THAT(StringAt(At(daemon, "/status/pools/0"), {"message"}), ::testing::HasSubstr("forbidden"));
+  EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
+  Allow();
+  WaitForPools("web", pools);
+  WaitUntilReady("web");
+  EXPECT_EQ(restricted.Stop(), 0);
+}
+
+TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
+  ControlPlaneOptions bare;
+  bare.controllers = false;
+  bare.crds = false;
+  ControlPlane other(YAD_SOURCE_DIR, bare);
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = other.kubeconfig();
+  options.ns = "default";
+  options.log_file = plane().dir() + "/" + ns() + "-bare.log";
+  OperatorProcess process(options);
+  Eventually("the log names the missing CRD", [&]() -> std::string {
+    const std::string log = process.Log();
+    return log.find("yurtappdaemons") != std::string::npos ? "" : log;
+  });
+  EXPECT_FALSE(process.Ready());
+  EXPECT_FALSE(process.ExitCode().has_value());
+  other.ApplyCrds();
+  const Kube there(other.client(), "default");
+  there.Create(kNodePoolType, R"({"metadata": {"name": "a", "labels": {"x": "y"}}, "spec": {"type": "Edge"}})"_json);
+  Json daemon = Daemon("web");
+  daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"x", "y"}}}};
+  there.Create(kYurtAppDaemonType, daemon);
+  Eventually("the workload is made", [&]() -> std::string {
+    return there.List(kDeploymentType).size() == 1 ? "" : process.Log();
+  });
+  process.WaitUntilReady();
+  EXPECT_EQ(process.Stop(), 0);
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,69 @@
+// A real control plane on 127.0.0.1 for tests, as hack/cluster.sh makes it.
+#ifndef TESTS_SUPPORT_CONTROL_PLANE_H_
+#define TESTS_SUPPORT_CONTROL_PLANE_H_
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "operator/client/client.h"
+#include "tests/support/process.h"
+
+namespace yad::testing {
+
+// One write that the apiserver's audit log has seen.
+struct AuditedWrite {
+  std::string verb;  // create, update, patch, delete
+  std::string resource;
+  std::string subresource;
+  std::string ns;
+  std::string name;  // of a create: what the answer was named, where the log says so
+  int code = 0;
+  bool operator==(const AuditedWrite&) const = default;
+};
+std::string ToString(const std::vector<AuditedWrite>& writes);
+
+struct ControlPlaneOptions {
+  bool controllers = true;  // false: only etcd and the apiserver
+  bool crds = true;         // apply crds/*.yaml
+};
+
+// Started by the constructor, stopped by the destructor, and by a guard of its own if the test program dies in between.
+// Thread-safe after its construction.
+class ControlPlane {
+ public:
+  // "" if every program is there, else what is missing and what to do.
+  static std::string Missing(const std::string& source_dir);
+
+  ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
+  ~ControlPlane();
+
+  const std::string& dir() const { return dir_; }
+  const std::string& kubeconfig() const { return kubeconfig_; }
+  std::string server() const;  // "https://127.0.0.1:port"
+  Client& client() { return *client_; }
+  void ApplyCrds();
+
+  // kubectl as the administrator. Never fails by itself: look at exit_code.
+  ProcessResult TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
+  // TestFailure unless it succeeds; returns stdout.
+  std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
+
+  // Where the audit log ends now, and what this operator's user agent has written in `ns` since such a place.
+  std::size_t AuditPosition() const;
+  std::vector<AuditedWrite> OperatorWrites(const std::string& ns, std::size_t since) const;
+
+ private:
+  std::string source_dir_;
+  std::string dir_;
+  std::string kubeconfig_;
+  std::string kubectl_;
+  std::unique_ptr<Client> client_;
+  int guard_pipe_ = -1;
+  pid_t guard_ = -1;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_CONTROL_PLANE_H_

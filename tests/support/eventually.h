@@ -1,0 +1,36 @@
+// Waiting for the state of a cluster, and giving up on a test from inside a helper.
+#ifndef TESTS_SUPPORT_EVENTUALLY_H_
+#define TESTS_SUPPORT_EVENTUALLY_H_
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace yad::testing {
+
+// Ends the test with this message: GoogleTest reports an exception that leaves the test's body as its failure.
+struct TestFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr std::chrono::milliseconds kEventuallyTimeout{30'000};
+
+// Calls `why_not` every 50 ms until it returns "". At the deadline TestFailure, with `what` and the last answer. A TestFailure
+// that `why_not` throws (an object that is not there yet) is an answer like any other.
+void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
+
+// The same for a predicate that returns bool, or the reason why not as a string ("" is good).
+template <typename Predicate>
+void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
+  if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {
+    WaitFor(what, [&] { return predicate() ? std::string() : std::string("it is not so"); }, timeout);
+  } else {
+    WaitFor(what, [&] { return std::string(predicate()); }, timeout);
+  }
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_EVENTUALLY_H_

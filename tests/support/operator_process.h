@@ -1,0 +1,50 @@
+// The operator as its users run it: a process with flags.
+#ifndef TESTS_SUPPORT_OPERATOR_PROCESS_H_
+#define TESTS_SUPPORT_OPERATOR_PROCESS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+
+namespace yad::testing {
+
+struct OperatorOptions {
+  std::string binary;
+  std::string kubeconfig;
+  std::string ns;             // watched; empty: all
+  std::string log_file;       // appended to
+  bool leader_elect = false;
+  std::vector<std::string> flags;  // more, after the usual ones
+};
+
+// Not thread-safe.
+class OperatorProcess {
+ public:
+  explicit OperatorProcess(const OperatorOptions& options);
+
+  void WaitUntilReady();      // /readyz says so; TestFailure at once if the process ends
+  bool Ready() const;
+  std::string Readyz() const;  // the answer's text, whatever its status
+  int Stop();                  // SIGTERM; the exit code
+  void Kill();                 // SIGKILL
+  std::optional<int> ExitCode() { return process_->ExitCode(); }
+  int Wait(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
+  std::string Log() const;
+  // /metrics as text.
+  std::string Metrics() const;
+  // The sum of all samples of a metric whose labels include these texts, each as `name="value"`.
+  double Metric(const std::string& name, const std::vector<std::string>& labels = {}) const;
+  pid_t pid() const { return process_->pid(); }
+
+ private:
+  OperatorOptions options_;
+  int health_port_;
+  int metrics_port_;
+  std::unique_ptr<Process> process_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_OPERATOR_PROCESS_H_

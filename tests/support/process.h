@@ -1,0 +1,68 @@
+// Child processes of a test.
+#ifndef TESTS_SUPPORT_PROCESS_H_
+#define TESTS_SUPPORT_PROCESS_H_
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace yad::testing {
+
+struct ProcessOptions {
+  // Added to this process's environment; an empty value removes the variable.
+  std::map<std::string, std::string> env;
+  std::string stdin_text;
+  std::string output_file;  // both streams are appended to it; empty: they are kept for Output()
+};
+
+// One child. It is killed when this object goes, and when the test program dies. Not thread-safe.
+class Process {
+ public:
+  explicit Process(const std::vector<std::string>& command, const ProcessOptions& options = {});
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void Signal(int signal);
+  // The exit code, or 128 + the signal that ended it; nullopt while it runs.
+  std::optional<int> ExitCode();
+  // TestFailure where it does not end in time.
+  int Wait(std::chrono::milliseconds timeout);
+  std::string Output() const;  // stdout
+  std::string Errors() const;  // stderr
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  std::optional<int> exit_code_;
+  std::string name_;
+};
+
+struct ProcessResult {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+// Runs it to its end.
+ProcessResult RunProcess(const std::vector<std::string>& command, const ProcessOptions& options = {},
+                         std::chrono::milliseconds timeout = std::chrono::minutes(3));
+
+std::string ReadFile(const std::string& path);  // "" where there is none
+void WriteFile(const std::string& path, const std::string& text);
+int FreePort();  // a TCP port on 127.0.0.1 that nobody listened on a moment ago
+
+struct PlainHttpAnswer {
+  int status = 0;  // 0: no answer
+  std::string body;
+};
+// GET http://127.0.0.1:port/path
+PlainHttpAnswer HttpGet(int port, const std::string& path);
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_PROCESS_H_

@@ -1,0 +1,72 @@
+// A small HTTP/1.1 server on 127.0.0.1, over TLS or not, that misbehaves as told.
+#ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
+#define TESTS_SUPPORT_TLS_TEST_SERVER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/test_pki.h"
+
+namespace yad::testing {
+
+struct TestServerOptions {
+  bool tls = true;
+  bool ipv6 = false;  // ::1 instead of 127.0.0.1
+  CertificateAndKey identity;
+  std::string client_ca_pem;  // set: a client certificate of this CA is demanded
+  int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
+};
+
+struct TestRequest {
+  std::string method;
+  std::string target;
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+  int connection = 0;          // which connection it came on, counted from 1
+  std::string server_name;     // SNI
+  std::string client_subject;  // common name of the client's certificate
+};
+
+// One connection, as a handler sees it.
+class TestConnection {
+ public:
+  virtual ~TestConnection() = default;
+  virtual void Write(const std::string& bytes) = 0;
+  virtual void Close() = 0;            // without a TLS farewell, as a process that dies
+  virtual void WaitUntilClosed() = 0;  // by the client or the server's end
+
+  // A whole answer with Content-Length.
+  void Answer(int status, const std::string& body, const std::string& more_headers = "");
+  // The head of an answer that comes in chunks, and one chunk ("" ends it).
+  void StartChunks(int status = 200);
+  void Chunk(const std::string& bytes);
+};
+
+// The handler is called for each request, on the connection's own thread. All threads are joined in the destructor.
+class TestServer {
+ public:
+  using Handler = std::function<void(TestConnection&, const TestRequest&)>;
+  TestServer(TestServerOptions options, Handler handler);
+  ~TestServer();
+
+  int port() const;
+  std::string url() const;  // "https://127.0.0.1:PORT"
+  std::vector<TestRequest> requests() const;
+  int connections() const;  // accepted so far
+  // Closes all connections and listens on.
+  void DropConnections();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A port of 127.0.0.1 that nobody listens on.
+int ClosedPort();
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_TLS_TEST_SERVER_H_
