@@ -43,7 +43,8 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   return text;
 }
 
-// nullopt: an item without a key, or a key twice (the API allows it, for env and ports): such a list can only be merged as a whole.
+// nullopt: an item without a key, or a key twice (the API allows it, for env and ports): such a list can only be merged
+// as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -109,20 +110,23 @@ class Merger {
     }
     if (schema.dependent.empty()) return;
     const Json& type = MemberOf(now, "type");
-    if (type.is_string() && !IsZero(type) && type != schema.dependent_on_type && MemberOf(now, schema.dependent).is_null()) {
+    if (type.is_string() && !IsZero(type) && type != schema.dependent_on_type &&
+        MemberOf(now, schema.dependent).is_null()) {
       live.erase(schema.dependent);
     }
   }
 
-  void Member(const Field& field, const std::string& key, const Json& last, const Json& wish, Json& live, int depth) const {
+  void Member(const Field& field, const std::string& key, const Json& last, const Json& wish, Json& live,
+              int depth) const {
     const auto found = live.find(key);
     if (found == live.end() || found->is_null()) {
       if (!SaysNothing(field, key, wish, depth)) live[key] = WithoutNulls(wish);
       return;
     }
     if (field.Has(Field::kZeroIsDefaulted) && IsZero(wish)) return;
+    const bool was_empty = found->empty();
     Value(field, last, wish, *found, depth);
-    if (found->is_array() && found->empty()) live.erase(found);
+    if (found->is_array() && found->empty() && !was_empty) live.erase(found);
   }
 
   void Value(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
@@ -167,8 +171,9 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // The order of `now` holds among ours (it is the order in which init containers run and variables refer to each other); the items
-    // of others keep their places. So the places that ours have in `live` are filled in the order of `now`; a new one follows its predecessor.
+    // The order of `now` holds among ours (it is the order in which init containers run and variables refer to each
+    // other); the items of others keep their places. So the places that ours have in `live` are filled in the order of
+    // `now`; a new one follows its predecessor.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);
@@ -197,19 +202,27 @@ class Merger {
 
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
 
-// The deprecated twin of serviceAccountName: an apiserver fills each from the other, and would bring back what was taken from one alone.
-void MergeServiceAccount(const Json& last, const Json& now, Json& live) {
-  constexpr const char* kNames[] = {"serviceAccountName", "serviceAccount"};
-  const auto wish = [&](const Json& pod) -> const Json& {
-    const Json& name = MemberOf(pod, kNames[0]);
-    return IsFilled(name) ? name : MemberOf(pod, kNames[1]);
-  };
-  if (IsFilled(wish(now))) {
-    for (const char* name : kNames) {
-      if (live.contains(name)) live[name] = wish(now);
+// The deprecated twin of serviceAccountName: an apiserver fills each from the other, and would bring back what was
+// taken from one alone.
+constexpr const char* kServiceAccount[] = {"serviceAccountName", "serviceAccount"};
+
+const Json& PodSpec(const Json& workload) { return MemberOf(MemberOf(MemberOf(workload, "spec"), "template"), "spec"); }
+
+const Json& ServiceAccountOf(const Json& workload) {
+  const Json& name = MemberOf(PodSpec(workload), kServiceAccount[0]);
+  return IsFilled(name) ? name : MemberOf(PodSpec(workload), kServiceAccount[1]);
+}
+
+void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json& live) {
+  if (!PodSpec(live).is_object()) return;
+  Json& pod = live["spec"]["template"]["spec"];
+  const Json& wish = ServiceAccountOf(now);
+  for (const char* name : kServiceAccount) {
+    if (IsFilled(wish)) {
+      if (had_both || pod.contains(name)) pod[name] = wish;
+    } else if (IsFilled(ServiceAccountOf(last))) {
+      pod.erase(name);
     }
-  } else if (IsFilled(wish(last))) {
-    for (const char* name : kNames) live.erase(name);
   }
 }
 
@@ -234,12 +247,10 @@ void MergePart(const Merger& merger, const char* part, const Json& last, const J
 
 void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) {
   if (!live.is_object()) live = Json::object();
+  const bool had_both = PodSpec(live).contains(kServiceAccount[0]) && PodSpec(live).contains(kServiceAccount[1]);
   MergePart(merger, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
   MergePart(merger, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
-  const auto pod = [](const Json& object) -> const Json& {
-    return MemberOf(MemberOf(MemberOf(object, "spec"), "template"), "spec");
-  };
-  if (pod(live).is_object()) MergeServiceAccount(pod(last), pod(now), live["spec"]["template"]["spec"]);
+  MergeServiceAccount(last, now, had_both, live);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace yad {
 namespace {
 
 // A patch that copies a document into itself doubles it with every operation.
-constexpr std::size_t kMaxNodes = 1'000'000;
+constexpr std::size_t kMaxNodes = 200'000;
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
   constexpr std::size_t kShown = 200;
@@ -142,11 +142,10 @@ bool OverrideSelects(const Json& entry, const NodePool& pool) {
   bool included = false;
   bool only_exclusions = !pools.empty();
   for (const Json& item : pools) {
-    if (!item.is_string()) continue;
-    const std::string& name = item.get_ref<const std::string&>();
+    const std::string name = item.is_string() ? item.get<std::string>() : "";
     if (name == "-" + pool.name) return false;
     if (!name.starts_with('-')) only_exclusions = false;
-    included = included || name == "*" || name == pool.name;
+    included = included || name == "*" || (!name.empty() && name == pool.name);
   }
   return included || only_exclusions;
 }
@@ -160,7 +159,8 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     return value;
   };
   if (const Json& replicas = MemberOf(entry, "replicas"); !replicas.is_null()) {
-    if (!replicas.is_number_integer() || replicas < 0) return Invalid(path + ".replicas", replicas, "must be 0 or more");
+    if (!replicas.is_number_integer() || replicas < 0)
+      return Invalid(path + ".replicas", replicas, "must be 0 or more");
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {

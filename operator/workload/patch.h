@@ -6,7 +6,8 @@
 
 namespace yad {
 
-// Puts `patch` (a partial workload: metadata.labels, metadata.annotations, spec) into `workload`, lists by Kubernetes' keys; a null takes away.
+// Puts `patch` (a partial workload: metadata.labels, metadata.annotations, spec) into `workload`, lists by Kubernetes'
+// keys; a null takes away.
 void ApplyPatch(const Json& patch, Json& workload);
 
 }  // namespace yad

@@ -8,7 +8,8 @@
 
 namespace yad {
 
-// One text for all spellings of a quantity: "1", "1000m" and "1.0" give the same. nullopt: not a quantity, or one of more than about 38 digits.
+// One text for all spellings of a quantity: "1", "1000m" and "1.0" give the same. nullopt: not a quantity, or one of
+// more than about 38 digits.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
 }  // namespace yad

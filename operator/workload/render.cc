@@ -18,8 +18,8 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// A toleration with the same key and effect covers a taint of ours even where it ends after some seconds: of two that match, Kubernetes
-// takes the shorter one anyhow.
+// A toleration with the same key and effect covers a taint of ours even where it ends after some seconds: of two that
+// match, Kubernetes takes the shorter one anyhow.
 bool Tolerates(const Json& tolerations, const Taint& taint) {
   for (const Json& toleration : tolerations) {
     if (StringAt(toleration, {"operator"}) == "Exists" && StringAt(toleration, {"key"}) == taint.key &&
@@ -68,7 +68,8 @@ Result<Json> Base(const RevisionContent& revision) {
 }
 
 // What makes the workload one of this pool. False where the template's shape forbids it.
-bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label, Json& workload) {
+bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
+                Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
   Json* annotations = ObjectIn(ObjectIn(&workload, "metadata"), "annotations");
   Json* spec = ObjectIn(&workload, "spec");
@@ -77,7 +78,9 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   Json* pod_labels = ObjectIn(ObjectIn(pod_template, "metadata"), "labels");
   Json* pod = ObjectIn(pod_template, "spec");
   Json* node_selector = ObjectIn(pod, "nodeSelector");
-  if (labels == nullptr || annotations == nullptr || match_labels == nullptr || pod_labels == nullptr || node_selector == nullptr) return false;
+  if (labels == nullptr || annotations == nullptr || match_labels == nullptr || pod_labels == nullptr ||
+      node_selector == nullptr)
+    return false;
 
   if (inputs.rules == 0) {
     labels->update(*match_labels);
@@ -141,7 +144,8 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
   }
   const Json object = Json::parse(annotation, nullptr, false);
   const std::int64_t rules = IntAt(object, {"rules"}, -1);
-  if (rules < 0 || rules > std::numeric_limits<int>::max() || !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
+  if (rules < 0 || rules > std::numeric_limits<int>::max() ||
+      !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
       !ParseIndices(MemberOf(object, "overrides"), inputs.overrides)) {
     return Fail(Reason::kDecode, std::string("annotation ") + kRenderedFromAnnotation + " is malformed");
   }
@@ -158,12 +162,14 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
       return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     }
     const auto at = static_cast<std::size_t>(index);
-    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *workload); !applied) return Fail(applied.error());
+    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *workload); !applied)
+      return Fail(applied.error());
   }
   // Last, so that no override can take a workload out of its pool.
   if (!workload->is_object() || !BindToPool(inputs, pool, revision_label, *workload)) {
-    return Fail(Reason::kInvalid, std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
-                                      ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
+    return Fail(Reason::kInvalid,
+                std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
+                    ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
   }
   return workload;
 }
@@ -191,7 +197,8 @@ Difference Compare(const Json& rendered_a, const Json& rendered_b) {
   if (!SameMember(schema, "metadata", rendered_a, rendered_b)) return Difference::kWithoutPods;
   for (const Json* spec : {&a, &b}) {
     for (const auto& [key, member] : spec->items()) {
-      if (key != "template" && key != "replicas" && !SameMember(spec_schema, key, a, b)) return Difference::kWithoutPods;
+      if (key != "template" && key != "replicas" && !SameMember(spec_schema, key, a, b))
+        return Difference::kWithoutPods;
     }
   }
   return SameMember(spec_schema, "replicas", a, b) ? Difference::kNone : Difference::kReplicasOnly;

@@ -13,11 +13,13 @@
 
 namespace yad {
 
-// What, beside the revision, decided how a workload was rendered. Kept on the workload in annotation rendered-from as compact JSON,
-// {"rules":1,"tolerations":[{"key":…,"effect":…}],"overrides":[0,2]}, so that it can be rendered again when the pool has changed.
+// What, beside the revision, decided how a workload was rendered. Kept on the workload in annotation rendered-from as
+// compact JSON,
+// {"rules":1,"tolerations":[{"key":…,"effect":…}],"overrides":[0,2]}, so that it can be rendered again when the pool
+// has changed.
 struct RenderInputs {
-  // The version of the rendering rules. 0: OpenYurt's (nodeSelector replaced, affinity dropped, revision label in the pod
-  // template, tolerations replaced, imagePullPolicy as it is); 1: ours, below.
+  // The version of the rendering rules. 0: OpenYurt's (nodeSelector replaced, required node affinity dropped, the
+  // selector's labels on the workload too, revision label on the workload and in the pod template); 1: ours, below.
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the entries of the revision that apply to the pool
@@ -31,24 +33,24 @@ RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool);
 // From a workload's annotation; rules 0 where it is absent. kDecode where it is malformed.
 Result<RenderInputs> ParseRenderInputs(const std::string& annotation);
 
-// `<yad>-<pool>-<hash>`; dots become dashes; at most 63 characters for a Deployment and 52 for a StatefulSet (the middle is cut); hash: 5
-// characters from FNV-1a over uid and pool name.
+// `<yad>-<pool>-<hash>`; dots become dashes; at most 63 characters for a Deployment and 52 for a StatefulSet (the
+// middle is cut); hash: 5 characters from FNV-1a over uid and pool name.
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
                          WorkloadKind kind);
 
 // The value of kRevisionLabel: the revision's name, or its hash alone where the name is no label value.
 std::string RevisionLabelValue(const std::string& revision_name, const std::string& revision_hash);
 
-// What we own of the workload: metadata.labels (but kRevisionLabel under rules 1) and .annotations (template's, ref-nodepool; not
-// rendered-from), and spec. No name, no owner. Under rules 0 kRevisionLabel stands in the pod template.
-// Labels, annotations: the template's plus pool-name / ref-nodepool. Selector: the template's plus pool-name. Pod template: labels plus
-// pool-name, nodeSelector plus kNodePoolLabel, one toleration per taint {key, operator: Exists, effect} that the template does not have already.
-// kInvalid where an override does not apply.
+// What we own of the workload: metadata.labels (but kRevisionLabel under rules 1) and .annotations (template's,
+// ref-nodepool; not rendered-from), and spec. No name, no owner. Under rules 0 kRevisionLabel stands in the pod
+// template too. Labels, annotations: the template's plus pool-name / ref-nodepool. Selector: the template's plus
+// pool-name. Pod template: labels plus pool-name, nodeSelector plus kNodePoolLabel, one toleration per taint {key,
+// operator: Exists, effect} that the template does not have already. kInvalid where an override does not apply.
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
-// The whole object to POST: Render's result with apiVersion, kind, name, namespace, ownerReference (controller, blockOwnerDeletion),
-// kRevisionLabel and kRenderedFromAnnotation.
+// The whole object to POST: Render's result with apiVersion, kind, name, namespace, ownerReference (controller,
+// blockOwnerDeletion), kRevisionLabel and kRenderedFromAnnotation.
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxName = 253;
 
-// In `patch` a null takes away, and an empty value in jsonPatches is a value: only the entries themselves lose their nulls.
+// In `patch` a null takes away, and an empty value in jsonPatches is a value: only the entries themselves lose their
+// nulls.
 Json CleanOverrides(const Json& overrides) {
   Json result = Json::array();
   if (!overrides.is_array()) return result;

@@ -22,11 +22,12 @@ struct RevisionContent {
 };
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
-// Reads `data` of a ControllerRevision, ours or OpenYurt's ({"spec":{"workloadTemplate":{"$patch":"replace",…},"overrides":[…]}}). kDecode
-// where it is none.
+// Reads `data` of a ControllerRevision, ours or OpenYurt's
+// ({"spec":{"workloadTemplate":{"$patch":"replace",…},"overrides":[…]}}). kDecode where it is none.
 Result<RevisionContent> ContentOf(const Json& controller_revision);
 
-// The hash that names the revision: FNV-1a over the digest and, where it is not 0, the collision count; Kubernetes' safe alphabet.
+// The hash that names the revision: FNV-1a over the digest and, where it is not 0, the collision count; Kubernetes'
+// safe alphabet.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
 // `<yad>-<hash>`; a long daemon name is cut so that 253 characters hold it.
 std::string RevisionName(const std::string& daemon_name, const std::string& hash);

@@ -1,4 +1,5 @@
-// Kubernetes' alphabet for generated names (apimachinery's util/rand): no vowels and nothing that looks like another character.
+// Kubernetes' alphabet for generated names (apimachinery's util/rand): no vowels and nothing that looks like another
+// character.
 #ifndef OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 #define OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 

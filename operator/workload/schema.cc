@@ -14,7 +14,8 @@ struct Schemas {
   Schema meta, label_selector, field_ref, resource_field_ref, reference;
   Schema http_get, handler, probe, lifecycle;
   Schema env, env_source, port, volume_mount, resources, profile, security, container;
-  Schema claim_spec, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi, ephemeral, volume;
+  Schema claim_spec, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi, ephemeral,
+      volume;
   Schema pod, pod_template, strategy, retention, spec, workload;
 
   Schemas();
@@ -211,12 +212,12 @@ const Schema& WorkloadSchema() { return All().workload; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {
-  // Choices of a union (a volume's source, a handler), selectors (`{}` selects everything, absence nothing), and seLinuxOptions of a
-  // container, which hides the pod's.
+  // Choices of a union (a volume's source, a handler), selectors (`{}` selects everything, absence nothing), and
+  // seLinuxOptions of a container, which hides the pod's.
   static constexpr std::array<std::string_view, 14> kKeys = {
-      "emptyDir",      "downwardAPI",   "projected",       "ephemeral",        "exec",             "httpGet",  "tcpSocket",
-      "grpc",          "sleep",         "selector",        "labelSelector",    "namespaceSelector", "nodepoolSelector",
-      "seLinuxOptions"};
+      "emptyDir",         "downwardAPI",   "projected", "ephemeral", "exec",          "httpGet",
+      "tcpSocket",        "grpc",          "sleep",     "selector",  "labelSelector", "namespaceSelector",
+      "nodepoolSelector", "seLinuxOptions"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 

@@ -1,6 +1,7 @@
-// What the merge has to know of the types of apps/v1 and core/v1: list keys, atomic structs, choices, quantities, and which values an
-// apiserver drops or fills in. Facts from the tags (patchMergeKey, listMapKey, mapType, omitempty) and defaults of k8s.io/api and k8s.io/kubernetes v1.34.
-// What is not listed here (a field that is newer than this operator) is merged as a map, its lists are atomic, its values are taken literally.
+// What the merge has to know of the types of apps/v1 and core/v1: list keys, atomic structs, choices, quantities, and
+// which values an apiserver drops or fills in. Facts from the tags (patchMergeKey, listMapKey, mapType, omitempty) and
+// defaults of k8s.io/api and k8s.io/kubernetes v1.34. What is not listed here (a field that is newer than this
+// operator) is merged as a map, its lists are atomic, its values are taken literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 
@@ -27,7 +28,8 @@ struct Field {
     kEmptyCounts = 8,
     // Absent in the manifest means that somebody else owns it: it is never taken away.
     kHandedOver = 16,
-    // Holds entries of several owners: where the manifest no longer has it, ours go and the others stay. Keyed lists always are.
+    // Holds entries of several owners: where the manifest no longer has it, ours go and the others stay. Keyed lists
+    // always are.
     kShared = 32,
   };
 

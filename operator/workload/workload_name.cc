@@ -18,7 +18,8 @@ std::string PoolHash(const std::string& uid, const std::string& pool) {
   // Neither holds a slash, so no two pairs give the same text.
   std::uint64_t hash = Fnv1a64(uid + "/" + pool);
   std::string text;
-  for (std::size_t i = 0; i < kHashSize; ++i, hash /= kSafeAlphabet.size()) text += kSafeAlphabet[hash % kSafeAlphabet.size()];
+  for (std::size_t i = 0; i < kHashSize; ++i, hash /= kSafeAlphabet.size())
+    text += kSafeAlphabet[hash % kSafeAlphabet.size()];
   return text;
 }
 

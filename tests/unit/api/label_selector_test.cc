@@ -43,7 +43,8 @@ TEST(LabelSelectorTest, MatchesAsKubernetesDoes) {
           Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist", "values": null}]})", {}, true},
           Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})", {{"a", "x"}}, false},
           Case{
-              R"({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]})",
+              R"({"matchLabels": {"a": "b"},
+                   "matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]})",
               {{"a", "b"}},
               false},
       }) {
@@ -127,7 +128,8 @@ TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
 TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
   Result<LabelSelector> parsed = LabelSelector::Parse(
       Json::parse(
-          R"({"matchLabels": {"a": "x y"}, "matchExpressions": [{"key": "a", "operator": "In", "values": ["ok", "-"]}]})"),
+          R"({"matchLabels": {"a": "x y"},
+              "matchExpressions": [{"key": "a", "operator": "In", "values": ["ok", "-"]}]})"),
       "s");
   ASSERT_FALSE(parsed.has_value());
   ASSERT_EQ(parsed.error().causes.size(), 2U);

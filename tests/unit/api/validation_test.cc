@@ -295,7 +295,8 @@ TEST(ValidationTest, OverridesHaveTheirShape) {
       {{with(R"([{"pools": ["*", "-x"], "replicas": 3, "images": [{"name": "c", "image": "i:2"}],
                   "patch": {"spec": {"paused": true}},
                   "jsonPatches": [{"op": "add", "path": "/spec/a~1b~0c", "value": null}, {"op": "remove", "path": ""},
-                                  {"op": "replace", "path": "/a", "value": {}}, {"op": "test", "path": "/a", "value": 1},
+                                  {"op": "replace", "path": "/a", "value": {}},
+                                  {"op": "test", "path": "/a", "value": 1},
                                   {"op": "move", "path": "/a", "from": "/b"},
                                   {"op": "copy", "path": "/a", "from": "/b"}]},
                  {"nodepoolSelector": {"matchLabels": {"a": "b"}}}])")},
@@ -375,7 +376,8 @@ TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {
   ASSERT_TRUE(ValidateYurtAppDaemon(full).empty());
   Json statefulset = full;
   statefulset["spec"]["workloadTemplate"] = Json::parse(R"({"statefulSetTemplate": {"spec": {
-      "serviceName": "s", "podManagementPolicy": "OrderedReady", "volumeClaimTemplates": [{"spec": {"volumeMode": "x"}}]}}})");
+      "serviceName": "s", "podManagementPolicy": "OrderedReady",
+      "volumeClaimTemplates": [{"spec": {"volumeMode": "x"}}]}}})");
   for (const Json& object : {full, statefulset}) {
     const Json places = object.flatten();
     for (const auto& [pointer, leaf] : places.items()) {

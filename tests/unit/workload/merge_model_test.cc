@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-constexpr int kRounds = 20000;
+constexpr int kRounds = 2000;
 
 class Random {
  public:
@@ -107,7 +107,8 @@ Json Workload(Random& random) {
   Json workload = {{"metadata", {{"labels", Map(random)}}}, {"spec", {{"template", {{"spec", std::move(pod)}}}}}};
   if (random.Chance(50)) workload["spec"]["replicas"] = random.Below(3);
   if (random.Chance(40)) {
-    workload["spec"]["strategy"] = random.Chance(50) ? J(R"({"type":"Recreate"})") : J(R"({"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}})");
+    workload["spec"]["strategy"] = random.Chance(50) ? J(R"({"type":"Recreate"})")
+                                                     : J(R"({"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}})");
   }
   return workload;
 }
@@ -142,16 +143,20 @@ void AddDefaults(Json& workload) {
     }
     if (pod["volumes"].empty()) pod.erase("volumes");
   }
-  if (pod.contains("nodeSelector") && pod["nodeSelector"].empty()) pod.erase("nodeSelector");
+  for (const char* name : {"nodeSelector", "containers"}) {
+    if (pod.contains(name) && pod[name].empty()) pod.erase(name);
+  }
   pod.emplace("securityContext", Json::object());
   pod["dnsPolicy"] = "ClusterFirst";
   Json& spec = workload["spec"];
   spec.emplace("replicas", 1);
-  if (!spec.contains("strategy")) spec["strategy"] = J(R"({"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%"}})");
+  if (!spec.contains("strategy"))
+    spec["strategy"] = J(R"({"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%"}})");
   workload["status"] = {{"replicas", 1}};
 }
 
-// A document as paths to scalars and atomic lists: "spec/…/containers[c1]/image" -> value. The naive model works on these.
+// A document as paths to scalars and atomic lists: "spec/…/containers[c1]/image" -> value. The naive model works on
+// these.
 using Flat = std::map<std::string, Json>;
 
 std::string ItemKey(const Json& item) {
@@ -178,7 +183,8 @@ Flat Flattened(const Json& value) {
 }
 
 bool Under(const std::string& path, const std::string& prefix) {
-  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/' || path[prefix.size()] == '[');
+  return path.starts_with(prefix) &&
+         (path.size() == prefix.size() || path[prefix.size()] == '/' || path[prefix.size()] == '[');
 }
 
 // Every list of named items, and the order of the names in it.
@@ -193,9 +199,11 @@ void Orders(const Json& value, const std::string& path, std::map<std::string, st
   }
 }
 
-// Whether the path lies in something of which only one choice may stand, or that goes as a whole with the field that held it.
+// Whether the path lies in something of which only one choice may stand, or that goes as a whole with the field that
+// held it.
 bool GoesWithAChoice(const std::string& path) {
-  for (const char* part : {"/env[", "/volumes[", "/livenessProbe", "/strategy", "/resources", "/securityContext", "/ports["}) {
+  for (const char* part :
+       {"/env[", "/volumes[", "/livenessProbe", "/strategy", "/resources", "/securityContext", "/ports["}) {
     if (path.find(part) != std::string::npos) return true;
   }
   return false;
@@ -224,7 +232,9 @@ TEST(MergeModelTest, WhatWeSayIsInTheResultInOurOrder) {
     for (const auto& [path, value] : Flattened(now)) {
       const auto found = result.find(path);
       const bool default_protocol = path.ends_with("/protocol") && value == "TCP";
-      ASSERT_TRUE(default_protocol || (found != result.end() && found->second == value)) << path << "\n" << now << "\n" << merged;
+      ASSERT_TRUE(default_protocol || (found != result.end() && found->second == value)) << path << "\n"
+                                                                                         << now << "\n"
+                                                                                         << merged;
     }
     std::map<std::string, std::vector<std::string>> wished;
     std::map<std::string, std::vector<std::string>> got;
@@ -258,7 +268,8 @@ TEST(MergeModelTest, TheRestIsLivesWithoutWhatWeTookAway) {
         // An item of ours that we no longer have goes as a whole.
         for (std::size_t end = entry.first.find(']'); end != std::string::npos; end = entry.first.find(']', end + 1)) {
           const std::string item = entry.first.substr(0, end + 1);
-          const bool kept = std::any_of(wished.begin(), wished.end(), [&](const auto& wish) { return Under(wish.first, item); });
+          const bool kept =
+              std::any_of(wished.begin(), wished.end(), [&](const auto& wish) { return Under(wish.first, item); });
           if (!kept && Under(path, item)) return true;
         }
         return false;
@@ -268,7 +279,11 @@ TEST(MergeModelTest, TheRestIsLivesWithoutWhatWeTookAway) {
         ASSERT_FALSE(result.contains(path)) << path << "\n" << last << "\n" << now << "\n" << live << "\n" << merged;
       } else {
         const auto found = result.find(path);
-        ASSERT_TRUE(found != result.end() && found->second == value) << path << "\n" << last << "\n" << now << "\n" << live << "\n" << merged;
+        ASSERT_TRUE(found != result.end() && found->second == value) << path << "\n"
+                                                                     << last << "\n"
+                                                                     << now << "\n"
+                                                                     << live << "\n"
+                                                                     << merged;
       }
     }
     for (const auto& [path, value] : result) ASSERT_TRUE(before.contains(path) || wished.contains(path)) << path;
@@ -306,7 +321,8 @@ TEST(MergeModelTest, OurOwnChangeGivesWhatWeWouldHaveCreated) {
       }
       got.erase(path);
     }
-    for (const auto& [path, value] : got) ADD_FAILURE() << path << " = " << value << "\n" << last << "\n" << now << "\n" << updated;
+    for (const auto& [path, value] : got)
+      ADD_FAILURE() << path << " = " << value << "\n" << last << "\n" << now << "\n" << updated;
     if (HasFailure()) return;
   }
 }

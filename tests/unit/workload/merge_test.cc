@@ -18,7 +18,8 @@ TEST(MergeTest, WhatWeSayIsSetAndTheRestStays) {
 TEST(MergeTest, WhatWeNoLongerSayGoesWithItsDefaults) {
   const Json last = Container(R"({"readinessProbe":{"httpGet":{"port":80}}})");
   const Json now = Container(R"({"readinessProbe":{"exec":{"command":["true"]}}})");
-  const Json live = Container(R"({"readinessProbe":{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1}})");
+  const Json live =
+      Container(R"({"readinessProbe":{"httpGet":{"path":"/","port":80,"scheme":"HTTP"},"timeoutSeconds":1}})");
   EXPECT_EQ(ThreeWayMerge(last, now, live),
             Container(R"({"readinessProbe":{"exec":{"command":["true"]},"timeoutSeconds":1}})"));
 }
@@ -31,16 +32,20 @@ TEST(MergeTest, NullIsAbsent) {
 TEST(MergeTest, OnlyLabelsAnnotationsAndSpecAreOurs) {
   const Json last = J(R"({"metadata":{"labels":{"l":"1"},"finalizers":["x"]},"status":{"replicas":1},"kind":"A"})");
   const Json now = J(R"({"metadata":{"labels":{"m":"1"},"name":"n"},"status":{"replicas":2},"kind":"B","spec":{}})");
-  const Json live = J(R"({"kind":"C","metadata":{"name":"o","labels":{"l":"1","f":"1"},"annotations":{"a":"b"},"finalizers":["x"]},
+  const Json live =
+      J(R"({"kind":"C","metadata":{"name":"o","labels":{"l":"1","f":"1"},"annotations":{"a":"b"},"finalizers":["x"]},
                           "spec":{},"status":{"replicas":3}})");
-  EXPECT_EQ(ThreeWayMerge(last, now, live),
-            J(R"({"kind":"C","metadata":{"name":"o","labels":{"m":"1","f":"1"},"annotations":{"a":"b"},"finalizers":["x"]},
+  EXPECT_EQ(
+      ThreeWayMerge(last, now, live),
+      J(R"({"kind":"C","metadata":{"name":"o","labels":{"m":"1","f":"1"},"annotations":{"a":"b"},"finalizers":["x"]},
                   "spec":{},"status":{"replicas":3}})"));
 }
 
 TEST(MergeTest, ReplicasThatAreNoLongerSaidAreHandedOver) {
-  EXPECT_EQ(ThreeWayMerge(Spec(R"({"replicas":3})"), Spec(R"({})"), Spec(R"({"replicas":7})")), Spec(R"({"replicas":7})"));
-  EXPECT_EQ(ThreeWayMerge(Spec(R"({})"), Spec(R"({"replicas":0})"), Spec(R"({"replicas":7})")), Spec(R"({"replicas":0})"));
+  EXPECT_EQ(ThreeWayMerge(Spec(R"({"replicas":3})"), Spec(R"({})"), Spec(R"({"replicas":7})")),
+            Spec(R"({"replicas":7})"));
+  EXPECT_EQ(ThreeWayMerge(Spec(R"({})"), Spec(R"({"replicas":0})"), Spec(R"({"replicas":7})")),
+            Spec(R"({"replicas":0})"));
 }
 
 TEST(MergeTest, RolloutRestartStays) {
@@ -48,13 +53,15 @@ TEST(MergeTest, RolloutRestartStays) {
   const Json now = J(R"({"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}})");
   const Json live = J(R"({"spec":{"template":{"metadata":{"annotations":
       {"ours":"1","kubectl.kubernetes.io/restartedAt":"2026-01-01T00:00:00Z"},"creationTimestamp":null}}}})");
-  EXPECT_EQ(ThreeWayMerge(last, now, live),
-            J(R"({"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T00:00:00Z"},
+  EXPECT_EQ(
+      ThreeWayMerge(last, now, live),
+      J(R"({"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-01T00:00:00Z"},
                   "labels":{"a":"b"},"creationTimestamp":null}}}})"));
 }
 
 TEST(MergeTest, ForeignEntriesOfAMapOrKeyedListStayWhenOursGoAltogether) {
-  const Json last = Pod(R"({"nodeSelector":{"a":"1"},"volumes":[{"name":"ours","emptyDir":{}}],"hostAliases":[{"ip":"1.1.1.1"}]})");
+  const Json last =
+      Pod(R"({"nodeSelector":{"a":"1"},"volumes":[{"name":"ours","emptyDir":{}}],"hostAliases":[{"ip":"1.1.1.1"}]})");
   const Json live = Pod(R"({"nodeSelector":{"a":"1","b":"2"},
       "volumes":[{"name":"ours","emptyDir":{}},{"name":"injected","emptyDir":{}}],"hostAliases":[{"ip":"1.1.1.1"}]})");
   EXPECT_EQ(ThreeWayMerge(last, Pod("{}"), live),
@@ -73,10 +80,12 @@ TEST(MergeTest, ContainersAreMergedByNameAndASidecarStays) {
 
 TEST(MergeTest, OurOrderHoldsAndForeignItemsKeepTheirPlaces) {
   const Json last = Pod(R"({"initContainers":[{"name":"a"},{"name":"b"},{"name":"c"}]})");
-  const Json now = Pod(R"({"initContainers":[{"name":"new0"},{"name":"c"},{"name":"a"},{"name":"new1"},{"name":"b"}]})");
+  const Json now =
+      Pod(R"({"initContainers":[{"name":"new0"},{"name":"c"},{"name":"a"},{"name":"new1"},{"name":"b"}]})");
   const Json live = Pod(R"({"initContainers":[{"name":"x"},{"name":"a"},{"name":"b"},{"name":"y"},{"name":"c"}]})");
-  EXPECT_EQ(ThreeWayMerge(last, now, live),
-            Pod(R"({"initContainers":[{"name":"x"},{"name":"new0"},{"name":"c"},{"name":"a"},{"name":"new1"},{"name":"y"},
+  EXPECT_EQ(
+      ThreeWayMerge(last, now, live),
+      Pod(R"({"initContainers":[{"name":"x"},{"name":"new0"},{"name":"c"},{"name":"a"},{"name":"new1"},{"name":"y"},
                                       {"name":"b"}]})"));
 }
 
@@ -88,7 +97,8 @@ TEST(MergeTest, AnOrderThatSuitsUsIsLeftAlone) {
 
 TEST(MergeTest, PortsAreKeyedByNumberAndProtocolWithTcpAsTheDefault) {
   const Json now = Container(R"({"ports":[{"containerPort":53},{"containerPort":53,"protocol":"UDP","name":"dns"}]})");
-  const Json live = Container(R"({"ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":53,"protocol":"UDP","name":"dns"},
+  const Json live =
+      Container(R"({"ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":53,"protocol":"UDP","name":"dns"},
                                            {"containerPort":9,"protocol":"TCP"}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
   EXPECT_EQ(ThreeWayMerge(now, Container(R"({"ports":[{"containerPort":53,"protocol":"UDP"}]})"), live),
@@ -146,21 +156,26 @@ TEST(MergeTest, AnEnvNamedTwiceMakesTheListAtomic) {
   EXPECT_EQ(ThreeWayMerge(now, now, now), now);
   const Json once = Container(R"({"env":[{"name":"A","value":"1"}]})");
   EXPECT_EQ(ThreeWayMerge(now, once, now), once);
-  const Json field = Container(R"({"env":[{"name":"A","value":""},{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"x"}}}]})");
-  const Json stored = Container(R"({"env":[{"name":"A"},{"name":"A","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"x"}}}]})");
+  const Json field =
+      Container(R"({"env":[{"name":"A","value":""},{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"x"}}}]})");
+  const Json stored =
+      Container(R"({"env":[{"name":"A"},{"name":"A","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"x"}}}]})");
   EXPECT_EQ(ThreeWayMerge(field, field, stored), stored);
 }
 
 TEST(MergeTest, APortNamedTwiceMakesTheListAtomicWithItsDefaults) {
   const Json now = Container(R"({"ports":[{"containerPort":80,"name":"a"},{"containerPort":80,"name":"b"}]})");
-  const Json live = Container(R"({"ports":[{"containerPort":80,"name":"a","protocol":"TCP"},{"containerPort":80,"name":"b","protocol":"TCP"}]})");
+  const Json live = Container(
+      R"({"ports":[{"containerPort":80,"name":"a","protocol":"TCP"},{"containerPort":80,"name":"b","protocol":"TCP"}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
 }
 
 TEST(MergeTest, RecreateLosesRollingUpdate) {
   const Json last = Spec(R"({"strategy":{"rollingUpdate":{"maxSurge":1}}})");
-  const Json live = Spec(R"({"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":"25%"}}})");
-  EXPECT_EQ(ThreeWayMerge(last, Spec(R"({"strategy":{"type":"Recreate"}})"), live), Spec(R"({"strategy":{"type":"Recreate"}})"));
+  const Json live =
+      Spec(R"({"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":"25%"}}})");
+  EXPECT_EQ(ThreeWayMerge(last, Spec(R"({"strategy":{"type":"Recreate"}})"), live),
+            Spec(R"({"strategy":{"type":"Recreate"}})"));
   const Json same = Spec(R"({"strategy":{"type":"RollingUpdate"}})");
   EXPECT_EQ(ThreeWayMerge(same, same, live), live);
 }
@@ -189,8 +204,10 @@ TEST(MergeTest, AnEnvHasAValueOrASource) {
 }
 
 TEST(MergeTest, AHandlerIsOneOfItsKinds) {
-  const Json now = Container(R"({"lifecycle":{"preStop":{"sleep":{"seconds":3}}},"livenessProbe":{"tcpSocket":{"port":1}}})");
-  const Json live = Container(R"({"lifecycle":{"preStop":{"exec":{"command":["x"]}}},"livenessProbe":{"grpc":{"port":1,"service":""}}})");
+  const Json now =
+      Container(R"({"lifecycle":{"preStop":{"sleep":{"seconds":3}}},"livenessProbe":{"tcpSocket":{"port":1}}})");
+  const Json live = Container(
+      R"({"lifecycle":{"preStop":{"exec":{"command":["x"]}}},"livenessProbe":{"grpc":{"port":1,"service":""}}})");
   EXPECT_EQ(ThreeWayMerge(Container("{}"), now, live), now);
 }
 
@@ -205,8 +222,10 @@ TEST(MergeTest, TheServiceAccountsTwinFollows) {
   const Json both = Pod(R"({"serviceAccountName":"a","serviceAccount":"a"})");
   EXPECT_EQ(ThreeWayMerge(a, a, both), both);
   EXPECT_EQ(ThreeWayMerge(a, Pod("{}"), both), Pod("{}"));
-  EXPECT_EQ(ThreeWayMerge(a, Pod(R"({"serviceAccountName":"b"})"), both), Pod(R"({"serviceAccountName":"b","serviceAccount":"b"})"));
-  EXPECT_EQ(ThreeWayMerge(a, Pod(R"({"serviceAccount":"b"})"), both), Pod(R"({"serviceAccountName":"b","serviceAccount":"b"})"));
+  EXPECT_EQ(ThreeWayMerge(a, Pod(R"({"serviceAccountName":"b"})"), both),
+            Pod(R"({"serviceAccountName":"b","serviceAccount":"b"})"));
+  EXPECT_EQ(ThreeWayMerge(a, Pod(R"({"serviceAccount":"b"})"), both),
+            Pod(R"({"serviceAccountName":"b","serviceAccount":"b"})"));
   EXPECT_EQ(ThreeWayMerge(Pod("{}"), Pod("{}"), both), both);
 }
 
@@ -218,7 +237,8 @@ TEST(MergeTest, QuantitiesKeepTheServersSpelling) {
   const Json stored = Pod(R"({"volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}]})");
   EXPECT_EQ(ThreeWayMerge(size, size, stored), stored);
   const Json more = Container(R"({"resources":{"limits":{"cpu":"1001m"}}})");
-  EXPECT_EQ(ThreeWayMerge(more, more, live).dump(), Container(R"({"resources":{"limits":{"cpu":"1001m","memory":"1Gi"},"requests":{"cpu":"1"}}})").dump());
+  EXPECT_EQ(ThreeWayMerge(more, more, live).dump(),
+            Container(R"({"resources":{"limits":{"cpu":"1001m","memory":"1Gi"},"requests":{"cpu":"1"}}})").dump());
 }
 
 TEST(MergeTest, QuantitiesAreNotGuessed) {
@@ -227,11 +247,13 @@ TEST(MergeTest, QuantitiesAreNotGuessed) {
 }
 
 TEST(MergeTest, WhatTheServerDropsIsNoDifference) {
-  const Json now = Pod(R"({"hostNetwork":false,"securityContext":{},"affinity":{"nodeAffinity":null},"nodeSelector":{},"volumes":[],
+  const Json now =
+      Pod(R"({"hostNetwork":false,"securityContext":{},"affinity":{"nodeAffinity":null},"nodeSelector":{},"volumes":[],
       "tolerations":[{"key":"k","operator":"Exists","value":""}],"restartPolicy":"",
       "containers":[{"name":"c","stdin":false,"args":[],"env":[{"name":"E","value":""}],"ports":[{"containerPort":1,"hostPort":0}],
         "volumeMounts":[{"name":"v","mountPath":"/v","readOnly":false}],"readinessProbe":{"initialDelaySeconds":0,"timeoutSeconds":0}}]})");
-  const Json live = Pod(R"({"securityContext":{},"tolerations":[{"key":"k","operator":"Exists"}],"restartPolicy":"Always",
+  const Json live =
+      Pod(R"({"securityContext":{},"tolerations":[{"key":"k","operator":"Exists"}],"restartPolicy":"Always",
       "containers":[{"name":"c","env":[{"name":"E"}],"ports":[{"containerPort":1,"protocol":"TCP"}],"resources":{},
         "volumeMounts":[{"name":"v","mountPath":"/v"}],"readinessProbe":{"timeoutSeconds":1,"periodSeconds":10}}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
@@ -254,7 +276,8 @@ TEST(MergeTest, AZeroRepairsWhatSomebodySet) {
 TEST(MergeTest, AnEmptyObjectWithAMeaningIsSet) {
   const Json now = Pod(R"({"volumes":[{"name":"v","emptyDir":{}}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, Pod(R"({"volumes":[{"name":"v"}]})")), now);
-  const Json spread = Pod(R"({"topologySpreadConstraints":[{"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}]})");
+  const Json spread = Pod(
+      R"({"topologySpreadConstraints":[{"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}]})");
   const Json narrow = Pod(R"({"topologySpreadConstraints":
       [{"topologyKey":"z","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"a":"b"}}}]})");
   EXPECT_EQ(ThreeWayMerge(spread, spread, narrow), spread);
@@ -269,12 +292,14 @@ TEST(MergeTest, DefaultsInsideAtomicListsAreNoDifference) {
   const Json now = Pod(R"({"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},
       {"downwardAPI":{"items":[{"path":"l","fieldRef":{"fieldPath":"metadata.labels"}},
                                {"path":"m","resourceFieldRef":{"resource":"limits.cpu","containerName":"c","divisor":"1000m"}}]}}]}}]})");
-  const Json live = Pod(R"({"volumes":[{"name":"v","projected":{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"t","expirationSeconds":3600}},
+  const Json live = Pod(
+      R"({"volumes":[{"name":"v","projected":{"defaultMode":420,"sources":[{"serviceAccountToken":{"path":"t","expirationSeconds":3600}},
       {"downwardAPI":{"items":[{"path":"l","fieldRef":{"apiVersion":"v1","fieldPath":"metadata.labels"}},
                                {"path":"m","resourceFieldRef":{"resource":"limits.cpu","containerName":"c","divisor":"1"}}]}}]}}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
   Json changed = live;
-  changed["spec"]["template"]["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"] = 7200;
+  changed["spec"]["template"]["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
+         ["expirationSeconds"] = 7200;
   EXPECT_NE(ThreeWayMerge(now, now, changed), changed);
 }
 
@@ -304,7 +329,8 @@ TEST(MergeTest, DeepObjectsDoNotOverflowTheStack) {
 
 TEST(MergeTest, WrongTypesAreReplacedAndNeverCrash) {
   const Json now = Pod(R"({"containers":[{"name":"c"}],"volumes":[1,"x",null],"securityContext":{"a":1}})");
-  for (const char* live : {R"({"containers":"x","volumes":{},"securityContext":[]})", R"({"containers":[[]],"volumes":[{}],"securityContext":1})"}) {
+  for (const char* live : {R"({"containers":"x","volumes":{},"securityContext":[]})",
+                           R"({"containers":[[]],"volumes":[{}],"securityContext":1})"}) {
     EXPECT_EQ(ThreeWayMerge(now, now, Pod(live)), now) << live;
   }
   for (const char* odd : {"null", "[]", "1", "\"x\"", R"({"spec":1,"metadata":[]})"}) {
@@ -315,9 +341,10 @@ TEST(MergeTest, WrongTypesAreReplacedAndNeverCrash) {
 }
 
 TEST(DropInsignificantTest, DropsNullsAndEmptyObjectsThatSayNothing) {
-  EXPECT_EQ(DropInsignificant(J(R"({"a":null,"strategy":{},"b":{"c":{"d":null}},"emptyDir":{},"x":{"namespaceSelector":{}},
+  EXPECT_EQ(
+      DropInsignificant(J(R"({"a":null,"strategy":{},"b":{"c":{"d":null}},"emptyDir":{},"x":{"namespaceSelector":{}},
                                     "list":[{},null,{"e":{}}]})")),
-            J(R"({"emptyDir":{},"x":{"namespaceSelector":{}},"list":[{},null,{}]})"));
+      J(R"({"emptyDir":{},"x":{"namespaceSelector":{}},"list":[{},null,{}]})"));
 }
 
 }  // namespace

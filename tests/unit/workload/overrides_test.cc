@@ -56,14 +56,16 @@ TEST(OverrideTest, SelectsPoolsByLabel) {
   EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"edge"}}})"), pool));
   EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{}})"), pool));
   EXPECT_FALSE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"cloud"}}})"), pool));
-  EXPECT_FALSE(OverrideSelects(J(R"({"nodepoolSelector":{"matchExpressions":[{"key":"tier","operator":"In"}]}})"), pool));
+  EXPECT_FALSE(
+      OverrideSelects(J(R"({"nodepoolSelector":{"matchExpressions":[{"key":"tier","operator":"In"}]}})"), pool));
   EXPECT_FALSE(OverrideSelects(J("null"), pool));
 }
 
 TEST(OverrideTest, SetsReplicas) { EXPECT_EQ(Applied(R"({"replicas":0})")["spec"]["replicas"], 0); }
 
 TEST(OverrideTest, SetsImagesOfContainersAndInitContainers) {
-  const Json workload = Applied(R"({"images":[{"name":"web","image":"w:2"},{"name":"init","image":"{{nodepool-name}}/i:2"}]})");
+  const Json workload =
+      Applied(R"({"images":[{"name":"web","image":"w:2"},{"name":"init","image":"{{nodepool-name}}/i:2"}]})");
   EXPECT_EQ(workload["spec"]["template"]["spec"]["containers"][0]["image"], "w:2");
   EXPECT_EQ(workload["spec"]["template"]["spec"]["initContainers"][0]["image"], "beijing/i:2");
 }
@@ -76,7 +78,8 @@ TEST(OverrideTest, RefusesAnImageOfAnUnknownContainer) {
 }
 
 TEST(OverrideTest, PatchIsMergedWithListKeysAndNullTakesAway) {
-  const Json workload = Applied(R"({"patch":{"metadata":{"labels":{"pool":"{{nodepool}}"}},"spec":{"replicas":null,"template":{"spec":{
+  const Json workload =
+      Applied(R"({"patch":{"metadata":{"labels":{"pool":"{{nodepool}}"}},"spec":{"replicas":null,"template":{"spec":{
       "initContainers":null,"containers":[{"name":"web","env":[{"name":"P","value":"in {{nodepool-name}}, {{nodepool}}"}]},
       {"name":"side","image":"s"}]}}}}})");
   EXPECT_EQ(workload, J(R"({"metadata":{"labels":{"pool":"beijing"},"annotations":{}},"spec":{"template":{"spec":{
@@ -119,7 +122,8 @@ TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsNamed) {
            R"({"path":"/spec"})",
            R"("text")",
        }) {
-    const Error error = Refused(std::string(R"({"jsonPatches":[{"op":"test","path":"/spec/replicas","value":2},)") + operation + "]}");
+    const Error error =
+        Refused(std::string(R"({"jsonPatches":[{"op":"test","path":"/spec/replicas","value":2},)") + operation + "]}");
     EXPECT_EQ(error.reason, Reason::kInvalid) << operation;
     ASSERT_EQ(error.causes.size(), 1U) << operation;
     EXPECT_EQ(error.causes[0].field, "spec.overrides[2].jsonPatches[1]") << operation;

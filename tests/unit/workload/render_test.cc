@@ -58,7 +58,8 @@ TEST(RenderTest, ATolerationThatIsThereIsNotAddedAgain) {
   const RevisionContent content = Content(R"({"spec":{"selector":{},"template":{"spec":{"tolerations":[
       {"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},{"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},
       {"operator":"Exists"}]}}}})");
-  const Json rendered = Rendered(content, Inputs({{"a", "NoExecute"}, {"b", "NoSchedule"}, {"b", "NoSchedule"}, {"a", "NoSchedule"}, {"", ""}}));
+  const Json rendered = Rendered(
+      content, Inputs({{"a", "NoExecute"}, {"b", "NoSchedule"}, {"b", "NoSchedule"}, {"a", "NoSchedule"}, {"", ""}}));
   EXPECT_EQ(rendered["spec"]["template"]["spec"]["tolerations"],
             J(R"([{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},
                   {"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},{"operator":"Exists"},
@@ -71,7 +72,9 @@ TEST(RenderTest, ReplicasThatNobodyNamesAreNotRendered) {
 
 TEST(RenderTest, ASmallTemplateIsEnough) {
   const Json rendered = Rendered(Content(R"({"spec":{}})"), Inputs({}));
-  EXPECT_EQ(rendered, J(R"({"metadata":{"labels":{"apps.openyurt.io/pool-name":"beijing"},"annotations":{"apps.openyurt.io/ref-nodepool":"beijing"}},
+  EXPECT_EQ(
+      rendered,
+      J(R"({"metadata":{"labels":{"apps.openyurt.io/pool-name":"beijing"},"annotations":{"apps.openyurt.io/ref-nodepool":"beijing"}},
       "spec":{"selector":{"matchLabels":{"apps.openyurt.io/pool-name":"beijing"}},
               "template":{"metadata":{"labels":{"apps.openyurt.io/pool-name":"beijing"}},
                           "spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"beijing"}}}}})"));
@@ -85,7 +88,8 @@ TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
       "containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
         "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
         "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}})");
-  const Json live = J(R"({"metadata":{"annotations":{"apps.openyurt.io/ref-nodepool":"beijing","deployment.kubernetes.io/revision":"3"},
+  const Json live = J(
+      R"({"metadata":{"annotations":{"apps.openyurt.io/ref-nodepool":"beijing","deployment.kubernetes.io/revision":"3"},
       "labels":{"app":"daemon-1","apps.openyurt.io/controller-revision-hash":"daemon-1-5c69b69bd4","apps.openyurt.io/pool-name":"beijing"},
       "name":"daemon-1-beijing-bht2n","namespace":"default"},
     "spec":{"progressDeadlineSeconds":600,"replicas":1,"revisionHistoryLimit":10,
@@ -109,16 +113,19 @@ TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
   ASSERT_TRUE(ours.has_value());
   const Json merged = ThreeWayMerge(*rendered, *ours, live);
   EXPECT_FALSE(merged["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
-  EXPECT_EQ(merged["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing","disk":"ssd"})"));
+  EXPECT_EQ(merged["spec"]["template"]["spec"]["nodeSelector"],
+            J(R"({"apps.openyurt.io/nodepool":"beijing","disk":"ssd"})"));
   EXPECT_EQ(merged["metadata"]["annotations"], live["metadata"]["annotations"]);
 }
 
 TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
   RenderInputs inputs;
   inputs.overrides = {0, 2};
-  const Json rendered = Rendered(Sample(R"([{"replicas":1,"patch":{"spec":{"template":{"spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"other"}}}}}},
+  const Json rendered = Rendered(
+      Sample(
+          R"([{"replicas":1,"patch":{"spec":{"template":{"spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"other"}}}}}},
       {"replicas":7},{"replicas":2,"jsonPatches":[{"op":"remove","path":"/spec/template/spec/tolerations"}]}])"),
-                                 inputs);
+      inputs);
   EXPECT_EQ(rendered["spec"]["replicas"], 2);
   EXPECT_EQ(rendered["spec"]["template"]["spec"]["nodeSelector"][kNodePoolLabel], "beijing");
   EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
@@ -127,9 +134,11 @@ TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
 TEST(RenderTest, AnOverrideThatDoesNotApplyIsInvalid) {
   RenderInputs inputs;
   inputs.overrides = {0};
-  for (const char* overrides : {R"([{"images":[{"name":"x","image":"y"}]}])", "[]", R"([{"jsonPatches":[{"op":"replace","path":"","value":7}]}])",
-                                R"([{"jsonPatches":[{"op":"add","path":"/spec/template/spec/tolerations","value":{"a":1}}]}])",
-                                R"([{"jsonPatches":[{"op":"add","path":"/spec/selector","value":1}]}])"}) {
+  for (const char* overrides :
+       {R"([{"images":[{"name":"x","image":"y"}]}])", "[]",
+        R"([{"jsonPatches":[{"op":"replace","path":"","value":7}]}])",
+        R"([{"jsonPatches":[{"op":"add","path":"/spec/template/spec/tolerations","value":{"a":1}}]}])",
+        R"([{"jsonPatches":[{"op":"add","path":"/spec/selector","value":1}]}])"}) {
     inputs.tolerations = {{"a", "NoSchedule"}};
     const auto rendered = Render(Sample(overrides), inputs, "p", "r");
     ASSERT_FALSE(rendered.has_value()) << overrides;
@@ -140,8 +149,9 @@ TEST(RenderTest, AnOverrideThatDoesNotApplyIsInvalid) {
 }
 
 TEST(RenderTest, ATemplateOfWrongTypesIsInvalid) {
-  for (const char* bad : {"null", "{}", R"({"spec":[]})", R"({"spec":{"template":"x"}})", R"({"spec":{"template":{"spec":{"nodeSelector":[]}}}})",
-                          R"({"spec":{"selector":{"matchLabels":1}}})"}) {
+  for (const char* bad :
+       {"null", "{}", R"({"spec":[]})", R"({"spec":{"template":"x"}})",
+        R"({"spec":{"template":{"spec":{"nodeSelector":[]}}}})", R"({"spec":{"selector":{"matchLabels":1}}})"}) {
     const auto rendered = Render(Content(bad), Inputs({{"a", "NoSchedule"}}), "p", "r");
     ASSERT_FALSE(rendered.has_value()) << bad;
     EXPECT_EQ(rendered.error().reason, Reason::kInvalid);
@@ -151,7 +161,9 @@ TEST(RenderTest, ATemplateOfWrongTypesIsInvalid) {
 TEST(RenderInputsTest, GoThroughTheAnnotation) {
   RenderInputs inputs = Inputs({{"b", "NoExecute"}, {"a", ""}});
   inputs.overrides = {0, 2};
-  EXPECT_EQ(inputs.ToAnnotation(), R"({"overrides":[0,2],"rules":1,"tolerations":[{"effect":"NoExecute","key":"b"},{"effect":"","key":"a"}]})");
+  EXPECT_EQ(
+      inputs.ToAnnotation(),
+      R"({"overrides":[0,2],"rules":1,"tolerations":[{"effect":"NoExecute","key":"b"},{"effect":"","key":"a"}]})");
   const auto read = ParseRenderInputs(inputs.ToAnnotation());
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(*read, inputs);
@@ -164,9 +176,10 @@ TEST(RenderInputsTest, AreOpenYurtsWithoutTheAnnotation) {
 }
 
 TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
-  for (const char* text : {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
-                           R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",
-                           R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})"}) {
+  for (const char* text :
+       {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
+        R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",
+        R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})"}) {
     const auto inputs = ParseRenderInputs(text);
     ASSERT_FALSE(inputs.has_value()) << text;
     EXPECT_EQ(inputs.error().reason, Reason::kDecode);
@@ -177,7 +190,8 @@ TEST(RenderInputsTest, AreThePoolsTaintsAndTheOverridesThatSelectIt) {
   NodePool pool;
   pool.name = "beijing";
   pool.taints = {{"region", "NoSchedule"}};
-  const RenderInputs inputs = InputsFor(Sample(R"([{"pools":["beijing"]},{"pools":["-beijing"]},{"nodepoolSelector":{}}])"), pool);
+  const RenderInputs inputs =
+      InputsFor(Sample(R"([{"pools":["beijing"]},{"pools":["-beijing"]},{"nodepoolSelector":{}}])"), pool);
   EXPECT_EQ(inputs.rules, 1);
   EXPECT_EQ(inputs.tolerations, pool.taints);
   EXPECT_EQ(inputs.overrides, (std::vector<int>{0, 2}));
@@ -189,7 +203,8 @@ TEST(CompleteWorkloadTest, AddsIdentityOwnerAndRecord) {
   daemon.meta.uid = "u";
   daemon.kind = WorkloadKind::kStatefulSet;
   const RenderInputs inputs = Inputs({});
-  const Json workload = CompleteWorkload(J(R"({"metadata":{"labels":{"a":"b"}},"spec":{"x":1}})"), daemon, "web-p-abc", inputs, "web-r");
+  const Json workload =
+      CompleteWorkload(J(R"({"metadata":{"labels":{"a":"b"}},"spec":{"x":1}})"), daemon, "web-p-abc", inputs, "web-r");
   EXPECT_EQ(workload, J(R"({"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"web-p-abc","namespace":"ns",
       "labels":{"a":"b","apps.openyurt.io/controller-revision-hash":"web-r"},
       "annotations":{"apps.openyurt.io/rendered-from":"{\"overrides\":[],\"rules\":1,\"tolerations\":[]}"},
@@ -198,7 +213,8 @@ TEST(CompleteWorkloadTest, AddsIdentityOwnerAndRecord) {
 }
 
 TEST(CompareTest, TellsTheWorstDifference) {
-  const Json a = J(R"({"metadata":{"labels":{"a":"b"}},"spec":{"replicas":1,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"c","image":"1"}]}}}})");
+  const Json a = J(
+      R"({"metadata":{"labels":{"a":"b"}},"spec":{"replicas":1,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"c","image":"1"}]}}}})");
   EXPECT_EQ(Compare(a, a), Difference::kNone);
   Json b = a;
   b["spec"]["replicas"] = 2;
@@ -220,7 +236,8 @@ TEST(CompareTest, TellsTheWorstDifference) {
 }
 
 TEST(CompareTest, WhatSaysNothingIsNoDifference) {
-  const Json a = J(R"({"metadata":{"labels":{}},"spec":{"strategy":{},"template":{"metadata":{"creationTimestamp":null},"spec":
+  const Json a =
+      J(R"({"metadata":{"labels":{}},"spec":{"strategy":{},"template":{"metadata":{"creationTimestamp":null},"spec":
       {"securityContext":{},"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1000m"}}}]}}}})");
   const Json b = J(R"({"spec":{"paused":false,"template":{"spec":
       {"containers":[{"name":"c","stdin":false,"ports":[{"containerPort":80,"protocol":"TCP"}],"resources":{"limits":{"cpu":"1"}}}]}}}})");

@@ -21,15 +21,18 @@ TEST(WorkloadNameTest, HoldsDaemonPoolAndHash) {
 
 TEST(WorkloadNameTest, StaysTheSameAcrossReleases) {
   EXPECT_EQ(WorkloadName("web", "98ac7b65-90cd-45dd-a909-3a2144aacecd", "hangzhou", WorkloadKind::kDeployment),
-            "web-hangzhou-@@1");
+            "web-hangzhou-bp2kw");
   EXPECT_EQ(WorkloadName("web", "98ac7b65-90cd-45dd-a909-3a2144aacecd", "hangzhou", WorkloadKind::kStatefulSet),
-            "web-hangzhou-@@1");
+            "web-hangzhou-bp2kw");
 }
 
 TEST(WorkloadNameTest, DashesDoNotLetTwoPairsMeet) {
-  EXPECT_NE(WorkloadName("a-b", "u", "c", WorkloadKind::kDeployment), WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
-  EXPECT_NE(WorkloadName("a", "u", "b.c", WorkloadKind::kDeployment), WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
-  EXPECT_NE(WorkloadName("a", "u", "p", WorkloadKind::kDeployment), WorkloadName("a", "v", "p", WorkloadKind::kDeployment));
+  EXPECT_NE(WorkloadName("a-b", "u", "c", WorkloadKind::kDeployment),
+            WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
+  EXPECT_NE(WorkloadName("a", "u", "b.c", WorkloadKind::kDeployment),
+            WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
+  EXPECT_NE(WorkloadName("a", "u", "p", WorkloadKind::kDeployment),
+            WorkloadName("a", "v", "p", WorkloadKind::kDeployment));
 }
 
 TEST(WorkloadNameTest, DotsBecomeDashes) {
