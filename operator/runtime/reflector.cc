@@ -124,6 +124,11 @@ struct Reflector::Impl {
   void StartList(const std::stop_token& stop) {
     Enter(ReflectorState::kListing);
     watch.reset();
+    if (options.resolve) {
+      Result<ResourceType> resolved = options.resolve(failed_lists, stop);
+      if (!resolved) return ListFailed(resolved.error(), "discover", stop);
+      options.type = *std::move(resolved);
+    }
     if (!options.streaming_list || clock.Now() < streaming_refused_until) return;
     WatchOptions request = BaseWatch();
     // Without a resourceVersion this is a consistent read: at least as new as the moment of asking.
@@ -166,9 +171,10 @@ struct Reflector::Impl {
     }
     last_version = *version;
     failed_resumes = 0;
+    failed_lists = 0;
     list_backoff.Reset();
     const std::vector<Store::Change> changes = store.Replace(std::move(objects), last_version);
-    Succeeded();
+    Succeeded(/*watched=*/false);
     log::Debug("listed",
                {{"resource", options.type.resource}, {"objects", store.size()}, {"resourceVersion", last_version}});
     Enter(watch ? ReflectorState::kWatching : ReflectorState::kWatchBroken);
@@ -211,7 +217,7 @@ struct Reflector::Impl {
     }
     // Only now: what threw above is not skipped.
     if (CompareResourceVersions(meta.resource_version, last_version) != -1) last_version = meta.resource_version;
-    if (last_version != version_at_open) Succeeded();
+    if (last_version != version_at_open) Succeeded(/*watched=*/true);
     if (change) on_change(*change);
   }
 
@@ -284,12 +290,14 @@ struct Reflector::Impl {
   // ---- What follows a failure.
   void ListFailed(const Error& error, const char* verb, const std::stop_token& stop) {
     watch.reset();
+    ++failed_lists;
     // The Store keeps what it has: a type that is gone (its CRD was deleted) is a failed read, not an empty list.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
     const bool progress = last_version != version_at_open;
+    watch_failing = true;
     if (progress || Lived()) watch_backoff.Reset();
     if (progress) failed_resumes = 0;
     watch.reset();
@@ -304,7 +312,7 @@ struct Reflector::Impl {
     if (lived || last_version != version_at_open) {
       watch_backoff.Reset();
       failed_resumes = 0;
-      Succeeded();
+      Succeeded(/*watched=*/true);
     }
     watch.reset();
     if (lived) return Enter(ReflectorState::kWatchBroken);
@@ -354,9 +362,10 @@ struct Reflector::Impl {
     }
   }
 
-  void Succeeded() {
+  void Succeeded(bool watched) {
     shown.With([](Shown& value) { value.error.clear(); });
-    if (reported.empty()) return;
+    if (watched) watch_failing = false;
+    if (reported.empty() || watch_failing) return;
     reported.clear();
     log::Info("reading works again", {{"resource", Resource()}, {"resourceVersion", last_version}});
   }
@@ -386,7 +395,7 @@ struct Reflector::Impl {
   }
 
   Client& client;
-  const ReflectorOptions options;
+  ReflectorOptions options;  // `type` is what was resolved last
   Store& store;
   const std::function<void(const Store::Change&)> on_change;
   Clock& clock;
@@ -401,8 +410,9 @@ struct Reflector::Impl {
   std::string version_at_open;
   SteadyTime opened_at{};
   SteadyTime streaming_refused_until{};
-  int failed_resumes = 0;  // since the last progress
-  std::string reported;    // the failure that was logged last: verb and reason
+  int failed_resumes = 0;      // since the last progress
+  bool watch_failing = false;  // No watch has made progress since the last one failed, whatever lists say.
+  std::string reported;        // the failure that was logged last: verb and reason
 
   Guarded<Shown> shown;
 };

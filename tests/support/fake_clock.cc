@@ -1,9 +1,17 @@
 #include "tests/support/fake_clock.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace yad {
+namespace {
+
+// Only a broken test ever waits this long.
+constexpr std::chrono::seconds kSafetyLimit{60};
+
+}  // namespace
 
 FakeClock::FakeClock()
     : now_(SteadyTime(std::chrono::hours(1000))), wall_(std::chrono::sys_days(std::chrono::year(2026) / 1 / 2)) {
@@ -83,7 +91,9 @@ void FakeClock::WakeDue() {
 
 void FakeClock::AwaitWaiters(int count) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return WaitersLocked() >= count; });
+  if (changed_.wait_for(lock, kSafetyLimit, [&] { return WaitersLocked() >= count; })) return;
+  std::fprintf(stderr, "FakeClock: %d threads wait where the test expects %d\n", WaitersLocked(), count);
+  std::abort();
 }
 
 int FakeClock::waiters() const {

@@ -34,6 +34,7 @@ class FakeClock : public Clock {
   // Blocks until at least `count` threads wait with a deadline in the future (or without any: SteadyTime::max()). The
   // usual order of a test: AwaitWaiters, then Advance, so that the thread's deadline was computed before the time
   // moves. A thread that was notified and has not run yet still counts.
+  // Ends the process when nobody comes within a minute.
   void AwaitWaiters(int count);
   int waiters() const;  // threads that wait now, with a deadline in the future
   // How long until the nearest deadline of a waiting thread; nullopt: nobody waits for a time.

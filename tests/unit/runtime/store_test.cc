@@ -118,7 +118,7 @@ TEST(StoredObjectTest, ProjectionIsMadeOnceFromTheObject) {
 TEST(StoredObjectTest, ADeploymentTakesLittleMoreThanItsText) {
   Json object =
       MakeJson("a-workload-with-a-name-of-usual-length-x7k2p", "123456", "0b7c6a3e-7a5e-4f7e-9d9b-5a2f0e1c3d4b");
-  for (const char* label : {"apps.openyurt.io/pool-name", "example.com/hash", "app"}) {
+  for (const char* label : {"example.com/some-label-name", "example.com/hash", "app"}) {
     object["metadata"]["labels"][label] = "some-label-value-of-usual-length";
   }
   object["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "example.com/v1alpha1"},

@@ -1,0 +1,116 @@
+#include "operator/runtime/informer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "operator/base/guarded.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace yad {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeStream;
+using testing::FakeTransport;
+using testing::StatusResponse;
+
+Json Object(const std::string& name, const std::string& version) {
+  return {{"metadata", {{"namespace", "ns"}, {"name", name}, {"uid", "u"}, {"resourceVersion", version}}}};
+}
+
+class InformerTest : public ::testing::Test {
+ protected:
+  InformerTest() {
+    ReflectorOptions options;
+    options.type = {"example.com", "v1", "widgets", "Widget", true};
+    informer_ = std::make_unique<Informer>(client_, options, clock_);
+  }
+  ~InformerTest() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  std::shared_ptr<FakeStream> Start() {
+    thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
+    return transport_->TakeStream();
+  }
+  static void EndInitialEvents(FakeStream& stream, const std::string& version) {
+    stream.PushEvent(
+        "BOOKMARK",
+        {{"metadata", {{"resourceVersion", version}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}});
+    stream.WaitUntilDrained();
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  Client client_{transport_, ClientOptions{}, clock_};
+  std::unique_ptr<Informer> informer_;
+  std::jthread thread_;
+};
+
+TEST_F(InformerTest, EveryHandlerHearsEveryEventAfterTheStoreHasChanged) {
+  Guarded<std::vector<std::string>> heard;
+  for (const char* who : {"first", "second"}) {
+    informer_->AddHandler([this, who, &heard](const Event& event) {
+      const std::string size = std::to_string(informer_->store().size());
+      const std::string what = !event.before ? "added " : !event.after ? "deleted " : "changed ";
+      heard.With([&](auto& said) { said.push_back(who + (" " + what) + size); });
+    });
+  }
+  std::shared_ptr<FakeStream> stream = Start();
+  EXPECT_FALSE(informer_->synced());
+  stream->PushEvent("ADDED", Object("a", "1"));
+  EndInitialEvents(*stream, "10");
+  EXPECT_TRUE(informer_->synced());
+  stream->PushEvent("MODIFIED", Object("a", "11"));
+  stream->PushEvent("DELETED", Object("a", "12"));
+  stream->WaitUntilDrained();
+  EXPECT_THAT(heard.With([](auto& said) { return said; }),
+              ElementsAre("first added 1", "second added 1", "first changed 1", "second changed 1", "first deleted 0",
+                          "second deleted 0"));
+}
+
+TEST_F(InformerTest, AHandlerThatThrowsCostsNobodyAnything) {
+  Guarded<int> heard;
+  informer_->AddHandler([](const Event&) { throw std::runtime_error("a bug"); });
+  informer_->AddHandler([](const Event&) { throw 3; });
+  informer_->AddHandler([&](const Event&) { heard.With([](int& count) { ++count; }); });
+  std::shared_ptr<FakeStream> stream = Start();
+  stream->PushEvent("ADDED", Object("a", "1"));
+  EndInitialEvents(*stream, "10");
+  stream->PushEvent("ADDED", Object("b", "11"));
+  stream->WaitUntilDrained();
+  EXPECT_EQ(heard.With([](int& count) { return count; }), 2);
+}
+
+TEST_F(InformerTest, DescribeSaysWhatStandsInTheWay) {
+  EXPECT_EQ(informer_->Describe(), "widgets: Empty");
+  transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
+    return std::make_shared<FakeStream>(StatusResponse(403, "Forbidden", "no"));
+  });
+  Start();
+  clock_.AwaitWaiters(1);
+  EXPECT_THAT(informer_->Describe(),
+              ::testing::StartsWith("widgets: Waiting: cannot watch widgets.example.com: Forbidden"));
+}
+
+using InformerDeathTest = InformerTest;
+
+TEST_F(InformerDeathTest, AHandlerThatComesTooLateIsAMistakeInTheProgram) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_DEATH(
+      {
+        std::stop_source stopped;
+        stopped.request_stop();
+        informer_->Run(stopped.get_token());
+        informer_->AddHandler([](const Event&) {});
+      },
+      "running informer");
+}
+
+}  // namespace
+}  // namespace yad
