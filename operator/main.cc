@@ -103,7 +103,8 @@ int Main(int argc, char** argv) {
   StatusServer health_server({options->health_probe_bind_address});
   health_server.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
   health_server.Handle("/readyz", [&manager] { return Readiness(manager); });
-  for (auto& [server, flag] : {std::pair{&metrics_server, "--metrics-bind-address"}, {&health_server, "--health-probe-bind-address"}}) {
+  for (auto& [server, flag] :
+       {std::pair{&metrics_server, "--metrics-bind-address"}, {&health_server, "--health-probe-bind-address"}}) {
     if (const Status serving = Serve(manager, *server, flag); !serving) {
       log::Err("Cannot listen", {{"flag", flag}, {"error", serving.error()}});
       return kCannotStart;

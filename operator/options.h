@@ -23,7 +23,8 @@ struct Options {
   log::Format log_format = log::Format::kText;
 };
 
-// nullopt: the process has to end with `exit_code` (help and version 0, a usage error 2); what there is to say has been printed.
+// nullopt: the process has to end with `exit_code` (help and version 0, a usage error 2); what there is to say has been
+// printed.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad

@@ -20,8 +20,8 @@ struct BackoffPolicy {
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy = {}, std::uint64_t seed = std::random_device{}());
-  Duration Next();   // the delay before the next attempt
-  void Reset();      // after a success
+  Duration Next();  // the delay before the next attempt
+  void Reset();     // after a success
 
  private:
   BackoffPolicy policy_;

@@ -19,8 +19,8 @@ using Duration = std::chrono::nanoseconds;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual SteadyTime Now() const = 0;       // for intervals
-  virtual WallTime WallNow() const = 0;     // for timestamps in objects
+  virtual SteadyTime Now() const = 0;    // for intervals
+  virtual WallTime WallNow() const = 0;  // for timestamps in objects
 
   // Waits on `cv` until `ready()`, `deadline`, or `stop`. Returns ready(). `lock` is held on return.
   virtual bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,

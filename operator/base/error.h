@@ -1,4 +1,5 @@
-// Errors as values. Functions that can fail return Result<T>; exceptions stop in the file that owns the throwing library.
+// Errors as values. Functions that can fail return Result<T>; exceptions stop in the file that owns the throwing
+// library.
 #ifndef OPERATOR_BASE_ERROR_H_
 #define OPERATOR_BASE_ERROR_H_
 
@@ -41,15 +42,15 @@ std::string_view ToString(Reason reason);
 
 // One field that an apiserver or our validation complains about.
 struct Cause {
-  std::string field;    // "spec.selector.matchLabels"
-  std::string reason;   // Kubernetes' CauseType, for instance "FieldValueInvalid".
+  std::string field;   // "spec.selector.matchLabels"
+  std::string reason;  // Kubernetes' CauseType, for instance "FieldValueInvalid".
   std::string message;
 };
 
 struct Error {
   Reason reason = Reason::kUnknown;
   std::string message;
-  int http_status = 0;                              // 0 where no HTTP answer exists.
+  int http_status = 0;                                   // 0 where no HTTP answer exists.
   std::optional<std::chrono::milliseconds> retry_after;  // The server's own wish.
   std::vector<Cause> causes;
 

@@ -16,19 +16,26 @@ constexpr std::chrono::seconds kWatchMargin{30};
 
 const char* ContentType(PatchType type) {
   switch (type) {
-    case PatchType::kMerge: return "application/merge-patch+json";
-    case PatchType::kJson: return "application/json-patch+json";
-    case PatchType::kStrategicMerge: return "application/strategic-merge-patch+json";
-    case PatchType::kApply: return "application/apply-patch+yaml";
+    case PatchType::kMerge:
+      return "application/merge-patch+json";
+    case PatchType::kJson:
+      return "application/json-patch+json";
+    case PatchType::kStrategicMerge:
+      return "application/strategic-merge-patch+json";
+    case PatchType::kApply:
+      return "application/apply-patch+yaml";
   }
   return "";
 }
 
 const char* ToString(Propagation propagation) {
   switch (propagation) {
-    case Propagation::kForeground: return "Foreground";
-    case Propagation::kOrphan: return "Orphan";
-    case Propagation::kBackground: break;
+    case Propagation::kForeground:
+      return "Foreground";
+    case Propagation::kOrphan:
+      return "Orphan";
+    case Propagation::kBackground:
+      break;
   }
   return "Background";
 }
@@ -282,8 +289,8 @@ Result<Json> Client::Create(const ResourceType& type, const Json& object, const 
   // The server makes a name of generateName; a subresource ("binding", "eviction") belongs to a named object.
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
   if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
-  const std::string path = options.subresource.empty() ? ResourcePath(type, ns)
-                                                       : ResourcePath(type, ns, key.name, options.subresource);
+  const std::string path =
+      options.subresource.empty() ? ResourcePath(type, ns) : ResourcePath(type, ns, key.name, options.subresource);
   HttpRequest request{.method = "POST",
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
@@ -318,8 +325,7 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
                       std::stop_token stop) {
   if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
-  Json body = {
-      {"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", ToString(options.propagation)}};
+  Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", ToString(options.propagation)}};
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
   HttpRequest request{.method = "DELETE",

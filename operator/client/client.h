@@ -38,7 +38,8 @@ struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  bool send_initial_events = false;  // server-side initial list; ends with a bookmark annotated k8s.io/initial-events-end
+  bool send_initial_events =
+      false;  // server-side initial list; ends with a bookmark annotated k8s.io/initial-events-end
   std::chrono::seconds timeout{300};  // The server ends the watch after this.
 };
 
@@ -69,14 +70,14 @@ struct WriteOptions {
 
 struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
-  std::string uid;               // Preconditions; empty: none.
+  std::string uid;  // Preconditions; empty: none.
   std::string resource_version;
 };
 
 struct ClientOptions {
-  std::string user_agent;                 // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
+  std::string user_agent;  // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
   std::string field_manager = "yurtappdaemon-operator";
-  double qps = 0;                         // 0: no client-side limit
+  double qps = 0;  // 0: no client-side limit
   int burst = 0;
   std::chrono::milliseconds timeout{30'000};
   // Called before each request: the value of the Authorization header, "" for none. May do I/O.

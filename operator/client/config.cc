@@ -63,12 +63,12 @@ Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, cons
   const std::string home = Variable("HOME");
   const std::string home_file = home.empty() ? "" : home + "/.kube/config";
   if (!home.empty() && Exists(home_file)) return LoadFile(home_file, context);
-  return Fail(Reason::kConfig,
-              "no cluster to talk to was found: --kubeconfig is not given, KUBECONFIG is not set, " +
-                  (in_pod ? "the pod has no service account token (" + token + "; is automountServiceAccountToken false?)"
-                          : std::string("this is no pod (KUBERNETES_SERVICE_HOST is not set)")) +
-                  ", and " + (home.empty() ? "HOME is not set" : home_file + " does not exist") +
-                  " (give --kubeconfig FILE, or set KUBECONFIG)");
+  return Fail(Reason::kConfig, "no cluster to talk to was found: --kubeconfig is not given, KUBECONFIG is not set, " +
+                                   (in_pod ? "the pod has no service account token (" + token +
+                                                 "; is automountServiceAccountToken false?)"
+                                           : std::string("this is no pod (KUBERNETES_SERVICE_HOST is not set)")) +
+                                   ", and " + (home.empty() ? "HOME is not set" : home_file + " does not exist") +
+                                   " (give --kubeconfig FILE, or set KUBECONFIG)");
 }
 
 Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
@@ -136,8 +136,10 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
   } else if (!config.token.empty()) {
     options.authorization = [header = "Bearer " + config.token]() -> Result<std::string> { return header; };
   } else if (!config.username.empty()) {
-    options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)]()
-        -> Result<std::string> { return header; };
+    options.authorization = [header = "Basic " +
+                                      Base64Encode(config.username + ":" + config.password)]() -> Result<std::string> {
+      return header;
+    };
   }
   return std::make_unique<Client>(std::move(*transport), std::move(options));
 }

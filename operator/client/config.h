@@ -46,7 +46,8 @@ Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, cons
 Result<ClusterConfig> LoadInClusterConfig(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// A client over the real transport, with the config's credentials wired in (token files re-read, exec plugins run and cached until they expire).
+// A client over the real transport, with the config's credentials wired in (token files re-read, exec plugins run and
+// cached until they expire).
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options);
 
 }  // namespace yad

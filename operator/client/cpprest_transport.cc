@@ -35,7 +35,7 @@ struct Slot {
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;  // "" where the library's own is right
+  std::string host_header;         // "" where the library's own is right
   std::shared_ptr<TlsClient> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
@@ -59,7 +59,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The library gives the value of the lower layer's error code, without its category; the text says which step failed.
+    // The library gives the value of the lower layer's error code, without its category; the text says which step
+    // failed.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -214,7 +215,8 @@ class Exchange : public HttpStream {
   template <typename T>
   Result<T> Await(pplx::task<T> task, std::exception_ptr& failure) {
     auto slot = std::make_shared<Slot<T>>();
-    // An exception that nobody takes out of a task ends the process: this continuation takes every one, and throws none.
+    // An exception that nobody takes out of a task ends the process: this continuation takes every one, and throws
+    // none.
     task.then([slot](pplx::task<T> done) {
       std::optional<T> value;
       std::exception_ptr thrown;
@@ -238,10 +240,11 @@ class Exchange : public HttpStream {
       }
     }
     if (stop_.stop_requested()) return Cancelled();
-    Cancel();
     if (failure == nullptr) {
-      return Fail(Reason::kTransport,
-                  what_ + (head_.status == 0 ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
+      Cancel();
+      return Fail(
+          Reason::kTransport,
+          what_ + (head_.status == 0 ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
     }
     return Fail(server_->Explain(failure));
   }

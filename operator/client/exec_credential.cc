@@ -39,8 +39,8 @@ Result<ExecCredential> ParseExecCredential(const std::string& output, const std:
     return Fail(Reason::kConfig, "it printed no object of kind ExecCredential");
   }
   if (StringAt(*parsed, {"apiVersion"}) != api_version) {
-    return Fail(Reason::kConfig, "it was asked for " + api_version + " and printed " +
-                                     Excerpt(StringAt(*parsed, {"apiVersion"}), 80));
+    return Fail(Reason::kConfig,
+                "it was asked for " + api_version + " and printed " + Excerpt(StringAt(*parsed, {"apiVersion"}), 80));
   }
   ExecCredential credential;
   credential.token = StringAt(*parsed, {"status", "token"});
@@ -100,8 +100,8 @@ Result<ExecCredential> ExecCredentialSource::Run() const {
   }
   if (result->exit_code != 0) {
     const std::string tail = Trim(result->error_tail);
-    return fail(Reason::kTransport, "exit code " + std::to_string(result->exit_code) +
-                                        (tail.empty() ? "" : ": " + Excerpt(tail, 1024)));
+    return fail(Reason::kTransport,
+                "exit code " + std::to_string(result->exit_code) + (tail.empty() ? "" : ": " + Excerpt(tail, 1024)));
   }
   Result<ExecCredential> credential = ParseExecCredential(result->output, plugin_.api_version);
   if (!credential) return fail(credential.error().reason, credential.error().message);

@@ -49,7 +49,8 @@ class ExecCredentialSource {
   SteadyTime fetched_at_;
 };
 
-// A transport that is built anew when the plugin gives another client certificate. Requests that are under way keep theirs.
+// A transport that is built anew when the plugin gives another client certificate. Requests that are under way keep
+// theirs.
 class ExecCredentialTransport : public HttpTransport {
  public:
   ExecCredentialTransport(std::shared_ptr<ExecCredentialSource> source, TransportOptions options)

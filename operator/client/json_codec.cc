@@ -31,12 +31,17 @@ bool NestsTooDeeply(std::string_view text) {
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text) {
+  Json::parser_callback_t shallow;  // Costs too much to be used where it is not needed.
   if (NestsTooDeeply(text)) {
-    return Fail(Reason::kDecode, "JSON nested deeper than " + std::to_string(kMaxParseDepth) + " levels is refused");
+    shallow = [](int depth, Json::parse_event_t event, Json&) {
+      const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+      return !begins || depth < kMaxParseDepth;
+    };
   }
-  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json value = Json::parse(text, shallow, /*allow_exceptions=*/false);
   if (value.is_discarded()) {
-    return Fail(Reason::kDecode, text.empty() ? "an empty text where JSON was expected" : "no valid JSON: " + Excerpt(text));
+    return Fail(Reason::kDecode,
+                text.empty() ? "an empty text where JSON was expected" : "no valid JSON: " + Excerpt(text));
   }
   return value;
 }

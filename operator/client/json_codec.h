@@ -11,10 +11,12 @@
 
 namespace yad {
 
-// Deeper nesting is refused: whoever walks or prints an object recurses. Kubernetes' own objects have about 20 levels.
+// What nests deeper is left out: whoever walks or prints an object recurses, and one such object must not keep a list
+// or a watch from being read. It is still deeper than kMaxJsonDepth then, which validation refuses. Kubernetes' own
+// objects have about 20 levels.
 inline constexpr int kMaxParseDepth = 1000;
 
-// kDecode where the text is no JSON, has invalid UTF-8, or nests too deeply. Never throws.
+// kDecode where the text is no JSON or has invalid UTF-8. Never throws.
 Result<Json> ParseJson(std::string_view text);
 
 // Compact text. Invalid UTF-8 (which only we could have put there) becomes U+FFFD instead of an exception.

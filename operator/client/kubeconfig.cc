@@ -117,8 +117,9 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    YAML::Node body = item[body_key];
-    if (!body.IsDefined() || body.IsNull()) body = YAML::Node(YAML::NodeType::Map);
+    // An undefined node cannot even be assigned to.
+    const YAML::Node found = item[body_key];
+    const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");
     into.try_emplace(name.Scalar(), Entry{body, file});
   }
@@ -126,7 +127,9 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
 }
 
 Status MergeFile(const KubeconfigFile& file, Merged& into) {
-  const auto fail = [&](const std::string& why) { return Fail(Reason::kConfig, "kubeconfig " + file.path + ": " + why); };
+  const auto fail = [&](const std::string& why) {
+    return Fail(Reason::kConfig, "kubeconfig " + file.path + ": " + why);
+  };
   const YAML::Node root = YAML::Load(file.text);
   if (root.IsNull() || !root.IsDefined()) return {};  // An empty file adds nothing.
   if (!root.IsMap()) return fail("this is no kubeconfig: a map with clusters, users and contexts is expected");
@@ -215,10 +218,12 @@ void ReadUser(Fields& fields, const std::string& file, ClusterConfig& config) {
   config.password = fields.String("password");
   if (config.token.find_first_of("\r\n") != std::string::npos) fields.Fail("token holds a line break");
   if (fields.Has("auth-provider")) {
-    fields.Fail("auth-provider is not supported (kubectl dropped it in 1.26): use exec, a token or a client certificate");
+    fields.Fail(
+        "auth-provider is not supported (kubectl dropped it in 1.26): use exec, a token or a client certificate");
   }
   for (const char* key : {"as", "as-uid", "as-groups", "as-user-extra"}) {
-    if (fields.Has(key)) fields.Fail(std::string(key) + ": impersonation is not supported: use the user's own credentials");
+    if (fields.Has(key))
+      fields.Fail(std::string(key) + ": impersonation is not supported: use the user's own credentials");
   }
   const YAML::Node exec = fields.body()["exec"];
   if (!exec.IsDefined() || exec.IsNull()) return;
@@ -231,7 +236,9 @@ void ReadUser(Fields& fields, const std::string& file, ClusterConfig& config) {
 }
 
 Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wanted) {
-  const auto fail = [&](const std::string& why) { return Fail(Reason::kConfig, "kubeconfig " + merged.files + ": " + why); };
+  const auto fail = [&](const std::string& why) {
+    return Fail(Reason::kConfig, "kubeconfig " + merged.files + ": " + why);
+  };
   const std::string name = wanted.empty() ? merged.current_context : wanted;
   if (name.empty()) {
     return fail("no current-context is set; contexts there: " + NamesOf(merged.contexts) +
@@ -265,8 +272,8 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   if (user_name.empty()) return config;  // anonymous, as kubectl
   const auto user = merged.users.find(user_name);
   if (user == merged.users.end()) {
-    return Fail(Reason::kConfig, where + " names user " + Quote(user_name) + ", which is not defined; users there: " +
-                                     NamesOf(merged.users));
+    return Fail(Reason::kConfig, where + " names user " + Quote(user_name) +
+                                     ", which is not defined; users there: " + NamesOf(merged.users));
   }
   Fields user_fields(user->second, "kubeconfig " + user->second.file + ": user " + Quote(user_name));
   ReadUser(user_fields, user->second.file, config);

@@ -15,8 +15,9 @@ struct KubeconfigFile {
   std::string text;
 };
 
-// Merges the files as kubectl does (the first that names a cluster, a user or a context wins, entry by entry), and makes a
-// config of one context; `context` empty: the first current-context. Certificates and keys named in it are read.
+// Merges the files as kubectl does (the first that names a cluster, a user or a context wins, entry by entry), and
+// makes a config of one context; `context` empty: the first current-context. Certificates and keys named in it are
+// read.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 
 }  // namespace yad

@@ -42,21 +42,36 @@ constexpr std::array kReasons = {
 
 Reason ReasonByCode(int code) {
   switch (code) {
-    case 400: return Reason::kBadRequest;
-    case 401: return Reason::kUnauthorized;
-    case 403: return Reason::kForbidden;
-    case 404: return Reason::kNotFound;
-    case 405: return Reason::kMethodNotAllowed;
-    case 409: return Reason::kConflict;
-    case 410: return Reason::kExpired;
-    case 413: return Reason::kBadRequest;
-    case 415: return Reason::kUnsupportedMediaType;
-    case 422: return Reason::kInvalid;
-    case 429: return Reason::kTooManyRequests;
-    case 500: return Reason::kInternalError;
-    case 503: return Reason::kServiceUnavailable;
-    case 504: return Reason::kServerTimeout;
-    default: return Reason::kUnknown;
+    case 400:
+      return Reason::kBadRequest;
+    case 401:
+      return Reason::kUnauthorized;
+    case 403:
+      return Reason::kForbidden;
+    case 404:
+      return Reason::kNotFound;
+    case 405:
+      return Reason::kMethodNotAllowed;
+    case 409:
+      return Reason::kConflict;
+    case 410:
+      return Reason::kExpired;
+    case 413:
+      return Reason::kBadRequest;
+    case 415:
+      return Reason::kUnsupportedMediaType;
+    case 422:
+      return Reason::kInvalid;
+    case 429:
+      return Reason::kTooManyRequests;
+    case 500:
+      return Reason::kInternalError;
+    case 503:
+      return Reason::kServiceUnavailable;
+    case 504:
+      return Reason::kServerTimeout;
+    default:
+      return Reason::kUnknown;
   }
 }
 

@@ -143,8 +143,8 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
   pid_t pid = -1;
-  const int failed = posix_spawnp(&pid, program.command.c_str(), &actions, &attributes, Pointers(args).data(),
-                                  Pointers(env).data());
+  const int failed =
+      posix_spawnp(&pid, program.command.c_str(), &actions, &attributes, Pointers(args).data(), Pointers(env).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   output_child.Close();

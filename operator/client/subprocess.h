@@ -19,9 +19,9 @@ struct Subprocess {
 };
 
 struct SubprocessResult {
-  int exit_code = 0;        // 128 + signal where one ended it
-  std::string output;       // of standard output
-  std::string error_tail;   // the end of standard error
+  int exit_code = 0;       // 128 + signal where one ended it
+  std::string output;      // of standard output
+  std::string error_tail;  // the end of standard error
 };
 
 // Standard input is empty. Past the time-out the program and its children are killed.

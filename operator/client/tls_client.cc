@@ -253,7 +253,10 @@ int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
     return 0;
   }
   const int verdict = X509_verify_cert(chain);
-  if (verdict <= 0) self->SetRefusal(Refusal(chain, self->name_, self->material_->trusted != nullptr));
+  if (verdict <= 0) {
+    self->SetRefusal(Refusal(chain, self->name_, self->material_->trusted != nullptr));
+    ERR_clear_error();  // The connection reports its oldest error, which has to be that the verification failed.
+  }
   return verdict > 0 ? 1 : 0;
 }
 
@@ -272,11 +275,15 @@ std::string TlsClient::Explain(int code) const {
   if (ERR_GET_LIB(packed) != ERR_LIB_SSL) return "";
   const int reason = ERR_GET_REASON(packed);
   switch (reason) {
-    case SSL_R_CERTIFICATE_VERIFY_FAILED: return last_refusal();
-    case SSL_R_WRONG_VERSION_NUMBER: return "the server does not speak TLS on this port";
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+      return last_refusal();
+    case SSL_R_WRONG_VERSION_NUMBER:
+      return "the server does not speak TLS on this port";
     case SSL_R_UNSUPPORTED_PROTOCOL:
-    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION: return "the server offers no TLS 1.2 or later";
-    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return "the server wants a client certificate, and none is configured";
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      return "the server offers no TLS 1.2 or later";
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+      return "the server wants a client certificate, and none is configured";
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:

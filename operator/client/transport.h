@@ -18,7 +18,7 @@ struct HttpRequest {
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
   std::map<std::string, std::string> headers;  // Authorization and User-Agent are added by the client.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};   // For a stream: the longest silence between two chunks.
+  std::chrono::milliseconds timeout{30'000};  // For a stream: the longest silence between two chunks.
 };
 
 struct HttpResponse {

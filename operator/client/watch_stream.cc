@@ -57,8 +57,7 @@ Result<std::optional<WatchEvent>> WatchDecoder::Next() {
     if (!event) return Fail(std::move(event.error()));
     return std::optional<WatchEvent>(std::move(*event));
   }
-  return Fail(Reason::kDecode,
-              "a line of the watch is longer than " + std::to_string(kMaxWatchLine >> 20) + " MiB");
+  return Fail(Reason::kDecode, "a line of the watch is longer than " + std::to_string(kMaxWatchLine >> 20) + " MiB");
 }
 
 bool WatchDecoder::InMiddle() const { return !IsBlank(std::string_view(buffer_).substr(begin_)); }

@@ -74,8 +74,8 @@ struct Entry {
   WallTime last;
   SteadyTime last_seen;
   std::int32_t count = 1;
-  std::int32_t written = 0;    // the count that the server knows; 0: the event is not there
-  SteadyTime next_write{};     // of the series, not before
+  std::int32_t written = 0;  // the count that the server knows; 0: the event is not there
+  SteadyTime next_write{};   // of the series, not before
   bool queued = false;
   int failures = 0;
 };
@@ -142,9 +142,8 @@ struct EventRecorder::Impl {
     made->reason = Clean(reason, kMaxField);
     made->action = Clean(action.empty() ? reason : action, kMaxField);
     made->note = Clean(note, kMaxNote);
-    for (const std::string& part :
-         {regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name, regarding.uid, made->reason,
-          made->action, made->note}) {
+    for (const std::string& part : {regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name,
+                                    regarding.uid, made->reason, made->action, made->note}) {
       made->key.append(part).push_back('\0');
     }
     made->key.push_back(type == EventType::kWarning ? 'W' : 'N');
@@ -174,7 +173,8 @@ struct EventRecorder::Impl {
         made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
                        EventName(regarding.key.name, last_stamp)};
         // What is at rest may go: its next repeat is then an event of its own.
-        if (entries.size() >= 4 * options.capacity) std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
+        if (entries.size() >= 4 * options.capacity)
+          std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
         entries[made->key] = made;
         Queue(made, now);
       }
@@ -219,10 +219,9 @@ struct EventRecorder::Impl {
     const WallTime last = entry->last;
     const bool create = entry->written == 0;
     lock.unlock();
-    Result<Json> written =
-        create ? Create(*entry, count, last, hard_stop)
-               : client.Patch(EventResource(), entry->event, PatchType::kMerge, {{"series", Series(count, last)}}, {},
-                              hard_stop);
+    Result<Json> written = create ? Create(*entry, count, last, hard_stop)
+                                  : client.Patch(EventResource(), entry->event, PatchType::kMerge,
+                                                 {{"series", Series(count, last)}}, {}, hard_stop);
     lock.lock();
 
     entry->queued = false;

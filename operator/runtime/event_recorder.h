@@ -25,21 +25,22 @@ enum class EventType { kNormal, kWarning };
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Never blocks and never fails: an event that can't be kept is dropped and counted. `reason` is CamelCase, at most 128
-  // characters; `note` is cut at 1,024 bytes (on a character's edge); `action` says what was done or tried.
+  // Never blocks and never fails: an event that can't be kept is dropped and counted. `reason` is CamelCase, at most
+  // 128 characters; `note` is cut at 1,024 bytes (on a character's edge); `action` says what was done or tried.
   virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
                       const std::string& action, const std::string& note) = 0;
 };
 
 struct EventRecorderOptions {
-  std::string controller;  // reportingController: "yurtappdaemon-operator"
-  std::string instance;    // reportingInstance: the pod's name
-  std::size_t capacity = 1000;       // events waiting to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);  // a repeat within it becomes a series on the first event
+  std::string controller;                              // reportingController: "yurtappdaemon-operator"
+  std::string instance;                                // reportingInstance: the pod's name
+  std::size_t capacity = 1000;                         // events waiting to be written; more are dropped
+  Duration series_window = std::chrono::minutes(6);    // a repeat within it becomes a series on the first event
   Duration series_refresh = std::chrono::seconds(30);  // at most one write in this time for one series
 };
 
-// Writes from a thread of its own; repeats of the same (object, type, reason, action, note) become one event with a series.
+// Writes from a thread of its own; repeats of the same (object, type, reason, action, note) become one event with a
+// series.
 class EventRecorder : public EventSink {
  public:
   EventRecorder(Client& client, EventRecorderOptions options, Clock& clock = Clock::Real());

@@ -109,7 +109,8 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // One request, which ends at `deadline`, or after half of renew_deadline: a hung connection must leave time for another try.
+  // One request, which ends at `deadline`, or after half of renew_deadline: a hung connection must leave time for
+  // another try.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
     const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
@@ -156,8 +157,7 @@ struct LeaderElector::Impl {
     if (record.fingerprint == observed.fingerprint) return;
     observed_at = clock.Now();
     observed = std::move(record);
-    const std::string before =
-        shared.With([&](Shared& s) { return std::exchange(s.holder, observed.holder); });
+    const std::string before = shared.With([&](Shared& s) { return std::exchange(s.holder, observed.holder); });
     if (before == observed.holder) return;
     if (!observed.holder.empty()) {
       log::Info("new leader", {{"lease", options.lease.ToString()}, {"identity", observed.holder}});
@@ -222,9 +222,9 @@ struct LeaderElector::Impl {
                            {"metadata", {{"name", options.lease.name}, {"namespace", options.lease.ns}}},
                            {"spec", std::move(spec)}};
       const SteadyTime sent_at = clock.Now();
-      return Took(Request(deadline, stop,
-                          [&](std::stop_token token) { return client.Create(LeaseType(), object, {}, token); }),
-                  sent_at);
+      return Took(
+          Request(deadline, stop, [&](std::stop_token token) { return client.Create(LeaseType(), object, {}, token); }),
+          sent_at);
     }
 
     Observe(*std::move(found));
@@ -291,8 +291,7 @@ void LeaderElector::Release() {
   for (int attempt = 0; attempt < 2 && impl_->lease; ++attempt) {
     const std::string now = FormatMicroTime(impl_->clock.WallNow());
     Result<Json> released = impl_->Update(
-        *impl_->lease,
-        {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"acquireTime", now}, {"renewTime", now}},
+        *impl_->lease, {{"holderIdentity", ""}, {"leaseDurationSeconds", 1}, {"acquireTime", now}, {"renewTime", now}},
         SteadyTime::max(), {});
     if (released) {
       impl_->Observe(*std::move(released));

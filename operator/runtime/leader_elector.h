@@ -34,8 +34,8 @@ class LeaderElector {
   // Gives the lease back, so that another can take it at once. Only after all writing has ended.
   void Release();
 
-  bool is_leader() const;           // thread-safe
-  std::string holder() const;       // thread-safe; who was last seen to hold it
+  bool is_leader() const;      // thread-safe
+  std::string holder() const;  // thread-safe; who was last seen to hold it
   // Called on the elector's thread when the holder changes.
   void OnNewLeader(std::function<void(const std::string& identity)> callback);
 

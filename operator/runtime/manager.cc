@@ -150,6 +150,7 @@ struct Manager::Impl {
   }
 
   void StartControllers() {
+    controllers_run = true;  // before the first of them asks
     for (const auto& controller : controllers) {
       Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
         run->Run(stop);
@@ -157,7 +158,6 @@ struct Manager::Impl {
         return {};
       });
     }
-    controllers_run = true;
   }
 
   // Until something ends it: `stop`, a failure, or the loss of the lease.
@@ -230,9 +230,8 @@ Manager::~Manager() = default;
 
 Informer& Manager::InformerFor(ReflectorOptions options) {
   const ResourceType& type = options.type;
-  std::unique_ptr<Informer>& informer =
-      impl_->informers[{type.group, type.version, type.resource, options.ns, options.label_selector,
-                        options.field_selector}];
+  std::unique_ptr<Informer>& informer = impl_->informers[{type.group, type.version, type.resource, options.ns,
+                                                          options.label_selector, options.field_selector}];
   if (!informer) informer = std::make_unique<Informer>(impl_->client, std::move(options), impl_->clock);
   return *informer;
 }

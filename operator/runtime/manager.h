@@ -26,26 +26,27 @@ struct ManagerOptions {
 
 // How Run ended; main turns it into an exit code.
 enum class RunOutcome {
-  kStopped,        // asked to, and everything ended in time
+  kStopped,  // asked to, and everything ended in time
   // Threads may still run after these two, and the Manager's destructor waits for them: main calls _exit.
-  kLeaseLost,      // another process may lead now: this one must end at once
-  kStopTimedOut,   // something did not end within stop_timeout
+  kLeaseLost,     // another process may lead now: this one must end at once
+  kStopTimedOut,  // something did not end within stop_timeout
 
-  kFailed,         // a Runnable returned an error, or a thread threw
+  kFailed,  // a Runnable returned an error, or a thread threw
 };
 
-// Something with a thread of its own on every replica, whoever leads (a server, say). Returns when `stop` fires; an Error ends the process.
+// Something with a thread of its own on every replica, whoever leads (a server, say). Returns when `stop` fires; an
+// Error ends the process.
 using Runnable = std::function<Status(std::stop_token stop)>;
 
-// Set up by one thread, then Run is called once. Informers run on every replica, so that a new leader starts with full caches;
-// a replica waits for the lease only once its own have synced.
+// Set up by one thread, then Run is called once. Informers run on every replica, so that a new leader starts with full
+// caches; a replica waits for the lease only once its own have synced.
 class Manager {
  public:
   Manager(Client& client, ManagerOptions options, Clock& clock = Clock::Real());
   ~Manager();
 
-  // The informer for these options; shared if the same (type, namespace, selectors) was asked for before: the first one's other
-  // options hold.
+  // The informer for these options; shared if the same (type, namespace, selectors) was asked for before: the first
+  // one's other options hold.
   Informer& InformerFor(ReflectorOptions options);
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);

@@ -411,6 +411,7 @@ struct Reflector::Impl {
   SteadyTime opened_at{};
   SteadyTime streaming_refused_until{};
   int failed_resumes = 0;      // since the last progress
+  int failed_lists = 0;        // since the last good one
   bool watch_failing = false;  // No watch has made progress since the last one failed, whatever lists say.
   std::string reported;        // the failure that was logged last: verb and reason
 

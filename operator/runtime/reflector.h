@@ -26,8 +26,9 @@ struct ReflectorOptions {
   std::chrono::seconds watch_timeout{300};
   BackoffPolicy backoff;
   Projector project;
-  // Asked before each list which version of `type` to read, where that is for the cluster to say. `failures` counts the lists that
-  // have failed since the last good one. Its Error is that of a failed list (kNotFound: the type is missing).
+  // Asked before each list which version of `type` to read, where that is for the cluster to say. `failures` counts the
+  // lists that have failed since the last good one. Its Error is that of a failed list (kNotFound: the type is
+  // missing).
   std::function<Result<ResourceType>(int failures, std::stop_token stop)> resolve;
 };
 

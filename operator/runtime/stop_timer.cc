@@ -31,15 +31,20 @@ void StopTimer::Move(SteadyTime deadline) {
 
 void StopTimer::End() {
   parent_.reset();
-  Move(SteadyTime::max());
+  std::unique_lock lock(mutex_);
+  deadline_ = SteadyTime::max();
+  ++generation_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return seen_ == generation_; });
 }
 
 void StopTimer::Loop(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     const std::uint64_t generation = generation_;
-    const bool changed =
-        clock_.WaitUntil(changed_, lock, stop, deadline_, [&] { return generation_ != generation; });
+    seen_ = generation;
+    changed_.notify_all();
+    const bool changed = clock_.WaitUntil(changed_, lock, stop, deadline_, [&] { return generation_ != generation; });
     if (changed || stop.stop_requested()) continue;
     std::stop_source due = source_;
     deadline_ = SteadyTime::max();

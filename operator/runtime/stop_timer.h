@@ -26,7 +26,7 @@ class StopTimer {
   std::stop_token Begin(SteadyTime deadline, std::stop_token parent = {});
   // Another deadline for the token of the last Begin.
   void Move(SteadyTime deadline);
-  // The token of the last Begin is left alone.
+  // The token of the last Begin is left alone: it won't fire any more, and nothing waits for its deadline.
   void End();
 
  private:
@@ -38,8 +38,9 @@ class StopTimer {
   std::condition_variable_any changed_;
   std::stop_source source_;
   SteadyTime deadline_ = SteadyTime::max();
-  std::uint64_t generation_ = 0;
-  std::jthread thread_;  // last: it uses all of the above
+  std::uint64_t generation_ = 0;  // of deadline_
+  std::uint64_t seen_ = 0;        // the one that the thread waits for
+  std::jthread thread_;           // last: it uses all of the above
 };
 
 }  // namespace yad

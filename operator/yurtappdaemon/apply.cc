@@ -1,9 +1,12 @@
 #include "operator/yurtappdaemon/apply.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
+#include "operator/yurtappdaemon/adoption.h"
 
 namespace yad {
 namespace {
@@ -17,84 +20,112 @@ struct Refusal {
 
 // What a refused write is called in status. nullopt: it may succeed by itself, and is no failure yet.
 std::optional<Refusal> RefusalOf(const Error& error) {
-  if (IsTransient(error) || error.reason == Reason::kConflict || error.reason == Reason::kCancelled) return std::nullopt;
-  if (error.reason == Reason::kForbidden && error.message.find("exceeded quota") != std::string::npos) {
-    return Refusal{"QuotaExceeded", error.message};
+  switch (error.reason) {
+    case Reason::kConflict:
+    case Reason::kCancelled:
+    case Reason::kDecode:        // It may well have happened.
+    case Reason::kUnauthorized:  // It is about us, not about the workload.
+    case Reason::kNotFound:      // It, or its namespace, has just been deleted: the watch will tell.
+      return std::nullopt;
+    case Reason::kInternalError:
+      if (error.message.find("failed calling webhook") == std::string::npos) return std::nullopt;
+      return Refusal{"WebhookFailed", error.message};
+    case Reason::kForbidden:
+      if (error.message.find("exceeded quota") != std::string::npos) return Refusal{kQuotaExceeded, error.message};
+      for (const Cause& cause : error.causes) {
+        if (cause.reason == "NamespaceTerminating") return std::nullopt;
+      }
+      break;
+    default:
+      if (IsTransient(error)) return std::nullopt;
   }
   return Refusal{std::string(ToString(error.reason)), error.message};
 }
 
-bool ControlledBy(const Json& object, const std::string& uid) {
-  const ObjectMeta meta = ParseMeta(object);
+std::string ControllerOf(const ObjectMeta& meta) {
+  const OwnerReference* controller = meta.controller();
+  return controller == nullptr ? "nobody" : controller->kind + " " + controller->name;
+}
+
+bool ControlledBy(const ObjectMeta& meta, const std::string& uid) {
   const OwnerReference* controller = meta.controller();
   return controller != nullptr && controller->uid == uid;
 }
 
-// The name that status remembers for a pool: a workload made by OpenYurt keeps its generated one.
-std::string RememberedName(const YurtAppDaemon& daemon, const std::string& pool) {
+tl::unexpected<Error> Taken(const YurtAppDaemon& daemon, const std::string& name, const std::string& why) {
+  return Fail(Error{
+      Reason::kAlreadyExists,
+      TypeOf(daemon.kind).kind + " " + name + " exists already and " + why + "; it is left alone: delete or rename it",
+      0,
+      std::nullopt,
+      {}});
+}
+
+// The names that status remembers for pools: a workload made by OpenYurt keeps its generated one.
+std::unordered_map<std::string, std::string> RememberedNames(const YurtAppDaemon& daemon) {
+  std::unordered_map<std::string, std::string> names;
   const Json* pools = Find(daemon.status, {"pools"});
-  if (pools == nullptr || !pools->is_array()) return "";
-  for (const Json& entry : *pools) {
-    if (StringAt(entry, {"name"}) == pool) return StringAt(entry, {"workload"});
-  }
-  return "";
+  if (pools == nullptr || !pools->is_array()) return names;
+  for (const Json& entry : *pools) names.emplace(StringAt(entry, {"name"}), StringAt(entry, {"workload"}));
+  return names;
 }
 
 }  // namespace
 
-PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live,
-                                           bool live_is_fresh, std::stop_token stop) const {
+PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                           std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
-  const ObjectMeta meta = ParseMeta(live);
+  const ObjectMeta& meta = plan.workload->object->meta();
+  Json live = plan.workload->object->Parse();
   for (int attempt = 1;; ++attempt) {
     auto merged = MergedWorkload(daemon, plan, live);
     if (!merged) return {Fail(merged.error()), Write::kNone};
-    if (live_is_fresh && *merged == live) return {std::move(live), Write::kNone};
+    if (attempt > 1 && *merged == live) return {std::move(live), Write::kNone};
     auto updated = client_.Update(type, *merged, {}, stop);
     if (updated) return {std::move(updated), plan.write};
-    if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts) return {std::move(updated), plan.write};
+    if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
+      return {std::move(updated), plan.write};
     // Its own controllers write status all the time: merge once more onto what is there now.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {std::move(fresh), Write::kNone};
-    if (ParseMeta(*fresh).uid != meta.uid) {
-      return {Fail(Reason::kConflict, meta.key.ToString() + " was replaced meanwhile"), Write::kNone};
+    const ObjectMeta now = ParseMeta(*fresh);
+    if (now.uid != meta.uid || now.deleting()) {
+      return {Fail(Reason::kConflict, meta.key.ToString() + " was deleted or replaced meanwhile"), Write::kNone};
+    }
+    if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid)) {
+      return {Taken(daemon, meta.key.name, "is controlled by " + ControllerOf(now)), Write::kNone};
     }
     live = *std::move(fresh);
-    if (live.contains("metadata") && live["metadata"].is_object()) live["metadata"].erase("managedFields");
-    live_is_fresh = true;
+    live["metadata"].erase("managedFields");
   }
 }
 
 std::optional<PlanExecutor::Attempt> PlanExecutor::Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan,
                                                            const std::string& name, std::stop_token stop) const {
-  auto existing = client_.Get(TypeOf(daemon.kind), {daemon.meta.key.ns, name}, stop);
+  const ResourceType& type = TypeOf(daemon.kind);
+  auto existing = client_.Get(type, {daemon.meta.key.ns, name}, stop);
   if (!existing) {
     if (existing.error().reason == Reason::kNotFound) return std::nullopt;
-    return Attempt{Fail(existing.error()), Write::kNone};
+    return Attempt{Fail(existing.error())};
   }
   const ObjectMeta meta = ParseMeta(*existing);
-  if (!ControlledBy(*existing, daemon.meta.uid)) {
-    const OwnerReference* controller = meta.controller();
-    const std::string whose = controller == nullptr ? "nobody" : controller->kind + " " + controller->name;
-    return Attempt{Fail(Error{Reason::kAlreadyExists,
-                              TypeOf(daemon.kind).kind + " " + name + " exists already and is controlled by " + whose +
-                                  "; it is left alone: delete or rename it",
-                              0, std::nullopt, {}}),
-                   Write::kNone};
-  }
-  if (meta.deleting()) return Attempt{Fail(Reason::kConflict, name + " is still being deleted"), Write::kNone};
-  (*existing)["metadata"].erase("managedFields");
-  PoolPlan repair = plan;
-  repair.write = Write::kRepair;
-  repair.from.inputs = plan.to.inputs;
-  return Update(daemon, repair, *std::move(existing), true, stop);
+  if (!ControlledBy(meta, daemon.meta.uid))
+    return Attempt{Taken(daemon, name, "is controlled by " + ControllerOf(meta))};
+  const std::string pool = StringAt(*existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (pool != plan.pool) return Attempt{Taken(daemon, name, "selects the pods of pool \"" + pool + "\"")};
+  if (meta.deleting()) return Attempt{Fail(Reason::kConflict, name + " is still being deleted")};
+  if (meta.Label(kPoolNameLabel) == plan.pool) return Attempt{std::move(existing), Write::kNone, true};
+  const Json patch = {
+      {"metadata",
+       {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
+  return Attempt{client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop), Write::kRepair, true};
 }
 
-PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                           const std::string& remembered, std::stop_token stop) const {
   auto wanted = NewWorkload(daemon, plan);
-  if (!wanted) return {Fail(wanted.error()), Write::kNone};
+  if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  const std::string remembered = RememberedName(daemon, plan.pool);
   if (!remembered.empty() && remembered != name) {
     if (auto reclaimed = Reclaim(daemon, plan, remembered, stop)) {
       const bool foreign = !reclaimed->object && reclaimed->object.error().reason == Reason::kAlreadyExists;
@@ -104,7 +135,23 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
   auto created = client_.Create(TypeOf(daemon.kind), *wanted, {}, stop);
   if (created || created.error().reason != Reason::kAlreadyExists) return {std::move(created), Write::kCreate};
   if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
-  return {Fail(Reason::kConflict, name + " came and went while it was created"), Write::kNone};
+  return {Fail(Reason::kConflict, name + " came and went while it was created")};
+}
+
+Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const {
+  const ResourceType& type = TypeOf(daemon.kind);
+  if (removal.kept) {
+    // The caches may show a workload that we have deleted already: both would be gone.
+    const ObjectMeta& kept = removal.kept->object->meta();
+    const auto now = client_.Get(type, kept.key, stop);
+    if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
+    const ObjectMeta meta = ParseMeta(*now);
+    if (meta.uid != kept.uid || meta.deleting()) return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+  }
+  const ObjectMeta& meta = removal.workload.object->meta();
+  DeleteOptions options;
+  options.uid = meta.uid;
+  return client_.Delete(type, meta.key, options, stop);
 }
 
 Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const {
@@ -121,6 +168,11 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (plan.pools[i].write != Write::kNone) writes.push_back(i);
   }
 
+  const auto remembered = RememberedNames(daemon);
+  const bool adopts =
+      std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kAdopt; });
+  const Status adopter = adopts ? ConfirmAdopter(client_, daemon.meta, stop) : Status();
+
   struct Done {
     Attempt attempt;
     ObjectPtr object;
@@ -130,23 +182,27 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   std::vector<Status> deleted(plan.removals.size());
   ParallelFor(writes.size() + plan.removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task >= writes.size()) {
-      const std::size_t i = task - writes.size();
-      const ObjectMeta& meta = plan.removals[i].workload.object->meta();
-      DeleteOptions options;
-      options.uid = meta.uid;
-      deleted[i] = client_.Delete(TypeOf(daemon.kind), meta.key, options, stop);
+      deleted[task - writes.size()] = Remove(daemon, plan.removals[task - writes.size()], stop);
       return;
     }
     Done& slot = done[task];
     const PoolPlan& pool = plan.pools[writes[task]];
-    slot.attempt = pool.write == Write::kCreate ? Create(daemon, pool, stop)
-                                                : Update(daemon, pool, pool.workload->object->Parse(), false, stop);
+    if (pool.write == Write::kCreate) {
+      const auto name = remembered.find(pool.pool);
+      slot.attempt = Create(daemon, pool, name == remembered.end() ? "" : name->second, stop);
+    } else if (pool.write == Write::kAdopt && !adopter) {
+      slot.attempt.object = Fail(adopter.error());
+    } else {
+      slot.attempt = Update(daemon, pool, stop);
+    }
     if (!slot.attempt.object) return;
     Json live = *std::move(slot.attempt.object);
     slot.attempt.object = Json();
     slot.object = std::make_shared<StoredObject>(std::move(live), projector_);
     store_.Observe(slot.object);
-    // Where the answer is not what was asked for, somebody (a mutating webhook, the server's own canonical form) rewrote it, and would do so again.
+    // Where the answer is not what was asked for, somebody (a mutating webhook, the server's own canonical form)
+    // rewrote it, and would do so again.
+    if (slot.attempt.reclaimed) return;
     PoolPlan now = pool;
     now.from = now.to;
     const Json answer = slot.object->Parse();
@@ -165,15 +221,38 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     Done& slot = done[task];
     if (slot.object != nullptr) {
       result.workload = MakeWorkloadRef(slot.object);
+      result.outstanding = slot.attempt.reclaimed;
       if (slot.settled) {
         memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), slot.object->digest());
       }
+      if (slot.attempt.written == Write::kMove &&
+          result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {
+        const Error undone{Reason::kConflict,
+                           "the server does not keep the new revision: an admission webhook undoes the update",
+                           0,
+                           std::nullopt,
+                           {}};
+        result.outstanding = true;
+        result.failure_reason = "UpdateUndone";
+        result.failure_message = undone.message;
+        retry(undone);
+        continue;
+      }
       switch (slot.attempt.written) {
-        case Write::kCreate: applied.created.push_back(result.plan->pool); break;
-        case Write::kMove: applied.moved.push_back(result.plan->pool); break;
-        case Write::kRepair: applied.repaired.push_back(result.plan->pool); break;
-        case Write::kAdopt: applied.adopted.push_back(result.plan->pool); break;
-        case Write::kNone: break;
+        case Write::kCreate:
+          applied.created.push_back(result.plan->pool);
+          break;
+        case Write::kMove:
+          applied.moved.push_back(result.plan->pool);
+          break;
+        case Write::kRepair:
+          applied.repaired.push_back(result.plan->pool);
+          break;
+        case Write::kAdopt:
+          applied.adopted.push_back(result.plan->pool);
+          break;
+        case Write::kNone:
+          break;
       }
       continue;
     }
@@ -181,20 +260,19 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     result.outstanding = true;
     retry(error);
     if (error.reason == Reason::kAlreadyExists) {
-      result.failure_reason = "WorkloadConflict";
+      result.failure_reason = kWorkloadConflict;
       result.failure_message = error.message;
     } else if (const auto refusal = RefusalOf(error)) {
       result.failure_reason = refusal->reason;
       result.failure_message = refusal->message;
-      applied.refused.push_back(result.plan->pool);
     }
   }
   for (std::size_t i = 0; i < plan.removals.size(); ++i) {
     const Removal& removal = plan.removals[i];
     const bool gone = !deleted[i] && deleted[i].error().reason == Reason::kNotFound;
     if (!deleted[i] && !gone) retry(deleted[i].error());
-    if (deleted[i]) (removal.duplicate ? applied.duplicates_removed : applied.removed).push_back(removal.workload.pool);
-    if (!removal.duplicate && !gone) applied.leaving.push_back(removal.workload);
+    if (deleted[i]) (removal.kept ? applied.duplicates_removed : applied.removed).push_back(removal.workload.pool);
+    if (!removal.kept && !gone) applied.leaving.push_back(removal.workload);
     memo.Forget(removal.workload.object->meta().key.name);
   }
   return applied;

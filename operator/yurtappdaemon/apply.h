@@ -20,7 +20,6 @@ struct Applied {
   std::vector<WorkloadRef> leaving;  // workloads of unselected pools that may still exist
   // Pools by what was done to them.
   std::vector<std::string> created, moved, repaired, adopted, removed, duplicates_removed;
-  std::vector<std::string> refused;  // the server will not have it: PoolResult says why
   // Something has to be tried again, after the key's backoff or the server's own wish.
   std::optional<Error> retry;
 };
@@ -33,19 +32,25 @@ class PlanExecutor {
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
       : client_(client), store_(store), projector_(std::move(projector)), options_(options) {}
 
-  // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server undoes.
-  // Removals go out only with a plan built from successful reads; who calls this vouches for it.
+  // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server
+  // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it.
   Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
  private:
   struct Attempt {
     Result<Json> object = Json();
     Write written = Write::kNone;
+    bool reclaimed = false;  // It was there already, as nobody knows what: the next plan looks at it.
   };
-  Attempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
-  Attempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live, bool live_is_fresh, std::stop_token stop) const;
-  // Takes over a workload of ours that the caches do not show (its label was taken away, or the watch lags).
-  std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name, std::stop_token stop) const;
+  // `remembered` is the name of the workload that status knows, "" where it knows none.
+  Attempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
+                 std::stop_token stop) const;
+  Attempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
+  // Finds a workload of ours that the caches do not show (its label was taken away, or the watch lags), and gives it
+  // its label back.
+  std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
+                                 std::stop_token stop) const;
+  Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
 
   Client& client_;
   Store& store_;

@@ -4,8 +4,9 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/workload/revision.h"
 #include "operator/workload/render.h"
+#include "operator/workload/revision.h"
+#include "operator/yurtappdaemon/adoption.h"
 
 namespace yad {
 namespace {
@@ -25,6 +26,12 @@ std::string LabelOf(const ObjectPtr& object) {
   return RevisionLabelValue(meta.key.name, hash);
 }
 
+// Whether another one has a number as high.
+bool IsOutnumbered(const std::vector<ObjectPtr>& sorted, const ObjectPtr& revision) {
+  if (sorted.back() != revision) return true;
+  return sorted.size() > 1 && ProjectionOf(sorted[sorted.size() - 2]).number == ProjectionOf(revision).number;
+}
+
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
@@ -32,7 +39,8 @@ Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon
   if (!revisions) return revisions;
   std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
   std::sort(revisions->begin(), revisions->end(), [](const ObjectPtr& a, const ObjectPtr& b) {
-    return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
+    return std::pair(ProjectionOf(a).number, a->meta().key.name) <
+           std::pair(ProjectionOf(b).number, b->meta().key.name);
   });
   return revisions;
 }
@@ -75,7 +83,11 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && theirs->digest == content.digest && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // Made by us, as far as the cache has not shown yet, or left behind by --cascade=orphan.
+      // Made by us and not in the cache (yet, or because its label was taken away), or left behind by --cascade=orphan.
+      if (controller == nullptr) {
+        if (const Status adopter = ConfirmAdopter(client_, daemon.meta, stop); !adopter) return Fail(adopter.error());
+      }
+      number = std::max(number, IntAt(*existing, {"revision"}));
       const Json patch = {{"metadata",
                            {{"uid", meta.uid},
                             {"resourceVersion", meta.resource_version},
@@ -90,7 +102,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     log::Info("Name of a ControllerRevision is taken by other content; trying another",
               {{"revision", key.ToString()}, {"collisionCount", collision_count}});
   }
-  return Fail(Reason::kConflict, "no free name for a ControllerRevision after " + std::to_string(kMaxCollisions) + " attempts");
+  return Fail(Reason::kConflict,
+              "no free name for a ControllerRevision after " + std::to_string(kMaxCollisions) + " attempts");
 }
 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
@@ -114,7 +127,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     if (!created) return Fail(created.error());
     match = *std::move(created);
     state.created = true;
-  } else if (match != state.all.back() && ProjectionOf(match).number <= highest) {
+  } else if (IsOutnumbered(state.all, match)) {
     const Json patch = {{"metadata", {{"uid", match->meta().uid}}}, {"revision", highest + 1}};
     auto renumbered = client_.Patch(kControllerRevisionType, match->meta().key, PatchType::kMerge, patch, {}, stop);
     if (!renumbered) return Fail(renumbered.error());
@@ -127,7 +140,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     state.all.push_back(match);
   }
   state.update = Parse(match);
-  if (state.update == nullptr) return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
+  if (state.update == nullptr)
+    return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
 
   // Only what is in use stays parsed: a template may be a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
@@ -159,7 +173,8 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
-    if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict) return deleted;
+    if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
+      return deleted;
   }
   return {};
 }

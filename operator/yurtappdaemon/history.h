@@ -26,7 +26,7 @@ class RevisionHistory {
     RevisionPtr update;
     std::vector<ObjectPtr> all;  // ours, by rising number
     std::int64_t collision_count = 0;
-    bool created = false;        // `update` was made just now
+    bool created = false;  // `update` was made just now
   };
   // Makes sure that the daemon's content is a revision with the highest number. May write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
@@ -35,9 +35,11 @@ class RevisionHistory {
   RevisionPtr Named(const State& state, const std::string& label);
 
   // Deletes the oldest revisions beyond the limit; those whose name is in `live` are never counted or touched.
-  Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live, std::stop_token stop);
+  Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
+               std::stop_token stop);
 
-  // Labels the revisions that OpenYurt left for this daemon (it has no label of ours to watch them by). Once per daemon.
+  // Labels the revisions that OpenYurt left for this daemon (it has no label of ours to watch them by). Once per
+  // daemon.
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:

@@ -43,9 +43,19 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
     }
   }
   if (types.empty()) {
-    return Fail(Error{Reason::kNotFound, "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD", 404, {}, {}});
+    return Fail(Error{Reason::kNotFound,
+                      "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD",
+                      404,
+                      {},
+                      {}});
   }
   return types;
+}
+
+Result<ResourceType> ChooseNodePoolType(Client& client, int failed_lists, std::stop_token stop) {
+  auto types = DiscoverNodePoolTypes(client, stop);
+  if (!types) return Fail(types.error());
+  return (*types)[static_cast<std::size_t>(failed_lists) % types->size()];
 }
 
 }  // namespace yad

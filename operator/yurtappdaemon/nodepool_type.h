@@ -12,8 +12,14 @@
 
 namespace yad {
 
-// The versions of the group that serve nodepools, the highest first (GA before beta before alpha, as Kubernetes orders versions). kNotFound: none does.
+// The versions of the group that serve nodepools, the highest first (GA before beta before alpha, as Kubernetes orders
+// versions). kNotFound: none does.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
+
+// The version to read now: the highest, and after each failed list the next lower one in turn, because objects that are
+// stored in another version need a conversion webhook of OpenYurt that may be gone, while reading them as they are
+// stored does not.
+Result<ResourceType> ChooseNodePoolType(Client& client, int failed_lists, std::stop_token stop);
 
 // Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
 bool HigherVersion(const std::string& a, const std::string& b);

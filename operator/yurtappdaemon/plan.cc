@@ -8,11 +8,13 @@
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
+#include "operator/workload/owner.h"
 
 namespace yad {
 namespace {
 
 constexpr std::string_view kHashSuffix = "-xxxxx";  // what WorkloadName ends with
+constexpr char kInvalidOverride[] = "InvalidOverride";
 
 std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
 
@@ -32,17 +34,23 @@ RenderInputs OpenYurtInputs(const Json& live) {
   return inputs;
 }
 
-RenderInputs InputsOf(const Json& live) {
+struct RecordedInputs {
+  RenderInputs inputs;
+  bool guessed = false;  // ours, but the annotation is gone: what the overrides were is unknown
+};
+
+RecordedInputs InputsOf(const Json& live) {
   const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
   if (!annotation.empty()) {
-    if (auto inputs = ParseRenderInputs(annotation)) return *std::move(inputs);
+    if (auto inputs = ParseRenderInputs(annotation)) return {*std::move(inputs), false};
   }
-  // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload of ours that somebody
-  // took the annotation from is read like one whose added tolerations are those that are there.
+  // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
+  // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
   RenderInputs inputs = OpenYurtInputs(live);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
-  if (labels == nullptr || !labels->contains(kRevisionLabel)) inputs.rules = 1;
-  return inputs;
+  const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
+  if (ours) inputs.rules = 1;
+  return {std::move(inputs), ours};
 }
 
 Result<Json> RenderTarget(const Target& target, const std::string& pool) {
@@ -52,41 +60,29 @@ Result<Json> RenderTarget(const Target& target, const std::string& pool) {
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
   Json& owners = object["metadata"]["ownerReferences"];
   if (!owners.is_array()) owners = Json::array();
-  for (const Json& owner : owners) {
-    if (StringAt(owner, {"uid"}) == daemon.meta.uid) return;
+  for (Json& owner : owners) {
+    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
+    owner["controller"] = true;
+    return;
   }
-  owners.push_back({{"apiVersion", kYurtAppDaemonType.ApiVersion()},
-                    {"kind", kYurtAppDaemonType.kind},
-                    {"name", daemon.meta.key.name},
-                    {"uid", daemon.meta.uid},
-                    {"controller", true},
-                    {"blockOwnerDeletion", true}});
+  owners.push_back(ControllerReference(daemon));
 }
 
-Result<Json> Merged(const YurtAppDaemon& daemon, const std::string& pool, const Target& from, const Target& to,
-                    const Json& live) {
-  auto now = RenderTarget(to, pool);
-  if (!now) return now;
-  Json last = *now;
-  if (from.revision != nullptr && !(from.revision == to.revision && from.inputs == to.inputs)) {
-    // An override that no longer applies to what it once applied to cannot be: renderings are pure. Should it fail all the
-    // same, nothing is known to take away.
-    if (auto rendered = RenderTarget(from, pool)) last = *std::move(rendered);
-  }
-  Json merged = ThreeWayMerge(last, *now, live);
+// What stands outside the rendering.
+void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
+  EnsureOwner(merged, daemon);
+  if (to.revision == nullptr) return;
   Json& metadata = merged["metadata"];
   metadata["labels"][kRevisionLabel] = to.revision->label;
   if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
-  EnsureOwner(merged, daemon);
-  return merged;
 }
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
   const ObjectMeta& meta = orphan.object->meta();
   const std::string& name = pool.pool().name;
   if (meta.deleting() || meta.Annotation(kRefNodePoolAnnotation) != name) return false;
-  const std::string stable = WorkloadName(snapshot.daemon.meta.key.name, snapshot.daemon.meta.uid, name,
-                                          snapshot.daemon.kind);
+  const std::string stable =
+      WorkloadName(snapshot.daemon.meta.key.name, snapshot.daemon.meta.uid, name, snapshot.daemon.kind);
   const std::string prefix = stable.substr(0, stable.size() - kHashSuffix.size() + 1);
   const std::string generated = snapshot.daemon.meta.key.name + "-" + name + "-";
   if (!meta.key.name.starts_with(prefix) && !meta.key.name.starts_with(generated)) return false;
@@ -98,24 +94,51 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// The revision that the workload was made from: named by its label, else found by what the workload looks like.
-RevisionPtr RevisionOf(const Snapshot& snapshot, const WorkloadRef& workload, const RenderInputs& inputs, const Json& live) {
+// Whether the workload has all that a rendering wants.
+bool Satisfies(const Json& live, const Json& rendered) { return ThreeWayMerge(rendered, rendered, live) == live; }
+
+// What made the live workload.
+struct Origin {
+  Target target;
+  std::optional<Json> rendered;
+  bool intact = false;  // Nobody changed what is ours.
+};
+
+// The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
+// label was: then the revision that it looks like made it. A revision whose wishes the named one fulfils as well is no
+// better explanation: with an environment variable changed by hand, an older revision without that variable fits too.
+Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live) {
+  const RecordedInputs recorded = InputsOf(live);
+  const auto made_by = [&](const RevisionPtr& revision) {
+    Origin origin{{revision, recorded.inputs}, std::nullopt, false};
+    if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (auto rendered = RenderTarget(origin.target, workload.pool)) {
+      origin.intact = Satisfies(live, *rendered);
+      origin.rendered = *std::move(rendered);
+    }
+    return origin;
+  };
+
+  Origin named{{nullptr, recorded.inputs}, std::nullopt, false};
   const std::string& label = workload.object->meta().Label(kRevisionLabel);
   for (const RevisionPtr& revision : snapshot.revisions) {
-    if (revision->label == label) return revision;
+    if (revision->label == label) named = made_by(revision);
   }
+  if (named.intact) return named;
   for (const RevisionPtr& revision : snapshot.revisions) {
-    const auto rendered = RenderTarget({revision, inputs}, workload.pool);
-    if (rendered && ThreeWayMerge(*rendered, *rendered, live) == live) return revision;
+    if (revision == named.target.revision) continue;
+    Origin other = made_by(revision);
+    if (other.intact && !(named.rendered && Satisfies(*named.rendered, *other.rendered))) return other;
   }
-  return nullptr;
+  return named;
 }
 
-PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const PlanMemo& memo) {
+PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload,
+                         const PlanMemo& memo) {
   PlanMemo::Verdict verdict;
   const Json live = workload.object->Parse();
-  verdict.from.inputs = InputsOf(live);
-  verdict.from.revision = RevisionOf(snapshot, workload, verdict.from.inputs, live);
+  const Origin origin = OriginOf(snapshot, pool, workload, live);
+  verdict.from = origin.target;
 
   Target move{snapshot.update, InputsFor(snapshot.update->content, pool.pool())};
   if (verdict.from.revision == snapshot.update) {
@@ -124,38 +147,60 @@ PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const Wo
   }
   const auto moved = RenderTarget(move, workload.pool);
   if (!moved) {
-    verdict.failure_reason = "InvalidOverride";
+    verdict.failure_reason = kInvalidOverride;
     verdict.failure_message = moved.error().message;
     return verdict;
   }
-  Difference difference = Difference::kPodTemplate;
-  if (verdict.from.revision != nullptr) {
-    if (const auto stayed = RenderTarget(verdict.from, workload.pool)) difference = Compare(*stayed, *moved);
-  }
-  verdict.on_update = difference == Difference::kNone;
-  if (difference == Difference::kNone) {
-    verdict.to = verdict.from;
-  } else if (MovesAllowed(snapshot.daemon) || difference == Difference::kReplicasOnly) {
-    verdict.to = move;
-    verdict.on_update = true;
-  } else {
-    verdict.to = verdict.from;
-    verdict.held = true;
-    if (verdict.from.revision == nullptr) return verdict;  // Nothing tells what it is meant to be: left as it is.
-  }
+  const Difference difference = origin.rendered ? Compare(*origin.rendered, *moved) : Difference::kPodTemplate;
+  const bool moves =
+      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAllowed(snapshot.daemon));
+  verdict.on_update = moves || difference == Difference::kNone;
+  verdict.held = !verdict.on_update;
+  verdict.to = moves ? move : verdict.from;
+  if (!moves && !origin.rendered) return verdict;  // Nothing tells what it is meant to be: left as it is.
 
-  const bool moves = difference != Difference::kNone && !verdict.held;
-  const auto merged = Merged(snapshot.daemon, workload.pool, verdict.from, verdict.to, live);
-  if (!merged || *merged == live) return verdict;
-  if (!moves && memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), workload.object->digest())) {
+  Json merged = live;
+  if (moves) {
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
+  } else if (!origin.intact) {
+    merged = ThreeWayMerge(*origin.rendered, *origin.rendered, live);
+  }
+  Complete(merged, snapshot.daemon, verdict.to);
+  if (merged == live) return verdict;
+  if (!moves &&
+      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), workload.object->digest())) {
     return verdict;
   }
   verdict.write = moves ? Write::kMove : Write::kRepair;
   return verdict;
 }
 
+// A pool without a workload: on the update revision, or, while moves are paused, on the one that the others are on.
+void PlanCreation(const Snapshot& snapshot, const PoolRef& pool, PoolPlan& entry) {
+  entry.write = Write::kCreate;
+  entry.to = {snapshot.update, InputsFor(snapshot.update->content, pool.pool())};
+  entry.on_update = true;
+  auto rendered = RenderTarget(entry.to, entry.pool);
+  if (snapshot.daemon.paused && snapshot.current != nullptr && snapshot.current != snapshot.update) {
+    Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
+    auto on_current = RenderTarget(current, entry.pool);
+    const Difference difference = rendered && on_current ? Compare(*on_current, *rendered) : Difference::kPodTemplate;
+    if (difference != Difference::kNone && difference != Difference::kReplicasOnly) {
+      entry.to = std::move(current);
+      entry.on_update = false;
+      entry.held = true;
+      rendered = std::move(on_current);
+    }
+  }
+  if (rendered) return;
+  entry.write = Write::kNone;
+  entry.failure_reason = kInvalidOverride;
+  entry.failure_message = rendered.error().message;
+}
+
 // Everything that a verdict depends on. 0: not to be remembered.
-std::uint64_t MemoKey(const Snapshot& snapshot, std::uint64_t update_hash, const PoolRef& pool, const WorkloadRef& workload) {
+std::uint64_t MemoKey(const Snapshot& snapshot, std::uint64_t update_hash, const PoolRef& pool,
+                      const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), update_hash);
   key = Mix(key, pool.fingerprint());
   key = Mix(key, MovesAllowed(snapshot.daemon) ? 1 : 2);
@@ -213,6 +258,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     const WorkloadRef*& slot = best[workload.pool];
     if (slot == nullptr || Better(workload, *slot)) slot = &workload;
   }
+  std::unordered_multimap<std::string_view, const WorkloadRef*> orphans;
+  for (const WorkloadRef& orphan : snapshot.orphans) orphans.emplace(orphan.pool, &orphan);
   std::unordered_set<std::string_view> selected;
   selected.reserve(snapshot.pools.size());
 
@@ -223,7 +270,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     entry.pool = name;
     entry.offline = pool.pool().offline;
     if (std::string fault = CheckLabelValue(name); !fault.empty()) {
-      entry.failure_reason = "InvalidPoolName";
+      entry.failure_reason = kInvalidPoolName;
       entry.failure_message = "a node can't belong to this pool, because its name is no label value: " + fault;
       continue;
     }
@@ -232,26 +279,17 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     if (const auto it = best.find(name); it != best.end()) {
       workload = it->second;
     } else {
-      for (const WorkloadRef& orphan : snapshot.orphans) {
-        if (orphan.pool == name && IsOrphanOfOurs(snapshot, orphan, pool) &&
-            (workload == nullptr || Better(orphan, *workload))) {
-          workload = &orphan;
+      const auto [begin, end] = orphans.equal_range(name);
+      for (auto orphan = begin; orphan != end; ++orphan) {
+        if (IsOrphanOfOurs(snapshot, *orphan->second, pool) &&
+            (workload == nullptr || Better(*orphan->second, *workload))) {
+          workload = orphan->second;
           adopt = true;
         }
       }
     }
     if (workload == nullptr) {
-      const bool on_current = snapshot.daemon.paused && snapshot.current != nullptr;
-      entry.to.revision = on_current ? snapshot.current : snapshot.update;
-      entry.to.inputs = InputsFor(entry.to.revision->content, pool.pool());
-      entry.on_update = entry.to.revision == snapshot.update;
-      entry.held = !entry.on_update;
-      entry.write = Write::kCreate;
-      if (const auto rendered = RenderTarget(entry.to, name); !rendered) {
-        entry.write = Write::kNone;
-        entry.failure_reason = "InvalidOverride";
-        entry.failure_message = rendered.error().message;
-      }
+      PlanCreation(snapshot, pool, entry);
       continue;
     }
     entry.workload = *workload;
@@ -272,7 +310,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     entry.failure_reason = verdict->failure_reason;
     entry.failure_message = verdict->failure_message;
     entry.write = verdict->write;
-    if (adopt && entry.to.revision != nullptr) entry.write = Write::kAdopt;
+    if (adopt && entry.failure_reason.empty()) entry.write = Write::kAdopt;
     // What is being deleted can't be mended; its successor is made when the name is free.
     if (workload->object->meta().deleting()) entry.write = Write::kNone;
   }
@@ -281,16 +319,29 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     if (workload.object->meta().deleting()) {
       if (!selected.contains(workload.pool)) plan.leaving.push_back(workload);
     } else if (!selected.contains(workload.pool)) {
-      plan.removals.push_back({workload, false});
-    } else if (const WorkloadRef* kept = best[workload.pool]; kept != &workload && kept->state().healthy) {
-      plan.removals.push_back({workload, true});
+      plan.removals.push_back({workload, std::nullopt});
+    } else if (const WorkloadRef* kept = best[workload.pool]; kept != &workload && kept->state().available()) {
+      plan.removals.push_back({workload, *kept});
     }
   }
   return plan;
 }
 
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {
-  return Merged(daemon, plan.pool, plan.from, plan.to, live);
+  Json merged = live;
+  if (plan.to.revision != nullptr) {
+    auto now = RenderTarget(plan.to, plan.pool);
+    if (!now) return now;
+    Json last = *now;
+    if (plan.from.revision != nullptr &&
+        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs)) {
+      // Should an old revision no longer render, nothing is known to take away.
+      if (auto rendered = RenderTarget(plan.from, plan.pool)) last = *std::move(rendered);
+    }
+    merged = ThreeWayMerge(last, *now, live);
+  }
+  Complete(merged, daemon, plan.to);
+  return merged;
 }
 
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {

@@ -21,6 +21,11 @@ enum class Write {
   kAdopt,   // an orphan of an earlier daemon of this name
 };
 
+// Reasons of failures that are not the revision's. InvalidPoolName, WorkloadConflict, and a create that quota refuses.
+inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
+inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
+inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
+
 // A revision as it is rendered for one pool.
 struct Target {
   RevisionPtr revision;  // null: unknown (a label that names no revision of ours)
@@ -32,8 +37,8 @@ struct PoolPlan {
   bool offline = false;
   Write write = Write::kNone;
   std::optional<WorkloadRef> workload;  // none: there is none yet
-  Target from;  // what made the live workload; unset for kCreate
-  Target to;    // what it is meant to be now
+  Target from;                          // what made the live workload; unset for kCreate
+  Target to;                            // what it is meant to be now
   // `to` renders as the daemon's update revision does: the pool needs no move.
   bool on_update = false;
   // A move that is held back (the daemon is paused, or OnDelete).
@@ -44,17 +49,19 @@ struct PoolPlan {
 
 struct Removal {
   WorkloadRef workload;
-  bool duplicate = false;  // a second workload of a pool that keeps its first
+  // Set for a second workload of a pool: the one that stays. Who deletes makes sure first that it is still there.
+  std::optional<WorkloadRef> kept;
 };
 
 struct Plan {
-  std::vector<PoolPlan> pools;     // as in the snapshot
-  std::vector<Removal> removals;   // workloads of pools that are selected no longer, and duplicates
+  std::vector<PoolPlan> pools;       // as in the snapshot
+  std::vector<Removal> removals;     // workloads of pools that are selected no longer, and duplicates
   std::vector<WorkloadRef> leaving;  // workloads of such pools that are being deleted already
 };
 
-// Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed. Entries are keyed by
-// everything the verdict depends on: a stale memo is impossible, a missing one only costs time. Not thread-safe: one per daemon.
+// Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed.
+// Entries are keyed by everything the verdict depends on: a stale memo is impossible, a missing one only costs time.
+// Not thread-safe: one per daemon.
 class PlanMemo {
  public:
   struct Verdict {
@@ -66,7 +73,8 @@ class PlanMemo {
   };
   const Verdict* Find(const std::string& workload, std::uint64_t key) const;
   void Put(const std::string& workload, std::uint64_t key, Verdict verdict);
-  // The server turned what we wrote for `rendered` into `digest` and will do so again: writing it once more changes nothing.
+  // The server turned what we wrote for `rendered` into `digest` and will do so again: writing it once more changes
+  // nothing. Until somebody else changes the workload or the target, it is left so.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t digest);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t digest) const;
   void Forget(const std::string& workload);
@@ -83,8 +91,8 @@ class PlanMemo {
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in place. Equal to `live` (but for
-// managedFields): nothing to write.
+// The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in
+// place. Equal to `live` (but for managedFields): nothing to write. Where plan.to is unknown, only the owner.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // The object to POST.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr std::size_t kNamedInEvent = 8;
+constexpr char kInvalidSpec[] = "InvalidSpec";
 
 std::string NamePools(const std::vector<std::string>& pools) {
   std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
@@ -29,8 +30,8 @@ ObjectReference Regarding(const ObjectMeta& meta) {
 
 void CountWrites(const char* operation, std::size_t count) {
   if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_workload_writes_total", "Writes of workloads that succeeded, by what they were for.",
-                      {{"operation", operation}})
+  metrics::GetCounter("yurtappdaemon_workload_writes_total",
+                      "Writes of workloads that succeeded, by what they were for.", {{"operation", operation}})
       .Increment(static_cast<double>(count));
 }
 
@@ -42,8 +43,24 @@ metrics::Labels PoolLabels(const ObjectKey& key, const char* state) {
 
 void ShowPools(const ObjectKey& key, const Json& status) {
   for (const char* state : kPoolCounters) {
-    metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.", PoolLabels(key, state))
+    metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.",
+                      PoolLabels(key, state))
         .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
+  }
+}
+
+// One without updateRevision was written by OpenYurt, or there is none yet.
+bool IsOurStatus(const Json& status) { return status.is_object() && status.contains("updateRevision"); }
+
+bool MayHealByItself(const Error& error) {
+  switch (error.reason) {
+    case Reason::kNotFound:
+    case Reason::kConflict:
+    case Reason::kCancelled:
+    case Reason::kUnauthorized:
+      return true;
+    default:
+      return IsTransient(error);
   }
 }
 
@@ -75,8 +92,10 @@ struct Reconciler::DaemonState {
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
-  std::uint64_t settled_status = 0;  // hash of a status that the server does not keep as it is written (an old CRD drops fields)
-  std::string reported_invalid;
+  Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
+  std::map<std::string, std::string> told;  // failed pools that have had their event, and the reason
+  bool told_before = false;                 // `told` was taken from status
+  std::string reported;                     // by ReportBlocked
 };
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock)
@@ -93,7 +112,8 @@ std::shared_ptr<Reconciler::DaemonState> Reconciler::StateOf(const ObjectMeta& m
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
     // A namesake that was deleted and made anew is another daemon.
-    if (state == nullptr || state->uid != meta.uid) state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
+    if (state == nullptr || state->uid != meta.uid)
+      state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
     return state;
   });
 }
@@ -120,35 +140,47 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Json object = (*stored)->Parse();
 
   auto parsed = ParseYurtAppDaemon(object);
-  if (!parsed) return ReconcileInvalid(**stored, object, parsed.error(), *state, stop);
+  if (!parsed) return ReportBlocked(**stored, object, kInvalidSpec, parsed.error(), *state, stop);
   YurtAppDaemon daemon = *std::move(parsed);
   if (daemon.strategy == UpdateStrategyType::kRollingUpdate) {
-    return ReconcileInvalid(**stored, object,
-                            Unsupported("spec.updateStrategy.type", "RollingUpdate",
-                                        "this version of the operator knows All and OnDelete only"),
-                            *state, stop);
+    return ReportBlocked(**stored, object, kInvalidSpec,
+                         Unsupported("spec.updateStrategy.type", "RollingUpdate",
+                                     "this version of the operator knows All and OnDelete only"),
+                         *state, stop);
   }
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-  const auto others = (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(kByController, meta.uid);
-  if (!others) return Fail(others.error());
-  if (!others->empty()) {
-    return ReconcileInvalid(
-        **stored, object,
+  const auto of_other_kind =
+      (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(kByController, meta.uid);
+  if (!of_other_kind) return Fail(of_other_kind.error());
+  if (std::any_of(of_other_kind->begin(), of_other_kind->end(),
+                  [](const ObjectPtr& o) { return !o->meta().deleting(); })) {
+    return ReportBlocked(
+        **stored, object, kInvalidSpec,
         ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
                   std::string("the kind can't be switched; its workloads are of the kind in ") +
                       TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
                       ": put that back, or delete the YurtAppDaemon and create it anew"}}),
         *state, stop);
   }
-  state->reported_invalid.clear();
 
-  const bool left_by_openyurt = daemon.status.is_object() && !daemon.status.contains("updateRevision");
-  if (left_by_openyurt && !state->claimed) {
-    if (const Status claimed = state->history.ClaimOpenYurtRevisions(daemon, stop); !claimed) return Fail(claimed.error());
+  Store& workload_store = is_deployment ? stores_.deployments : stores_.stateful_sets;
+  const auto own = workload_store.ByIndex(kByController, meta.uid);
+  if (!own) return Fail(own.error());
+  const bool has_status = daemon.status.is_object() && !daemon.status.empty();
+  if (!IsOurStatus(daemon.status) && (has_status || !own->empty()) && !state->claimed) {
+    if (const Status claimed = state->history.ClaimOpenYurtRevisions(daemon, stop); !claimed)
+      return Fail(claimed.error());
     state->claimed = true;
   }
   auto revisions = state->history.Sync(daemon, stop);
-  if (!revisions) return Fail(revisions.error());
+  if (!revisions) {
+    const Error error = revisions.error();
+    if (MayHealByItself(error)) return Fail(error);
+    const auto reported = ReportBlocked(**stored, object, "RevisionFailed", error, *state, stop);
+    if (!reported) return Fail(reported.error());
+    return Fail(error);
+  }
+  state->reported.clear();
   auto snapshot = TakeSnapshot(std::move(daemon), state->history, *revisions);
   if (!snapshot) return Fail(snapshot.error());
 
@@ -157,8 +189,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
 
-  const Json status = BuildStatus({*snapshot, applied.pools, applied.leaving, revisions->collision_count, clock_.WallNow()});
-  RecordEvents(snapshot->daemon, *snapshot, applied);
+  const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
+  const Json status =
+      BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, clock_.WallNow()});
+  RecordEvents(*snapshot, applied, *state);
   if (revisions->created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot->update->name);
@@ -168,19 +202,32 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   ShowPools(meta.key, status);
 
   std::set<std::string> live{snapshot->update->name, StringAt(status, {"currentRevision"})};
-  if (snapshot->current != nullptr) live.insert(snapshot->current->name);
+  // What the cluster still says, where the new status has not been written yet.
+  if (snapshot->current != nullptr && *status_due > Duration::zero()) live.insert(snapshot->current->name);
   const auto keep = [&](const WorkloadRef& workload) {
     const RevisionPtr named = state->history.Named(*revisions, workload.object->meta().Label(kRevisionLabel));
     if (named != nullptr) live.insert(named->name);
   };
+  std::set<std::string> seen;  // workloads as they are after the writes
   for (const PoolResult& result : applied.pools) {
-    if (result.workload) keep(*result.workload);
+    if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
+    if (!result.workload) continue;
+    keep(*result.workload);
+    seen.insert(result.workload->object->meta().key.name);
   }
-  for (const WorkloadRef& workload : snapshot->workloads) keep(workload);
-  if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned) return Fail(pruned.error());
+  for (const WorkloadRef& workload : snapshot->workloads) {  // leaving, and duplicates
+    if (!seen.contains(workload.object->meta().key.name)) keep(workload);
+  }
+  if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
+    return Fail(pruned.error());
 
+  if (*status_due > Duration::zero()) {
+    // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
+    const Duration wish =
+        applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
+    return ReconcileResult::RequeueAfter(std::max(*status_due, wish));
+  }
   if (applied.retry) return Fail(*applied.retry);
-  if (*status_due > Duration::zero()) return ReconcileResult::RequeueAfter(*status_due);
   return ReconcileResult::Done();
 }
 
@@ -213,73 +260,99 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
 
   snapshot.update = revisions.update;
   const auto add = [&](RevisionPtr revision) {
-    if (revision != nullptr && std::find(snapshot.revisions.begin(), snapshot.revisions.end(), revision) == snapshot.revisions.end()) {
+    if (revision != nullptr &&
+        std::find(snapshot.revisions.begin(), snapshot.revisions.end(), revision) == snapshot.revisions.end()) {
       snapshot.revisions.push_back(std::move(revision));
     }
   };
   add(snapshot.update);
-  std::set<std::string> labels;
-  for (const auto* list : {&snapshot.workloads, &snapshot.orphans}) {
-    for (const WorkloadRef& workload : *list) labels.insert(workload.object->meta().Label(kRevisionLabel));
+  const auto labels_of = [](const std::vector<WorkloadRef>& list) {
+    std::set<std::string> labels;
+    for (const WorkloadRef& workload : list) labels.insert(workload.object->meta().Label(kRevisionLabel));
+    return labels;
+  };
+  const std::set<std::string> labels = labels_of(snapshot.workloads);
+  bool all_known = true;
+  for (const std::string& label : labels) {
+    const RevisionPtr revision = history.Named(revisions, label);
+    all_known = all_known && revision != nullptr;
+    add(revision);
   }
-  for (const std::string& label : labels) add(history.Named(revisions, label));
+  for (const std::string& label : labels_of(snapshot.orphans)) add(history.Named(revisions, label));
 
-  if (wanted.status.is_object() && wanted.status.contains("updateRevision")) {
+  if (IsOurStatus(wanted.status)) {
     snapshot.current = history.Named(revisions, StringAt(wanted.status, {"currentRevision"}));
-  } else if (labels.size() == 1 && !snapshot.workloads.empty()) {
+  } else if (wanted.status.is_object() && !wanted.status.empty() && labels.size() == 1) {
     // OpenYurt's own currentRevision stands still; what all workloads are on is the truth.
     snapshot.current = history.Named(revisions, *labels.begin());
   }
   add(snapshot.current);
+  // A label that names none was changed by hand: any revision may have made that workload.
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i) {
+    add(history.Named(revisions, revisions.all[i]->meta().key.name));
+  }
   return snapshot;
 }
 
-Result<ReconcileResult> Reconciler::ReconcileInvalid(const StoredObject& stored, const Json& object, const Error& error,
-                                                     DaemonState& state, std::stop_token stop) {
-  if (state.reported_invalid != error.message) {
-    state.reported_invalid = error.message;
-    log::Warn("YurtAppDaemon is invalid and left as it is", {{"yurtappdaemon", stored.meta().key.ToString()}, {"error", error}});
-    events_.Record(Regarding(stored.meta()), EventType::kWarning, "InvalidSpec", "Validate", error.message);
+Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Json& object,
+                                                  const std::string& reason, const Error& error, DaemonState& state,
+                                                  std::stop_token stop) {
+  const Json before = object.value("status", Json());
+  if (state.reported != error.message && !SaysBlocked(before, reason, error)) {
+    log::Warn("YurtAppDaemon is left as it is",
+              {{"yurtappdaemon", stored.meta().key.ToString()}, {"reason", reason}, {"error", error}});
+    events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);
   }
-  const Json status = BuildInvalidStatus(stored.meta(), object, error, clock_.WallNow());
-  const auto due = WriteStatus(stored.meta(), object.value("status", Json()), status, state, stop);
+  state.reported = error.message;
+  const Json status = BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow());
+  const auto due = WriteStatus(stored.meta(), before, status, state, stop);
   if (!due) return Fail(due.error());
   if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
   return ReconcileResult::Done();  // Another edit is another event.
 }
 
-void Reconciler::RecordEvents(const YurtAppDaemon& daemon, const Snapshot& snapshot, const Applied& applied) const {
+void Reconciler::RecordEvents(const Snapshot& snapshot, const Applied& applied, DaemonState& state) const {
+  const YurtAppDaemon& daemon = snapshot.daemon;
   const ObjectReference regarding = Regarding(daemon.meta);
   const std::string kind = TypeOf(daemon.kind).kind;
-  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action, const std::string& what) {
+  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
+                        const std::string& what) {
     CountWrites(action, pools.size());
     if (pools.empty()) return;
     events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
-    log::Info("Workloads written",
-              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"revision", snapshot.update->name}});
+    log::Info("Workloads written", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                                    {"reason", reason},
+                                    {"pools", pools.size()},
+                                    {"revision", snapshot.update->name}});
   };
   tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
   tell(applied.moved, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + snapshot.update->name);
-  tell(applied.repaired, "WorkloadRepaired", "Repair", "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
+  tell(applied.repaired, "WorkloadRepaired", "Repair",
+       "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
   tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
   tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
   tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
 
-  // A failure is told once: status remembers it.
-  std::map<std::string, std::string> told;
-  if (const Json* pools = Find(daemon.status, {"pools"}); pools != nullptr && pools->is_array()) {
-    for (const Json& entry : *pools) told[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
+  // A failure is told once; across a restart, status remembers it.
+  if (const Json* pools = Find(daemon.status, {"pools"}); !state.told_before && pools != nullptr && pools->is_array()) {
+    for (const Json& entry : *pools) state.told[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
   }
+  state.told_before = true;
+  std::map<std::string, std::string> told;
   std::map<std::string, std::vector<const PoolResult*>> failures;
   for (const PoolResult& result : applied.pools) {
     if (result.failure_reason.empty()) continue;
-    const auto it = told.find(result.plan->pool);
-    if (it == told.end() || it->second != result.failure_reason) failures[result.failure_reason].push_back(&result);
+    const auto it = state.told.find(result.plan->pool);
+    if (it == state.told.end() || it->second != result.failure_reason)
+      failures[result.failure_reason].push_back(&result);
+    told.emplace(result.plan->pool, result.failure_reason);
   }
+  state.told = std::move(told);
   for (const auto& [reason, results] : failures) {
     std::vector<std::string> names;
     for (const PoolResult* result : results) names.push_back(result->plan->pool);
-    events_.Record(regarding, EventType::kWarning, reason, "Write", NamePools(names) + ": " + results.front()->failure_message);
+    events_.Record(regarding, EventType::kWarning, reason, "Write",
+                   NamePools(names) + ": " + results.front()->failure_message);
     log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                {"reason", reason},
                                {"pools", names.size()},
@@ -287,12 +360,11 @@ void Reconciler::RecordEvents(const YurtAppDaemon& daemon, const Snapshot& snaps
   }
 }
 
-Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
-                                         std::stop_token stop) {
+Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
+                                         DaemonState& state, std::stop_token stop) {
   const Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return Duration::zero();
-  const std::uint64_t wanted = Fnv1a64(after.dump());
-  if (wanted == state.settled_status) return Duration::zero();
+  if (after == state.unkept_status) return Duration::zero();
   const SteadyTime now = clock_.Now();
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
@@ -305,7 +377,8 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
     return Fail(written.error());
   }
   state.last_status_write = now;
-  state.settled_status = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null() ? 0 : wanted;
+  const bool kept = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
+  state.unkept_status = kept ? Json() : after;
   stores_.daemons.Observe(std::make_shared<StoredObject>(*std::move(written), ProjectDaemon));
   return Duration::zero();
 }

@@ -18,7 +18,7 @@
 namespace yad {
 
 // The names of the indexes that the stores below need.
-inline constexpr char kByController[] = "controller";  // uid of the controlling owner
+inline constexpr char kByController[] = "controller";     // uid of the controlling owner
 inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of workloads that nobody controls
 
 // Adds them; before the informers run.
@@ -44,10 +44,12 @@ class Reconciler {
   struct DaemonState;
 
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
-  Result<ReconcileResult> ReconcileInvalid(const StoredObject& stored, const Json& object, const Error& error,
-                                           DaemonState& state, std::stop_token stop);
-  Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, const RevisionHistory::State& revisions) const;
-  void RecordEvents(const YurtAppDaemon& daemon, const Snapshot& snapshot, const Applied& applied) const;
+  // Says in status, and once in an event, why the spec is not acted upon. What runs stays as it is.
+  Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Json& object, const std::string& reason,
+                                        const Error& error, DaemonState& state, std::stop_token stop);
+  Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
+                                const RevisionHistory::State& revisions) const;
+  void RecordEvents(const Snapshot& snapshot, const Applied& applied, DaemonState& state) const;
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);

@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/snapshot.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "operator/api/well_known.h"
 
@@ -34,7 +35,14 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
   return hash;
 }
 
+auto Members(const WorkloadState& state) {
+  return std::tie(state.pool, state.observed, state.healthy, state.progress_deadline_exceeded, state.failure_message,
+                  state.available_condition, state.replicas, state.ready_replicas, state.available_replicas);
+}
+
 }  // namespace
+
+bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
 std::unique_ptr<const Projection> ProjectPool(const Json& object) {
   auto projection = std::make_unique<PoolProjection>();
@@ -49,7 +57,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   ReadCommon(object, *state);
   const std::int64_t want = IntAt(object, {"spec", "replicas"}, 1);
   const std::int64_t updated = IntAt(object, {"status", "updatedReplicas"});
-  state->healthy = state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
+  state->healthy =
+      state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
   if (const Json* available = FindCondition(object, "Available")) {
     state->available_condition = StringAt(*available, {"status"});
   }
@@ -61,7 +70,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   return state;
 }
 
-// As `kubectl rollout status` judges a StatefulSet; its own partition holds pods back on purpose, and OnDelete all of them.
+// As `kubectl rollout status` judges a StatefulSet; its own partition holds pods back on purpose, and OnDelete all of
+// them.
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);

@@ -1,4 +1,5 @@
-// What one reconcile looks at: the daemon, its history, the pools, the workloads, all as the caches had them at one moment. Plain data.
+// What one reconcile looks at: the daemon, its history, the pools, the workloads, all as the caches had them at one
+// moment. Plain data.
 #ifndef OPERATOR_YURTAPPDAEMON_SNAPSHOT_H_
 #define OPERATOR_YURTAPPDAEMON_SNAPSHOT_H_
 
@@ -22,17 +23,21 @@ struct PoolProjection : Projection {
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
 
-// The health of a Deployment or StatefulSet, parsed once when it arrives. Counts only for the generation that it belongs to.
+// The health of a Deployment or StatefulSet, parsed once when it arrives. Counts only for the generation that it
+// belongs to.
 struct WorkloadState : Projection {
-  std::string pool;        // from the selector, which nobody can change; "" where it names none
-  bool observed = false;   // status speaks of the generation that is there
-  bool healthy = false;    // observed, all replicas updated, available, and no old ones left
+  std::string pool;       // from the selector, which nobody can change; "" where it names none
+  bool observed = false;  // status speaks of the generation that is there
+  bool healthy = false;   // observed, all replicas updated, available, and no old ones left
   bool progress_deadline_exceeded = false;
-  std::string failure_message;       // with progress_deadline_exceeded
-  std::string available_condition;   // "True", "False", "Unknown"
-  std::int64_t replicas = 0;         // status.replicas
+  std::string failure_message;      // with progress_deadline_exceeded
+  std::string available_condition;  // "True", "False", "Unknown"
+  std::int64_t replicas = 0;        // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
+
+  bool available() const { return observed && available_condition == "True"; }
+  bool operator==(const WorkloadState& other) const;
 };
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);

@@ -9,10 +9,12 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxListed = 500;      // pools in a list: 5,000 of them would not fit into etcd's limit
-constexpr std::size_t kMaxMessage = 1024;    // bytes of a message
+constexpr std::size_t kMaxListed = 500;    // pools in a list: 5,000 of them would not fit into etcd's limit
+constexpr std::size_t kMaxMessage = 1024;  // bytes of a message
 constexpr std::size_t kNamedInMessage = 5;
+constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kTruncated[] = "poolsTruncated";
+constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 
 // Cuts on a character's edge.
 std::string Cut(std::string text, std::size_t limit) {
@@ -80,9 +82,10 @@ struct PoolView {
   std::string message;
   std::string revision;
   const WorkloadRef* workload = nullptr;
-  bool healthy = false;    // at its own generation, with no write outstanding
+  bool healthy = false;  // at its own generation, with no write outstanding
   bool updated = false;
-  bool revision_failed = false;  // failed for a reason that the revision may have
+  bool excused = false;          // failed, and it is not the revision's fault
+  bool revision_failed = false;  // failed, and it may be the revision's fault
 };
 
 std::string RevisionNameOf(const PoolResult& result) {
@@ -92,6 +95,10 @@ std::string RevisionNameOf(const PoolResult& result) {
   if (written) return result.plan->to.revision->name;
   return result.plan->from.revision != nullptr ? result.plan->from.revision->name
                                                : result.workload->object->meta().Label(kRevisionLabel);
+}
+
+bool IsRevisionsFault(const std::string& reason) {
+  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kQuotaExceeded;
 }
 
 PoolView View(const PoolResult& result) {
@@ -107,10 +114,11 @@ PoolView View(const PoolResult& result) {
   view.reason = result.failure_reason;
   view.message = result.failure_message;
   if (view.reason.empty() && state != nullptr && state->progress_deadline_exceeded && !result.outstanding) {
-    view.reason = "ProgressDeadlineExceeded";
+    view.reason = kDeadlineExceeded;
     view.message = state->failure_message;
-    view.revision_failed = true;
   }
+  view.revision_failed = IsRevisionsFault(view.reason);
+  view.excused = !view.reason.empty() && !view.revision_failed;
   if (result.plan->offline) {
     view.phase = "Offline";
     if (view.reason.empty()) view.reason = "NoReadyNode";
@@ -140,7 +148,8 @@ Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& o
     entry["replicas"] = view.workload->state().replicas;
     entry["readyReplicas"] = view.workload->state().ready_replicas;
   }
-  if (const auto it = old_entries.find(view.name); it != old_entries.end() && StringAt(*it->second, {"phase"}) == view.phase) {
+  if (const auto it = old_entries.find(view.name);
+      it != old_entries.end() && StringAt(*it->second, {"phase"}) == view.phase) {
     entry["lastTransitionTime"] = StringAt(*it->second, {"lastTransitionTime"}, now);
   }
   return entry;
@@ -170,9 +179,8 @@ std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView
   const Snapshot& snapshot = input.snapshot;
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (views.empty() && snapshot.daemon.paused) return before;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    const bool not_the_revisions_fault = views[i].phase == "Failed" && !views[i].revision_failed;
-    if (!views[i].updated && !not_the_revisions_fault) return before;
+  for (const PoolView& view : views) {
+    if (!view.updated && !view.excused) return before;
   }
   return snapshot.update->name;
 }
@@ -187,8 +195,9 @@ Json BuildStatus(const StatusInput& input) {
   views.reserve(input.pools.size());
   for (const PoolResult& result : input.pools) views.push_back(View(result));
 
-  std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0, provisioned = 0;
-  std::int64_t deadline_exceeded = 0, on_their_way = 0;
+  std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0,
+               provisioned = 0;
+  std::int64_t deadline_exceeded = 0, refused = 0, on_their_way = 0;
   std::vector<std::string> not_ready;
   Json summary = Json::array();
   Json names = Json::array();
@@ -199,12 +208,13 @@ Json BuildStatus(const StatusInput& input) {
     ready += view.healthy && view.phase == "Ready";
     failed += view.phase == "Failed";
     offline += view.phase == "Offline";
-    deadline_exceeded += view.revision_failed && view.phase == "Failed";
+    if (view.revision_failed && view.phase == "Failed")
+      ++(view.reason == kDeadlineExceeded ? deadline_exceeded : refused);
     held += input.pools[i].plan->held;
     provisioned += view.workload != nullptr;
     if (view.phase == "Failed" && first_failure == nullptr) first_failure = &view;
     if (view.phase != "Ready" && view.phase != "Offline") not_ready.push_back(view.name + " (" + view.phase + ")");
-    on_their_way += !view.updated && view.phase != "Failed" && !input.pools[i].plan->held;
+    on_their_way += !view.updated && !view.excused && view.phase != "Failed" && !input.pools[i].plan->held;
     if (names.size() < kMaxListed) names.push_back(view.name);
     if (view.workload != nullptr) {
       const WorkloadState& state = view.workload->state();
@@ -217,7 +227,8 @@ Json BuildStatus(const StatusInput& input) {
     }
   }
   const auto desired = static_cast<std::int64_t>(views.size());
-  std::sort(summary.begin(), summary.end(), [](const Json& a, const Json& b) { return a["workloadName"] < b["workloadName"]; });
+  std::sort(summary.begin(), summary.end(),
+            [](const Json& a, const Json& b) { return a["workloadName"] < b["workloadName"]; });
   if (summary.size() > kMaxListed) summary.erase(summary.begin() + kMaxListed, summary.end());
 
   Json status = {
@@ -239,7 +250,7 @@ Json BuildStatus(const StatusInput& input) {
   };
 
   std::map<std::string, const Json*> old_entries;
-  if (const Json* old = Find(daemon.status, {"pools"}); old != nullptr && old->is_array()) {
+  if (const Json* old = Find(input.previous, {"pools"}); old != nullptr && old->is_array()) {
     for (const Json& entry : *old) old_entries.emplace(StringAt(entry, {"name"}), &entry);
   }
   std::vector<PoolView> listed = views;
@@ -263,31 +274,36 @@ Json BuildStatus(const StatusInput& input) {
   for (const PoolView& view : listed) pools.push_back(PoolEntry(view, old_entries, now));
   status["pools"] = std::move(pools);
 
-  Conditions conditions(daemon.status, daemon.meta.generation, input.now);
+  Conditions conditions(input.previous, daemon.meta.generation, input.now);
   const bool all_there = provisioned == desired && input.leaving.empty();
   conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
   conditions.Set({"WorkLoadUpdated", updated == desired ? "True" : "False", "", ""}, true);
   if (first_failure != nullptr) {
-    conditions.Set({"WorkLoadFailure", "True", first_failure->reason,
+    conditions.Set({kFailure, "True", first_failure->reason,
                     "pool " + first_failure->name + ": " + first_failure->message +
                         (failed > 1 ? " (and " + std::to_string(failed - 1) + " more pools)" : "")},
                    true);
-  } else if (conditions.Has("WorkLoadFailure")) {
-    conditions.Set({"WorkLoadFailure", "False", "", ""}, true);
+  } else if (conditions.Has(kFailure)) {
+    conditions.Set({kFailure, "False", "", ""}, true);
   }
 
   const std::string progress = std::to_string(updated) + " of " + std::to_string(desired) + " pools are updated";
-  if (not_ready.empty()) {
-    conditions.Set({"Ready", "True", "PoolsReady", "every pool that is not offline is ready"});
-  } else {
+  if (!not_ready.empty()) {
     conditions.Set({"Ready", "False", "PoolsNotReady", "not ready: " + NameSome(not_ready)});
+  } else if (held > 0 && !daemon.paused) {
+    conditions.Set(
+        {"Ready", "False", "PoolsWaiting", std::to_string(held) + " pools wait to be moved to the update revision"});
+  } else {
+    conditions.Set({"Ready", "True", "PoolsReady", "every pool that is not offline is ready"});
   }
   if (daemon.paused) {
     conditions.Set({"Progressing", "Unknown", "Paused", "spec.paused holds back new revisions"});
   } else if (on_their_way > 0) {
     conditions.Set({"Progressing", "True", "RollingOut", progress});
   } else if (deadline_exceeded > 0) {
-    conditions.Set({"Progressing", "False", "ProgressDeadlineExceeded", progress});
+    conditions.Set({"Progressing", "False", kDeadlineExceeded, progress});
+  } else if (refused > 0) {
+    conditions.Set({"Progressing", "False", "PoolsFailed", progress});
   } else if (held > 0) {
     conditions.Set({"Progressing", "True", "WaitingForDeletion",
                     std::to_string(held) + " pools move when their workload is deleted (updateStrategy OnDelete)"});
@@ -295,7 +311,8 @@ Json BuildStatus(const StatusInput& input) {
     conditions.Set({"Progressing", "True", "RolloutComplete", progress});
   }
   if (failed > 0) {
-    conditions.Set({"Degraded", "True", "PoolsFailed", std::to_string(failed) + " of " + std::to_string(desired) + " pools failed"});
+    conditions.Set({"Degraded", "True", "PoolsFailed",
+                    std::to_string(failed) + " of " + std::to_string(desired) + " pools failed"});
   } else {
     conditions.Set({"Degraded", "False", "NoFailures", ""});
   }
@@ -304,21 +321,32 @@ Json BuildStatus(const StatusInput& input) {
   return status;
 }
 
-Json BuildInvalidStatus(const ObjectMeta& meta, const Json& object, const Error& error, WallTime now) {
+Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
+                        WallTime now) {
   Json status = object.value("status", Json::object());
   if (!status.is_object()) status = Json::object();
   status["observedGeneration"] = meta.generation;
   if (!status.contains("currentRevision")) status["currentRevision"] = "";
   if (!status.contains("templateType")) {
-    const bool stateful = Find(object, {"spec", "workloadTemplate", "statefulSetTemplate"}) != nullptr;
-    status["templateType"] = stateful ? "StatefulSet" : "Deployment";
+    const Json* stateful = Find(object, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
+    status["templateType"] = stateful != nullptr && !stateful->is_null() ? "StatefulSet" : "Deployment";
   }
   Conditions conditions(status, meta.generation, now);
-  conditions.Set({"WorkLoadFailure", "True", "InvalidSpec", error.message}, true);
-  conditions.Set({"Ready", "False", "InvalidSpec", error.message});
-  conditions.Set({"Progressing", "False", "InvalidSpec", "the spec is not acted upon; what runs stays as it is"});
+  conditions.Set({kFailure, "True", reason, error.message}, true);
+  conditions.Set({"Ready", "False", reason, error.message});
+  conditions.Set({"Progressing", "False", reason, "the spec is not acted upon; what runs stays as it is"});
   status["conditions"] = conditions.Take();
   return status;
+}
+
+bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
+  const Json* conditions = Find(status, {"conditions"});
+  return conditions != nullptr && conditions->is_array() &&
+         std::any_of(conditions->begin(), conditions->end(), [&](const Json& condition) {
+           return StringAt(condition, {"type"}) == kFailure && StringAt(condition, {"status"}) == "True" &&
+                  StringAt(condition, {"reason"}) == reason &&
+                  StringAt(condition, {"message"}) == Cut(error.message, kMaxMessage);
+         });
 }
 
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid) {

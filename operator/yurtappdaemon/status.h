@@ -26,15 +26,21 @@ struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolResult>& pools;
   const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected and still exist
+  // What status said last: times are carried over from it. The daemon's own, but for what an old CRD dropped.
+  const Json& previous;
   std::int64_t collision_count = 0;
   WallTime now;
 };
 
-// Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives an equal status.
+// Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives
+// an equal status.
 Json BuildStatus(const StatusInput& input);
 
-// The old status, with conditions that say that the spec is not acted upon. What runs stays as it is.
-Json BuildInvalidStatus(const ObjectMeta& meta, const Json& object, const Error& error, WallTime now);
+// The old status, with conditions that say that the spec is not acted upon, and why. What runs stays as it is.
+Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
+                        WallTime now);
+// Whether status says so already.
+bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
 
 // The merge patch that turns `before` into `after`, top-level fields of status only; null where they are equal.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid);

@@ -4,6 +4,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
@@ -31,6 +32,14 @@ bool PoolChanged(const Event& event) {
          before->pool.deleting != after->pool.deleting;
 }
 
+bool WorkloadChanged(const Event& event) {
+  if (event.before == nullptr || event.after == nullptr) return true;
+  const auto state = [](const ObjectPtr& object) -> const WorkloadState& {
+    return *static_cast<const WorkloadState*>(object->projection());
+  };
+  return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
+}
+
 ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
                           Projector project) {
   ReflectorOptions options;
@@ -43,18 +52,25 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
 
 }  // namespace
 
-void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events, const YurtAppDaemonOptions& options) {
+void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
+                                const YurtAppDaemonOptions& options) {
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
-  Informer& pools = manager.InformerFor(Watching(kNodePoolType, "", "", ProjectPool));
+  ReflectorOptions watch_pools = Watching(kNodePoolType, "", "", ProjectPool);
+  watch_pools.resolve = [&client](int failures, std::stop_token stop) {
+    return ChooseNodePoolType(client, failures, stop);
+  };
+  Informer& pools = manager.InformerFor(std::move(watch_pools));
   Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));
-  Informer& stateful_sets = manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
+  Informer& stateful_sets =
+      manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
   Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
 
   auto reconciler = std::make_shared<Reconciler>(
       client,
-      ReconcilerStores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store()}, events);
+      ReconcilerStores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store()},
+      events);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -63,10 +79,11 @@ void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& eve
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });
 
   controller->For(daemons, DaemonChanged)
-      .Owns(deployments)
-      .Owns(stateful_sets)
+      .Owns(deployments, WorkloadChanged)
+      .Owns(stateful_sets, WorkloadChanged)
       .Owns(revisions)
-      .Watches(pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
+      .Watches(
+          pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   manager.AddController(std::move(controller));
 }
 

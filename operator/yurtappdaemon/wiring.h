@@ -1,4 +1,5 @@
-// Which events lead to which daemon: the informers, predicates and handlers of the YurtAppDaemon controller, as one table.
+// Which events lead to which daemon: the informers, predicates and handlers of the YurtAppDaemon controller, as one
+// table.
 #ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
 
@@ -17,7 +18,8 @@ struct YurtAppDaemonOptions {
 };
 
 // Adds informers and the controller to the manager; `client` and `events` must outlive its Run.
-void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events, const YurtAppDaemonOptions& options);
+void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
+                                const YurtAppDaemonOptions& options);
 
 }  // namespace yad
 

@@ -30,20 +30,20 @@ TEST_P(CreatedTest, EachPoolGetsOneWorkloadExactlyAsTheContractSays) {
   for (const auto& [pool, workload] : ByPool("web")) {
     SCOPED_TRACE(pool);
     EXPECT_TRUE(std::regex_match(NameOf(workload), std::regex("web-" + pool + "-[a-z0-9]{5}"))) << NameOf(workload);
-    EXPECT_EQ(At(workload, "/metadata/labels"), (Json{{"app", "web"}, {kPoolNameLabel, pool}, {kRevisionLabel, revision}}));
+    EXPECT_EQ(At(workload, "/metadata/labels"),
+              (Json{{"app", "web"}, {kPoolNameLabel, pool}, {kRevisionLabel, revision}}));
     Json annotations = At(workload, "/metadata/annotations");
     const Json from = Json::parse(Annotation(workload, kRenderedFromAnnotation), nullptr, false);
     EXPECT_TRUE(from.is_object()) << annotations;
     annotations.erase(kRenderedFromAnnotation);
     annotations.erase("deployment.kubernetes.io/revision");
     EXPECT_EQ(annotations, (Json{{"team", "edge"}, {kRefNodePoolAnnotation, pool}}));
-    EXPECT_EQ(At(workload, "/metadata/ownerReferences"),
-              Json::array({{{"apiVersion", "apps.openyurt.io/v1alpha1"},
-                            {"kind", "YurtAppDaemon"},
-                            {"name", "web"},
-                            {"uid", UidOf(created)},
-                            {"controller", true},
-                            {"blockOwnerDeletion", true}}}));
+    EXPECT_EQ(At(workload, "/metadata/ownerReferences"), Json::array({{{"apiVersion", "apps.openyurt.io/v1alpha1"},
+                                                                       {"kind", "YurtAppDaemon"},
+                                                                       {"name", "web"},
+                                                                       {"uid", UidOf(created)},
+                                                                       {"controller", true},
+                                                                       {"blockOwnerDeletion", true}}}));
     const Json pool_labels = {{"app", "web"}, {kPoolNameLabel, pool}};
     EXPECT_EQ(At(workload, "/spec/selector"), (Json{{"matchLabels", pool_labels}}));
     EXPECT_EQ(At(workload, "/spec/template/metadata/labels"), pool_labels);
@@ -97,7 +97,8 @@ TEST_P(CreatedTest, TheTemplatesOwnSchedulingLabelsAndAnnotationsAreKept) {
   templ["spec"]["template"]["spec"]["affinity"] = affinity;
   templ["spec"]["template"]["spec"]["nodeSelector"] = {{"disk", "ssd"}};
   const Json own = R"([{"key": "mine", "operator": "Exists", "effect": "NoSchedule"},
-                       {"key": "other", "operator": "Equal", "value": "v", "effect": "NoExecute", "tolerationSeconds": 7}])"_json;
+                       {"key": "other", "operator": "Equal", "value": "v", "effect": "NoExecute",
+                        "tolerationSeconds": 7}])"_json;
   templ["spec"]["template"]["spec"]["tolerations"] = own;
   CreateDaemon(daemon);
   WaitUntilReady("web");
@@ -143,14 +144,16 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
   WaitUntilReady("web");
   const auto revisions = Revisions("web");
   ASSERT_EQ(revisions.size(), 1U);
-  const std::string path = std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
+  const std::string path =
+      std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
   EXPECT_EQ(At(revisions[0], "/data" + path), unknown);
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
   // The apiserver of today drops the field from the workload. That must not look like drift for ever.
   Barrier();
   const std::size_t before = Now();
   for (int i = 0; i < 3; ++i) {
-    kube().MergePatch(type(), NameOf(WorkloadOf("web", pool)), {{"metadata", {{"annotations", {{"poke", std::to_string(i)}}}}}});
+    kube().MergePatch(type(), NameOf(WorkloadOf("web", pool)),
+                      {{"metadata", {{"annotations", {{"poke", std::to_string(i)}}}}}});
     Barrier();
   }
   std::vector<AuditedWrite> writes = WritesSince(before);
@@ -162,7 +165,8 @@ TEST_P(CreatedTest, ASelectorOfExpressionsAloneIsEnough) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
-  daemon["spec"]["selector"] = R"({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "other"]}]})"_json;
+  daemon["spec"]["selector"] =
+      R"({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "other"]}]})"_json;
   CreateDaemon(daemon);
   WaitUntilReady("web");
   const Json selector = At(WorkloadOf("web", pool), "/spec/selector");

@@ -48,7 +48,8 @@ TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without it OpenYurt's rules are assumed to have made the workload: whatever is done about it, the pod selection stays.
+  // Without it OpenYurt's rules are assumed to have made the workload: whatever is done about it, the pod selection
+  // stays.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -74,7 +75,8 @@ TEST_P(DriftTest, WhatOthersAddIsKept) {
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   SetImage("web", "example.org/app:2");
-  Eventually("the new image is there", [&] { return StringAt(*Container(WorkloadOf("web", pool), "main"), {"image"}) == "example.org/app:2"; });
+  Eventually("the new image is there",
+             [&] { return StringAt(*Container(WorkloadOf("web", pool), "main"), {"image"}) == "example.org/app:2"; });
   const Json now = WorkloadOf("web", pool);
   EXPECT_EQ(Label(now, "theirs"), "1");
   EXPECT_EQ(Annotation(now, "theirs"), "1");
@@ -117,7 +119,11 @@ TEST_P(DriftTest, ScalingIsKeptWhereTheTemplateHasNoReplicas) {
 }
 
 TEST_P(DriftTest, ScalingIsRevertedWhereTheTemplateHasReplicasAndKeptOnceTheyAreTakenOut) {
-  const std::string pool = StartWithOnePool(2);
+  StartOperator();
+  const std::string pool = AddPool("a");
+  AddNode(pool);
+  CreateDaemon(Daemon("web", 2));
+  WaitUntilReady("web");
   const std::string name = NameOf(WorkloadOf("web", pool));
   Kubectl({"scale", "--replicas=5", type().resource + "/" + name});
   Eventually("replicas are 2 again", [&] { return At(kube().Get(type(), name), "/spec/replicas") == 2; });

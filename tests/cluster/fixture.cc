@@ -71,7 +71,8 @@ void ClusterTest::TearDown() {
   if (plane_ == nullptr) return;
   if (operator_ != nullptr) {
     const std::optional<int> code = operator_->ExitCode();
-    if (operator_expected_ && code.has_value()) ADD_FAILURE() << "the operator ended by itself with exit code " << *code;
+    if (operator_expected_ && code.has_value())
+      ADD_FAILURE() << "the operator ended by itself with exit code " << *code;
     if (HasFailure()) {
       std::cerr << "---- the operator's log, " << log_file_ << "\n" << Tail(ReadFile(log_file_), 60) << "----\n";
     }
@@ -161,7 +162,8 @@ Json ClusterTest::Daemon(const std::string& name, std::optional<int> replicas) c
           {"spec",
            {{"selector", {{"matchLabels", {{"app", name}}}}},
             {"nodepoolSelector", {{"matchLabels", {{kTestLabel, prefix_}}}}},
-            {"workloadTemplate", {{TemplateField(kind()), {{"metadata", {{"labels", {{"app", name}}}}}, {"spec", spec}}}}}}}};
+            {"workloadTemplate",
+             {{TemplateField(kind()), {{"metadata", {{"labels", {{"app", name}}}}}, {"spec", spec}}}}}}}};
 }
 
 Json ClusterTest::PatchSpec(const std::string& daemon, const Json& patch) {
@@ -174,7 +176,8 @@ Json ClusterTest::PatchTemplate(const std::string& daemon, const Json& patch) {
 
 Json ClusterTest::SetImage(const std::string& daemon, const std::string& image) {
   return kube_->Edit(kYurtAppDaemonType, daemon, [&](Json& object) {
-    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["image"] = image;
+    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
+        image;
   });
 }
 

@@ -2,9 +2,10 @@
 #ifndef TESTS_CLUSTER_FIXTURE_H_
 #define TESTS_CLUSTER_FIXTURE_H_
 
-#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,8 @@
 
 namespace yad::testing {
 
-// The control plane that all tests share, started at first use. Skips the test (fails it in CI) and returns nullptr where the
-// programs are missing.
+// The control plane that all tests share, started at first use. Skips the test (fails it in CI) and returns nullptr
+// where the programs are missing.
 ControlPlane* SharedControlPlane();
 
 class ClusterTest : public ::testing::Test {
@@ -40,10 +41,12 @@ class ClusterTest : public ::testing::Test {
   // ---- pools: cluster-scoped, so each test has its own prefix and its own label ----
   std::string Pool(const std::string& suffix) const { return prefix_ + "-" + suffix; }
   // Makes NodePool Pool(suffix) with the label that Daemon() selects by; `spec` and `labels` are merged in.
-  std::string AddPool(const std::string& suffix, const Json& spec = Json::object(), const Json& labels = Json::object());
-  std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(), const Json& labels = Json::object());
+  std::string AddPool(const std::string& suffix, const Json& spec = Json::object(),
+                      const Json& labels = Json::object());
+  std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(),
+                           const Json& labels = Json::object());
   std::vector<std::string> AddPools(int count);  // "p000" …
-  void Unselect(const std::string& pool);  // takes that label away
+  void Unselect(const std::string& pool);        // takes that label away
   void Select(const std::string& pool);
   void DeletePool(const std::string& pool);
   // A Node of the pool, with its taints; KWOK makes it and its pods Ready.
@@ -62,22 +65,26 @@ class ClusterTest : public ::testing::Test {
   Json WaitUntilReady(const std::string& daemon);
   // Waits until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
-  Json WaitForStatus(const std::string& daemon, const std::string& what, const std::function<bool(const Json& status)>& is);
+  Json WaitForStatus(const std::string& daemon, const std::string& what,
+                     const std::function<bool(const Json& status)>& is);
 
   // ---- what the operator made ----
   virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }
   const ResourceType& type() const { return TypeOf(kind()); }
-  std::vector<Json> Workloads(const std::string& daemon);           // controlled by the daemon (its uid)
-  std::map<std::string, Json> ByPool(const std::string& daemon);    // of these, by annotation ref-nodepool; two for one pool fail
+  std::vector<Json> Workloads(const std::string& daemon);  // controlled by the daemon (its uid)
+  std::map<std::string, Json> ByPool(
+      const std::string& daemon);  // of these, by annotation ref-nodepool; two for one pool fail
   Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure where there is none
   void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
-  std::vector<Json> Revisions(const std::string& daemon);  // ours, oldest first
+  std::vector<Json> Revisions(const std::string& daemon);                               // ours, oldest first
   std::vector<AuditedWrite> WritesSince(std::size_t position) { return plane().OperatorWrites(ns(), position); }
   std::size_t Now() { return plane().AuditPosition(); }
-  // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked at.
+  // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked
+  // at.
   void Barrier();
   std::vector<Json> EventsAbout(const std::string& name, const std::string& kind = "YurtAppDaemon");
 
+  bool HasControlPlane() const { return plane_ != nullptr; }  // false: the test is skipped, or has failed already
   ControlPlane& plane() { return *plane_; }
   Kube& kube() { return *kube_; }
   const Kube& kube() const { return *kube_; }
@@ -104,14 +111,15 @@ class BothKinds : public ClusterTest, public ::testing::WithParamInterface<Workl
   WorkloadKind kind() const override { return GetParam(); }
 };
 std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
-#define INSTANTIATE_BOTH_KINDS(suite) \
-  INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), KindName)
+#define INSTANTIATE_BOTH_KINDS(suite)                                                                             \
+  INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
+                           KindName)
 
 // ---- looking into objects ----
 std::string Label(const Json& object, const std::string& key);
 std::string Annotation(const Json& object, const std::string& key);
-std::string ImageOf(const Json& workload);  // of the first container
-const Json* Container(const Json& workload, const std::string& name);  // nullptr: none
+std::string ImageOf(const Json& workload);                                 // of the first container
+const Json* Container(const Json& workload, const std::string& name);      // nullptr: none
 std::string ConditionStatus(const Json& daemon, const std::string& type);  // "" where it is absent
 Json ConditionOf(const Json& daemon, const std::string& type);             // null where it is absent
 Json PoolStatus(const Json& daemon, const std::string& pool);              // the entry of status.pools, or null

@@ -1,4 +1,5 @@
-// Objects that the CRD admits and that can't work, as they come where no webhook is; and the events that tell about things.
+// Objects that the CRD admits and that can't work, as they come where no webhook is; and the events that tell about
+// things.
 #include <regex>
 
 #include "tests/cluster/fixture.h"
@@ -91,8 +92,8 @@ TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkl
   const Json before = WorkloadOf("web", a);
   // Nothing but the apiserver knows this rule.
   kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
-    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["livenessProbe"] =
-        R"({"httpGet": {"path": "/", "port": 99999}})"_json;
+    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
+          ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
   });
   const Json daemon = WaitForStatus("web", "the refusal shows", [](const Json& status) {
     return ConditionStatus({{"status", status}}, "WorkLoadFailure") == "True" && At(status, "/failedPools") == 1;
@@ -100,8 +101,8 @@ TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkl
   EXPECT_THAT(StringAt(PoolStatus(daemon, a), {"message"}), ::testing::HasSubstr("livenessProbe"));
   EXPECT_EQ(At(WorkloadOf("web", a), "/metadata/generation"), At(before, "/metadata/generation"));
   kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
-    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["livenessProbe"] =
-        R"({"httpGet": {"path": "/", "port": 9999}})"_json;
+    object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
+          ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 9999}})"_json;
   });
   WaitUntilReady("web");
   EXPECT_EQ(At(*Container(WorkloadOf("web", a), "main"), "/livenessProbe/httpGet/port"), 9999);
@@ -160,7 +161,39 @@ TEST_P(InvalidTest, TheCrdRefusesWhatCelCanSay) {
   update_refused({{"selector", {{"matchLabels", {{"app", "web2"}}}}}}, "selector");
   const char* mine = TemplateField(kind());
   const char* other = kind() == WorkloadKind::kDeployment ? "statefulSetTemplate" : "deploymentTemplate";
-  update_refused({{"workloadTemplate", {{mine, nullptr}, {other, good["spec"]["workloadTemplate"][mine]}}}}, "workloadTemplate");
+  update_refused({{"workloadTemplate", {{mine, nullptr}, {other, good["spec"]["workloadTemplate"][mine]}}}},
+                 "workloadTemplate");
+}
+
+TEST_P(InvalidTest, WhatCanNotChangeInPlaceIsRefusedAndNothingIsMadeAnew) {
+  if (kind() == WorkloadKind::kDeployment)
+    GTEST_SKIP() << "a Deployment has only its selector, which is immutable anyway";
+  StartOperator();
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const Json before = WorkloadOf("web", a);
+  const Json patch = {
+      {"spec", {{"workloadTemplate", {{"statefulSetTemplate", {{"spec", {{"serviceName", "another"}}}}}}}}}};
+  const Result<Json> result = kube().client().Patch(kYurtAppDaemonType, {ns(), "web"}, PatchType::kMerge, patch);
+  if (result.has_value()) {
+    WaitForStatus("web", "the refusal shows", [](const Json& status) {
+      for (const Json& condition : At(status, "/conditions")) {
+        if (StringAt(condition, {"message"}).find("serviceName") != std::string::npos ||
+            StringAt(condition, {"message"}).find("updates to statefulset spec") != std::string::npos) {
+          return true;
+        }
+      }
+      return false;
+    });
+  } else {
+    EXPECT_EQ(result.error().reason, Reason::kInvalid);
+    EXPECT_THAT(result.error().message, ::testing::HasSubstr("serviceName"));
+  }
+  Barrier();
+  const Json after = WorkloadOf("web", a);
+  EXPECT_EQ(UidOf(after), UidOf(before));
+  EXPECT_EQ(At(after, "/metadata/generation"), At(before, "/metadata/generation"));
 }
 
 TEST_P(InvalidTest, ReasonsOfEventsAreStableCamelCase) {

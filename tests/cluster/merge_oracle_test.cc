@@ -1,13 +1,16 @@
 // ThreeWayMerge against the apiserver's own server-side apply.
 //
-// Two workloads get the same random series of templates: one by server-side apply, one by our merge and PUT. Another manager adds
-// fields of its own to both. After each step the two must hold the same, and merging again must change nothing.
+// Two workloads get the same random series of templates: one by server-side apply, one by our merge and PUT. Another
+// manager adds fields of its own to both. After each step the two must hold the same, and merging again must change
+// nothing.
 //
 // What is compared, and the deliberate exceptions:
-// - The order of items in lists with keys: our items stand in the template's order in both; where others' items stand among them may differ.
-// - Taking away a whole struct that has defaulted leaves (a probe), or switching a union (a volume's source, a strategy's type): server-side
-//   apply leaves the leaves that nobody owns, and the apiserver then refuses the object. We take the struct away, as `kubectl
-//   apply` does. The series has no such step; the tests at the end show what we do.
+// - The order of items in lists with keys: our items stand in the template's order in both; where others' items stand
+// among them may differ.
+// - Taking away a whole struct that has defaulted leaves (a probe), or switching a union (a volume's source, a
+// strategy's type): server-side
+//   apply leaves the leaves that nobody owns, and the apiserver then refuses the object. We take the struct away, as
+//   `kubectl apply` does. The series has no such step; the tests at the end show what we do.
 // - deployment.kubernetes.io/revision counts ReplicaSets, and belongs to Kubernetes.
 #include <algorithm>
 #include <random>
@@ -58,10 +61,10 @@ class RandomTemplate {
  private:
   struct ContainerState {
     int tag = 1;
-    std::vector<std::string> env;                    // names in order
-    std::map<std::string, Json> values;              // by name
+    std::vector<std::string> env;        // names in order
+    std::map<std::string, Json> values;  // by name
     std::vector<Json> ports;
-    std::vector<std::string> mounts;                 // volume names
+    std::vector<std::string> mounts;  // volume names
     std::map<std::string, std::string> requests, limits;
     Json args;
     int period = 0;  // of the liveness probe, which every container has
@@ -71,7 +74,9 @@ class RandomTemplate {
 
   std::uint64_t Below(std::uint64_t bound) { return random_() % bound; }
   template <typename T>
-  const T& Pick(const std::vector<T>& choices) { return choices[Below(choices.size())]; }
+  const T& Pick(const std::vector<T>& choices) {
+    return choices[Below(choices.size())];
+  }
 
   Json Container(const std::string& name) const {
     const ContainerState& state = states_.at(name);
@@ -102,8 +107,10 @@ class RandomTemplate {
   }
 
   void Change() {
-    static const std::vector<std::string> quantities = {"1", "1000m", "0.5", "500m", "2", "2000m", "1500m", "100m", "0.1"};
-    static const std::vector<std::string> bytes = {"1Gi", "1024Mi", "1073741824", "128974848", "129e6", "129M", "123Mi", "2Gi"};
+    static const std::vector<std::string> quantities = {"1",     "1000m", "0.5",  "500m", "2",
+                                                        "2000m", "1500m", "100m", "0.1"};
+    static const std::vector<std::string> bytes = {"1Gi",   "1024Mi", "1073741824", "128974848",
+                                                   "129e6", "129M",   "123Mi",      "2Gi"};
     ContainerState& state = states_[Pick(containers_)];
     switch (Below(17)) {
       case 0: {  // a container comes or goes; "main" stays, because the other manager has fields in it
@@ -192,8 +199,9 @@ class RandomTemplate {
         break;
       case 12:
         if (tolerations_.size() < 3) {
-          tolerations_.push_back(Pick(std::vector<Json>{{{"key", "t" + std::to_string(Below(4))}, {"operator", "Exists"}},
-                                                        {{"key", "u"}, {"value", "v"}, {"effect", "NoSchedule"}}}));
+          tolerations_.push_back(
+              Pick(std::vector<Json>{{{"key", "t" + std::to_string(Below(4))}, {"operator", "Exists"}},
+                                     {{"key", "u"}, {"value", "v"}, {"effect", "NoSchedule"}}}));
         } else {
           tolerations_.erase(tolerations_.begin() + static_cast<std::ptrdiff_t>(Below(tolerations_.size())));
         }
@@ -225,7 +233,10 @@ class RandomTemplate {
         } else {
           node_selector_.clear();
         }
-        host_aliases_ = Below(2) == 0 ? Json::array() : Json::array({{{"ip", "10.0.0." + std::to_string(1 + Below(2))}, {"hostnames", {"a", "b"}}}});
+        host_aliases_ =
+            Below(2) == 0
+                ? Json::array()
+                : Json::array({{{"ip", "10.0.0." + std::to_string(1 + Below(2))}, {"hostnames", {"a", "b"}}}});
         break;
       }
     }
@@ -246,7 +257,8 @@ class RandomTemplate {
 
 // Lists that server-side apply merges by key, as sets: sorted by their text.
 void SortKeyedLists(Json& value) {
-  static const std::vector<std::string> keyed = {"containers", "initContainers", "env", "ports", "volumes", "volumeMounts", "hostAliases"};
+  static const std::vector<std::string> keyed = {"containers", "initContainers", "env",        "ports",
+                                                 "volumes",    "volumeMounts",   "hostAliases"};
   if (value.is_array()) {
     for (Json& item : value) SortKeyedLists(item);
   } else if (value.is_object()) {
@@ -260,7 +272,9 @@ void SortKeyedLists(Json& value) {
 }
 
 Json Comparable(const Json& object) {
-  Json result = {{"labels", At(object, "/metadata/labels")}, {"annotations", At(object, "/metadata/annotations")}, {"spec", object["spec"]}};
+  Json result = {{"labels", At(object, "/metadata/labels")},
+                 {"annotations", At(object, "/metadata/annotations")},
+                 {"spec", object["spec"]}};
   if (result["annotations"].is_object()) {
     result["annotations"].erase("deployment.kubernetes.io/revision");
     if (result["annotations"].empty()) result["annotations"] = nullptr;
@@ -358,7 +372,8 @@ TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesEndsAsWithServerSideApply) {
       const Json merged = kube().Get(type(), kMerged);
       const Json want = Comparable(*applied);
       const Json have = Comparable(merged);
-      ASSERT_EQ(have, want) << "step " << step << ", from server-side apply's to ours: " << Json::diff(want, have).dump(1)
+      ASSERT_EQ(have, want) << "step " << step
+                            << ", from server-side apply's to ours: " << Json::diff(want, have).dump(1)
                             << "\nlast: " << last.dump() << "\nnow: " << now.dump();
       for (const char* list : {"/spec/template/spec/containers", "/spec/template/spec/volumes"}) {
         ASSERT_EQ(OrderOf(At(merged, list), At(now, list)), OrderOf(At(now, list), At(now, list))) << list;

@@ -15,7 +15,8 @@ class PausedTest : public BothKinds {
     const std::string first = StringAt(WaitUntilReady("web"), {"status", "updateRevision"});
     PatchSpec("web", {{"paused", true}});
     SetImage("web", "example.org/app:2");
-    WaitForStatus("web", "knows the new revision", [&](const Json& status) { return At(status, "/updateRevision") != first; });
+    WaitForStatus("web", "knows the new revision",
+                  [&](const Json& status) { return At(status, "/updateRevision") != first; });
     return first;
   }
 };
@@ -67,7 +68,8 @@ TEST_P(PausedTest, DriftIsRepairedAndADeletedWorkloadComesBackOnItsRevision) {
   kube().Edit(type(), name, [](Json& workload) {
     workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
   });
-  Eventually("the image is the old revision's", [&] { return ImageOf(WorkloadOf("web", Pool("a"))) == "example.org/app:1"; });
+  Eventually("the image is the old revision's",
+             [&] { return ImageOf(WorkloadOf("web", Pool("a"))) == "example.org/app:1"; });
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("b"))));
   WaitForPools("web", {Pool("a"), Pool("b")});
   EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:1");
@@ -97,7 +99,8 @@ TEST_P(PausedTest, APoolsNewTaintWaits) {
   Barrier();
   EXPECT_EQ(At(WorkloadOf("web", a), "/spec/template/spec/tolerations"), Json());
   PatchSpec("web", {{"paused", false}});
-  Eventually("the taint is tolerated", [&] { return At(WorkloadOf("web", a), "/spec/template/spec/tolerations").size() == 1; });
+  Eventually("the taint is tolerated",
+             [&] { return At(WorkloadOf("web", a), "/spec/template/spec/tolerations").size() == 1; });
 }
 
 }  // namespace

@@ -42,6 +42,32 @@ TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
   WaitForPools("web", {a, c});
 }
 
+TEST_P(PoolsTest, AWorkloadThatIsSlowToGoShowsAsRemovingAndIsMadeAgainOnlyAfterwards) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const Json before = WorkloadOf("web", a);
+  kube().MergePatch(type(), NameOf(before),
+                    {{"metadata", {{"finalizers", Json::array({"cluster-test.example.org/hold"})}}}});
+  Unselect(a);
+  const Json daemon = WaitForStatus("web", "a is being removed", [&](const Json& status) {
+    return StringAt(PoolStatus({{"status", status}}, a), {"phase"}) == "Removing";
+  });
+  EXPECT_EQ(At(daemon, "/status/desiredPools"), 1);
+  EXPECT_EQ(At(daemon, "/status/nodepools"), Json::array({b}));
+  EXPECT_EQ(ConditionStatus(daemon, "WorkLoadProvisioned"), "False");
+  EXPECT_NE(StringAt(WorkloadOf("web", a), {"metadata", "deletionTimestamp"}), "");
+  Select(a);
+  WaitForStatus("web", "a is wanted again", [](const Json& status) { return At(status, "/desiredPools") == 2; });
+  EXPECT_EQ(kube().List(type()).size(), 2U);
+  kube().MergePatch(type(), NameOf(before), {{"metadata", {{"finalizers", nullptr}}}});
+  Eventually("it is made again", [&] { return UidOf(WorkloadOf("web", a)) != UidOf(before); });
+  WaitUntilReady("web");
+  WaitForPools("web", {a, b});
+}
+
 TEST_P(PoolsTest, TheNameOfAPoolsWorkloadIsTheSameWhenThePoolComesBack) {
   StartOperator();
   const std::string a = AddPool("a");
@@ -78,7 +104,8 @@ TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
   const std::string b = AddPool("b");
   Json daemon = Daemon("web");
   const Json own = R"({"key": "own", "operator": "Exists"})"_json;
-  daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["tolerations"] = Json::array({own});
+  daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["tolerations"] =
+      Json::array({own});
   CreateDaemon(daemon);
   WaitUntilReady("web");
   const auto set_taints = [&](const Json& taints) {
@@ -111,7 +138,8 @@ TEST_P(PoolsTest, ATaintsValueIsNoChange) {
   WaitUntilReady("web");
   Barrier();
   const std::size_t before = Now();
-  kube().MergePatch(kNodePoolType, a, R"({"spec": {"taints": [{"key": "x", "value": "2", "effect": "NoSchedule"}]}})"_json);
+  kube().MergePatch(kNodePoolType, a,
+                    R"({"spec": {"taints": [{"key": "x", "value": "2", "effect": "NoSchedule"}]}})"_json);
   Barrier();
   Barrier();
   std::vector<AuditedWrite> writes = WritesSince(before);
@@ -153,30 +181,32 @@ TEST_P(PoolsTest, NamesAloneAreEnough) {
 
 TEST_P(PoolsTest, TwoDaemonsOverTheSamePoolsDoNotMeet) {
   StartOperator();
-  const std::string a = AddPool("a");
-  const std::string b = AddPool("b");
-  // "web" + "x-…" and "web-x" + "…" would be one name without the hash; both daemons have the same template otherwise.
+  // <other>-<b> and web-<a> are one text.
+  const std::string a = AddPool(ns() + "x");
+  const std::string b = AddPoolNamed(ns() + "x");
+  const std::string other = "web-" + ns();
   CreateDaemon(Daemon("web"));
-  CreateDaemon(Daemon("web-t"));
+  CreateDaemon(Daemon(other));
   WaitUntilReady("web");
-  WaitUntilReady("web-t");
+  WaitUntilReady(other);
   WaitForPools("web", {a, b});
-  WaitForPools("web-t", {a, b});
+  WaitForPools(other, {a, b});
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [](const Json& status) {
     return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
   });
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
-  for (const auto& [pool, workload] : ByPool("web-t")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
+  for (const auto& [pool, workload] : ByPool(other)) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
   Eventually("only the other's workloads are left", [&] { return kube().List(type()).size() == 2; });
-  WaitForPools("web-t", {a, b});
+  WaitForPools(other, {a, b});
 }
 
 TEST_P(PoolsTest, APoolWhoseNameIsNoLabelValueFailsAloneWithInvalidPoolName) {
   StartOperator();
   const std::string good = AddPool("good");
-  const std::string longest = AddPoolNamed(Pool("x") + std::string(60, 'a') + "." + std::string(253 - 61 - Pool("x").size(), 'b'));
+  const std::string longest =
+      AddPoolNamed(Pool("x") + std::string(60, 'a') + "." + std::string(253 - 61 - Pool("x").size(), 'b'));
   ASSERT_EQ(longest.size(), 253U);
   const std::string one_too_long = AddPoolNamed(Pool("y") + std::string(64 - Pool("y").size(), 'c'));
   ASSERT_EQ(one_too_long.size(), 64U);
@@ -203,7 +233,8 @@ TEST_P(PoolsTest, LongNamesAndDotsStillMakeDistinctWorkloadsWhosePodsRun) {
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
   // 63 characters, alike but for the last; and "a.b" beside "a-b".
   const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
-  const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"), AddPool("a-b")};
+  const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"),
+                                          AddPool("a-b")};
   ASSERT_EQ(pools[0].size(), 63U);
   for (const std::string& pool : pools) AddNode(pool);
   const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
@@ -262,12 +293,15 @@ TEST_P(PoolsTest, APoolsHeartbeatCostsNoWrite) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
-  kube().MergePatch(kNodePoolType, a, R"({"status": {"readyNodeNum": 1, "unreadyNodeNum": 0, "nodes": ["n0"]}})"_json, "status");
+  kube().MergePatch(kNodePoolType, a, R"({"status": {"readyNodeNum": 1, "unreadyNodeNum": 0, "nodes": ["n0"]}})"_json,
+                    "status");
   WaitUntilReady("web");
   Barrier();
   const std::size_t before = Now();
   for (int i = 1; i <= 10; ++i) {
-    kube().MergePatch(kNodePoolType, a, {{"status", {{"readyNodeNum", 1 + i}, {"nodes", Json::array({"n" + std::to_string(i)})}}}}, "status");
+    kube().MergePatch(kNodePoolType, a,
+                      {{"status", {{"readyNodeNum", 1 + i}, {"nodes", Json::array({"n" + std::to_string(i)})}}}},
+                      "status");
   }
   Barrier();
   std::vector<AuditedWrite> writes = WritesSince(before);

@@ -57,7 +57,8 @@ TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {
   EXPECT_NE(no_context.exit_code, 0);
   EXPECT_THAT(no_context.err, ::testing::HasSubstr("nowhere"));
 
-  const ProcessResult none = RunOperator({}, {{"KUBECONFIG", ""}, {"HOME", "/no/such/home"}, {"KUBERNETES_SERVICE_HOST", ""}});
+  const ProcessResult none =
+      RunOperator({}, {{"KUBECONFIG", ""}, {"HOME", "/no/such/home"}, {"KUBERNETES_SERVICE_HOST", ""}});
   EXPECT_NE(none.exit_code, 0);
   EXPECT_THAT(none.err, ::testing::HasSubstr("kubeconfig"));
 }
@@ -87,7 +88,9 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
   kill(interrupted.pid(), SIGINT);
   EXPECT_EQ(interrupted.Wait(std::chrono::seconds(30)), 0);
   // And before it has got anywhere.
-  OperatorProcess early(DefaultOptions());
+  OperatorOptions options = DefaultOptions();
+  options.log_file = plane().dir() + "/" + ns() + "-early.log";
+  OperatorProcess early(options);
   Eventually("it has begun", [&] { return !early.Log().empty(); });
   EXPECT_EQ(early.Stop(), 0);
 }
@@ -99,7 +102,9 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndNamed) {
   OperatorProcess process(options);
   Eventually("the log names the server", [&]() -> std::string {
     const std::string log = process.Log();
-    return log.find("127.0.0.1:" + std::to_string(port)) != std::string::npos || process.ExitCode().has_value() ? "" : log;
+    return log.find("127.0.0.1:" + std::to_string(port)) != std::string::npos || process.ExitCode().has_value()
+               ? ""
+               : "its log: " + log;
   });
   EXPECT_THAT(process.Log(), ::testing::HasSubstr("127.0.0.1:" + std::to_string(port)));
   if (process.ExitCode().has_value()) {
@@ -115,8 +120,8 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   // Another cluster's CA; made with openssl, because the system's CAs must not do either.
   const std::string key = plane().dir() + "/" + ns() + "-ca.key";
   const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
-  const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=another",
-                                         "-days", "2", "-keyout", key, "-out", crt});
+  const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
+                                         "/CN=another", "-days", "2", "-keyout", key, "-out", crt});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const std::string text = ReadFile(plane().kubeconfig());
   const std::string word = "certificate-authority-data: ";
@@ -130,7 +135,7 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   OperatorProcess process(options);
   Eventually("the log speaks of the certificate", [&]() -> std::string {
     const std::string log = process.Log();
-    return log.find("certificate") != std::string::npos || process.ExitCode().has_value() ? "" : log;
+    return log.find("certificate") != std::string::npos || process.ExitCode().has_value() ? "" : "its log: " + log;
   });
   EXPECT_THAT(process.Log(), ::testing::HasSubstr("certificate"));
   EXPECT_TRUE(WritesSince(before).empty());
@@ -153,7 +158,7 @@ TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
   OperatorProcess process(options);
   Eventually("the log says Unauthorized", [&]() -> std::string {
     const std::string log = process.Log();
-    return log.find("Unauthorized") != std::string::npos ? "" : log;
+    return log.find("Unauthorized") != std::string::npos ? "" : "its log: " + log;
   });
   EXPECT_FALSE(process.Ready());
 }
@@ -200,8 +205,8 @@ TEST_F(ProcessOnClusterTest, MetricsAndProbesAreServed) {
   WaitUntilReady("web");
   const std::string metrics = op().Metrics();
   for (const char* name : {"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total",
-                           "controller_runtime_reconcile_time_seconds_bucket", "workqueue_depth", "workqueue_adds_total",
-                           "rest_client_requests_total", "process_resident_memory_bytes"}) {
+                           "controller_runtime_reconcile_time_seconds_bucket", "workqueue_depth",
+                           "workqueue_adds_total", "rest_client_requests_total", "process_resident_memory_bytes"}) {
     EXPECT_THAT(metrics, ::testing::HasSubstr(name));
   }
   EXPECT_GE(op().Metric("rest_client_requests_total", {"method=\"POST\"", "code=\"201\""}), 3);

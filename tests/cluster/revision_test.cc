@@ -53,7 +53,8 @@ TEST_P(RevisionTest, WhatTheTemplateNoLongerSaysIsTakenAway) {
   templ["metadata"]["labels"]["gone"] = "yes";
   templ["metadata"]["annotations"] = {{"gone", "yes"}};
   templ["spec"]["template"]["metadata"]["annotations"] = {{"gone", "yes"}};
-  templ["spec"]["template"]["spec"]["containers"][0]["env"] = R"([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])"_json;
+  templ["spec"]["template"]["spec"]["containers"][0]["env"] =
+      R"([{"name": "A", "value": "1"}, {"name": "B", "value": "2"}])"_json;
   templ["spec"]["template"]["spec"]["containers"].push_back(R"({"name": "second", "image": "example.org/s:1"})"_json);
   templ["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical";
   CreateDaemon(daemon);
@@ -148,9 +149,8 @@ TEST_P(RevisionTest, ARevisionThatAWorkloadNamesIsNeverPruned) {
   PatchSpec("web", {{"paused", true}});
   for (int i = 2; i <= 4; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(i));
-    WaitForStatus("web", "has another updateRevision", [&](const Json& status) {
-      return At(status, "/images") == "example.org/app:" + std::to_string(i);
-    });
+    WaitForStatus("web", "has another updateRevision",
+                  [&](const Json& status) { return At(status, "/images") == "example.org/app:" + std::to_string(i); });
   }
   Eventually("the current and the newest are left", [&]() -> std::string {
     const auto names = RevisionNames("web");
@@ -165,8 +165,8 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
   Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
-  const Json foreign = kube().Create(kControllerRevisionType,
-                                     {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
+  const Json foreign = kube().Create(
+      kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
   CreateDaemon(Daemon("web"));
   const std::string other = WaitForRollout("web", "example.org/app:1");
   EXPECT_NE(other, name);
@@ -217,6 +217,28 @@ TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsThroughAndThenA
   EXPECT_NE(first, "");
   SetImage("web", "example.org/app:2");
   EXPECT_NE(WaitForRollout("web", "example.org/app:2"), first);
+}
+
+TEST_P(RevisionTest, WithOnDeleteAPoolMovesWhenItsWorkloadIsDeleted) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  Json daemon = Daemon("web");
+  daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  CreateDaemon(daemon);
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "knows the new revision",
+                [&](const Json& status) { return At(status, "/updateRevision") != first; });
+  Barrier();
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
+  kube().Delete(type(), NameOf(WorkloadOf("web", a)));
+  Eventually("the deleted one is on the new revision",
+             [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
+  EXPECT_EQ(ImageOf(WorkloadOf("web", b)), "example.org/app:1");
+  EXPECT_EQ(Label(WorkloadOf("web", b), kRevisionLabel), first);
+  kube().Delete(type(), NameOf(WorkloadOf("web", b)));
+  WaitForRollout("web", "example.org/app:2");
 }
 
 TEST_P(RevisionTest, AChangeOfReplicasAloneIsARevisionThatRestartsNoPod) {

@@ -89,7 +89,8 @@ TEST_P(StatusTest, WhilePodsAreMissingThePoolIsUpdatingAndTheDaemonIsNotReady) {
   const std::string b = AddPool("b");
   AddNode(a);  // and none for b
   CreateDaemon(Daemon("web", 1));
-  const Json daemon = WaitForStatus("web", "a is Ready", [](const Json& status) { return At(status, "/readyPools") == 1; });
+  const Json daemon =
+      WaitForStatus("web", "a is Ready", [](const Json& status) { return At(status, "/readyPools") == 1; });
   EXPECT_EQ(At(daemon, "/status/updatedPools"), 1);
   EXPECT_EQ(At(daemon, "/status/readyReplicas"), 1);
   EXPECT_EQ(At(daemon, "/status/replicas"), 2);
@@ -132,7 +133,8 @@ TEST_P(StatusTest, KubectlGetAndDescribeShowWhatMatters) {
   }
   EXPECT_THAT(table, ::testing::HasSubstr(type().kind));
   const std::string wide = Kubectl({"get", "yad", "web", "-o", "wide"});
-  for (const char* column : {"FAILED", "OFFLINE", "IMAGES", "example.org/app:1"}) EXPECT_THAT(wide, ::testing::HasSubstr(column));
+  for (const char* column : {"FAILED", "OFFLINE", "IMAGES", "example.org/app:1"})
+    EXPECT_THAT(wide, ::testing::HasSubstr(column));
   EXPECT_THAT(Kubectl({"get", "yurt"}), ::testing::HasSubstr("web"));
 }
 
@@ -188,10 +190,12 @@ TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
   const auto set_quota = [&](int hard) {
     kube().MergePatch(kResourceQuotaType, "few", {{"spec", {{"hard", {{resource, std::to_string(hard)}}}}}});
     // No quota controller runs here: what it would write.
-    kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, std::to_string(hard)}}}}}}, "status");
+    kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, std::to_string(hard)}}}}}},
+                      "status");
   };
   kube().Create(kResourceQuotaType, {{"metadata", {{"name", "few"}}}, {"spec", {{"hard", {{resource, "1"}}}}}});
-  kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, "1"}}}, {"used", {{resource, "0"}}}}}}, "status");
+  kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, "1"}}}, {"used", {{resource, "0"}}}}}},
+                    "status");
   AddPool("a");
   AddPool("b");
   CreateDaemon(Daemon("web"));

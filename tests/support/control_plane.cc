@@ -1,12 +1,13 @@
 #include "tests/support/control_plane.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 #include "operator/client/config.h"
 #include "tests/support/eventually.h"
@@ -65,7 +66,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard waits for the end of its stdin: that comes when this object goes or when this process dies, however it dies.
+  // The guard waits for the end of its stdin: that comes when this object goes or when this process dies, however it
+  // dies.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";
@@ -120,7 +122,8 @@ void ControlPlane::ApplyCrds() {
 
 ProcessResult ControlPlane::TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text) const {
   // A cache of its own: kubectl keeps what it has discovered for hours, and servers reuse ports.
-  arguments.insert(arguments.begin(), {kubectl_, "--kubeconfig=" + kubeconfig_, "--cache-dir=" + dir_ + "/kubectl-cache"});
+  arguments.insert(arguments.begin(),
+                   {kubectl_, "--kubeconfig=" + kubeconfig_, "--cache-dir=" + dir_ + "/kubectl-cache"});
   ProcessOptions options;
   options.env = {{"HOME", dir_}, {"KUBECONFIG", ""}};
   options.stdin_text = stdin_text;

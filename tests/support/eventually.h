@@ -17,17 +17,19 @@ struct TestFailure : std::runtime_error {
 
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{30'000};
 
-// Calls `why_not` every 50 ms until it returns "". At the deadline TestFailure, with `what` and the last answer. A TestFailure
-// that `why_not` throws (an object that is not there yet) is an answer like any other.
+// Calls `why_not` every 50 ms until it returns "". At the deadline TestFailure, with `what` and the last answer. A
+// TestFailure that `why_not` throws (an object that is not there yet) is an answer like any other.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
 // The same for a predicate that returns bool, or the reason why not as a string ("" is good).
 template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {
-    WaitFor(what, [&] { return predicate() ? std::string() : std::string("it is not so"); }, timeout);
+    WaitFor(
+        what, [&] { return predicate() ? std::string() : std::string("it is not so"); }, timeout);
   } else {
-    WaitFor(what, [&] { return std::string(predicate()); }, timeout);
+    WaitFor(
+        what, [&] { return std::string(predicate()); }, timeout);
   }
 }
 

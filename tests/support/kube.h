@@ -47,7 +47,8 @@ class Kube {
   Json MergePatch(const ResourceType& type, const std::string& name, const Json& patch,
                   const std::string& subresource = "") const;
   Json JsonPatch(const ResourceType& type, const std::string& name, const Json& patch) const;
-  void Delete(const ResourceType& type, const std::string& name, Propagation propagation = Propagation::kBackground) const;
+  void Delete(const ResourceType& type, const std::string& name,
+              Propagation propagation = Propagation::kBackground) const;
 
  private:
   ObjectKey Key(const ResourceType& type, const std::string& name) const;

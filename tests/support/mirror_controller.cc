@@ -26,14 +26,19 @@ Result<ReconcileResult> Reconcile(Client& client, const Store& originals, const 
                    {"namespace", request.ns},
                    {"labels", {{"mirror-of", request.name}}},
                    {"ownerReferences",
-                    {{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", request.name}, {"uid", meta.uid}, {"controller", true}}}}}},
+                    {{{"apiVersion", "v1"},
+                      {"kind", "ConfigMap"},
+                      {"name", request.name},
+                      {"uid", meta.uid},
+                      {"controller", true}}}}}},
                  {"data", (*original)->Parse().value("data", Json::object())}};
   const auto mirror = mirrors.Get({request.ns, request.name + "-mirror"});
   if (!mirror && mirror.error().reason != Reason::kNotFound) return Fail(mirror.error());
   if (mirror && (*mirror)->Parse().value("data", Json::object()) == wanted["data"]) return ReconcileResult::Done();
 
   if (mirror) wanted["metadata"]["resourceVersion"] = (*mirror)->meta().resource_version;
-  const auto written = mirror ? client.Update(kConfigMapType, wanted, {}, stop) : client.Create(kConfigMapType, wanted, {}, stop);
+  const auto written =
+      mirror ? client.Update(kConfigMapType, wanted, {}, stop) : client.Create(kConfigMapType, wanted, {}, stop);
   if (!written) return Fail(written.error());
   return ReconcileResult::Done();
 }

@@ -61,9 +61,8 @@ double OperatorProcess::Metric(const std::string& name, const std::vector<std::s
     if (line.compare(0, name.size(), name) != 0) continue;
     const char next = line.size() > name.size() ? line[name.size()] : ' ';
     if (next != '{' && next != ' ') continue;
-    const bool matches = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
-      return line.find(label) != std::string::npos;
-    });
+    const bool matches = std::all_of(labels.begin(), labels.end(),
+                                     [&](const std::string& label) { return line.find(label) != std::string::npos; });
     if (matches) sum += std::strtod(line.c_str() + line.rfind(' '), nullptr);
   }
   return sum;

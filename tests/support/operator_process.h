@@ -13,8 +13,8 @@ namespace yad::testing {
 struct OperatorOptions {
   std::string binary;
   std::string kubeconfig;
-  std::string ns;             // watched; empty: all
-  std::string log_file;       // appended to
+  std::string ns;        // watched; empty: all
+  std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // more, after the usual ones
 };
@@ -24,7 +24,7 @@ class OperatorProcess {
  public:
   explicit OperatorProcess(const OperatorOptions& options);
 
-  void WaitUntilReady();      // /readyz says so; TestFailure at once if the process ends
+  void WaitUntilReady();  // /readyz says so; TestFailure at once if the process ends
   bool Ready() const;
   std::string Readyz() const;  // the answer's text, whatever its status
   int Stop();                  // SIGTERM; the exit code

@@ -1,18 +1,19 @@
 #include "tests/support/process.h"
 
 #include <arpa/inet.h>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <netinet/in.h>
-#include <sstream>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
 
 #include "tests/support/eventually.h"
 

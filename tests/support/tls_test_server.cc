@@ -54,8 +54,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-template <typename T, typename Read, typename Free>
-T* FromPem(const std::string& pem, Read read, Free) {
+template <typename T, typename Read>
+T* FromPem(const std::string& pem, Read read) {
   BIO* bio = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
   T* out = read(bio, nullptr, nullptr, nullptr);
   BIO_free(bio);
@@ -71,13 +71,13 @@ SSL_CTX* NewContext(const TestServerOptions& options) {
     SSL_CTX_set_max_proto_version(context, options.max_tls_version);
     SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0");
   }
-  X509* cert = FromPem<X509>(options.identity.cert_pem, PEM_read_bio_X509, X509_free);
-  EVP_PKEY* key = FromPem<EVP_PKEY>(options.identity.key_pem, PEM_read_bio_PrivateKey, EVP_PKEY_free);
+  X509* cert = FromPem<X509>(options.identity.cert_pem, PEM_read_bio_X509);
+  EVP_PKEY* key = FromPem<EVP_PKEY>(options.identity.key_pem, PEM_read_bio_PrivateKey);
   if (SSL_CTX_use_certificate(context, cert) != 1 || SSL_CTX_use_PrivateKey(context, key) != 1) Die("identity");
   X509_free(cert);
   EVP_PKEY_free(key);
   if (!options.client_ca_pem.empty()) {
-    X509* ca = FromPem<X509>(options.client_ca_pem, PEM_read_bio_X509, X509_free);
+    X509* ca = FromPem<X509>(options.client_ca_pem, PEM_read_bio_X509);
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), ca);
     X509_free(ca);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -166,8 +166,7 @@ class Connection : public TestConnection {
  private:
   bool Fill() {
     char chunk[16384];
-    const auto count =
-        ssl_ != nullptr ? SSL_read(ssl_, chunk, sizeof(chunk)) : recv(fd_, chunk, sizeof(chunk), 0);
+    const auto count = ssl_ != nullptr ? SSL_read(ssl_, chunk, sizeof(chunk)) : recv(fd_, chunk, sizeof(chunk), 0);
     if (count <= 0) return false;
     buffer_.append(chunk, static_cast<std::size_t>(count));
     return true;
@@ -227,6 +226,7 @@ struct TestServer::Impl {
 
   void Serve(const std::shared_ptr<Connection>& connection, int number) {
     if (connection->Handshake()) {
+      if (!options.greeting.empty()) connection->Write(options.greeting);
       for (;;) {
         TestRequest request;
         request.connection = number;
@@ -276,8 +276,8 @@ TestServer::~TestServer() {
 int TestServer::port() const { return impl_->port; }
 
 std::string TestServer::url() const {
-  return std::string(impl_->options.tls ? "https://" : "http://") + (impl_->options.ipv6 ? "[::1]" : "127.0.0.1") + ":" +
-         std::to_string(impl_->port);
+  return std::string(impl_->options.tls ? "https://" : "http://") + (impl_->options.ipv6 ? "[::1]" : "127.0.0.1") +
+         ":" + std::to_string(impl_->port);
 }
 
 std::vector<TestRequest> TestServer::requests() const {

@@ -17,6 +17,7 @@ struct TestServerOptions {
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
   std::string client_ca_pem;  // set: a client certificate of this CA is demanded
+  std::string greeting;       // written to each connection before anything is read
   int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
 };
 

@@ -19,35 +19,34 @@ TEST(LabelSelectorTest, MatchesAsKubernetesDoes) {
     StringMap labels;
     bool matches;
   };
-  for (
-      const Case& one : {
-          Case{"{}", {}, true},
-          Case{"{}", {{"a", "b"}}, true},
-          Case{"null", {{"a", "b"}}, false},
-          Case{R"({"matchLabels": null, "matchExpressions": null})", {}, true},
-          Case{R"({"matchLabels": {}, "matchExpressions": []})", {{"a", "b"}}, true},
-          Case{R"({"matchLabels": {"a": "b"}})", {{"a", "b"}, {"c", "d"}}, true},
-          Case{R"({"matchLabels": {"a": "b"}})", {{"a", "c"}}, false},
-          Case{R"({"matchLabels": {"a": "b"}})", {}, false},
-          Case{R"({"matchLabels": {"a": ""}})", {{"a", ""}}, true},
-          Case{R"({"matchLabels": {"a": ""}})", {}, false},
-          Case{R"({"matchLabels": {"a": "b", "c": "d"}})", {{"a", "b"}}, false},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "x"}}, true},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "z"}}, false},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]})", {}, false},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {}, true},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "x"}}, false},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "y"}}, true},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists"}]})", {{"a", ""}}, true},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]})", {{"b", ""}}, false},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist", "values": null}]})", {}, true},
-          Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})", {{"a", "x"}}, false},
-          Case{
-              R"({"matchLabels": {"a": "b"},
+  for (const Case& one : {
+           Case{"{}", {}, true},
+           Case{"{}", {{"a", "b"}}, true},
+           Case{"null", {{"a", "b"}}, false},
+           Case{R"({"matchLabels": null, "matchExpressions": null})", {}, true},
+           Case{R"({"matchLabels": {}, "matchExpressions": []})", {{"a", "b"}}, true},
+           Case{R"({"matchLabels": {"a": "b"}})", {{"a", "b"}, {"c", "d"}}, true},
+           Case{R"({"matchLabels": {"a": "b"}})", {{"a", "c"}}, false},
+           Case{R"({"matchLabels": {"a": "b"}})", {}, false},
+           Case{R"({"matchLabels": {"a": ""}})", {{"a", ""}}, true},
+           Case{R"({"matchLabels": {"a": ""}})", {}, false},
+           Case{R"({"matchLabels": {"a": "b", "c": "d"}})", {{"a", "b"}}, false},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "x"}}, true},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["y", "x"]}]})", {{"a", "z"}}, false},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]})", {}, false},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {}, true},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "x"}}, false},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})", {{"a", "y"}}, true},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists"}]})", {{"a", ""}}, true},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "Exists", "values": []}]})", {{"b", ""}}, false},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist", "values": null}]})", {}, true},
+           Case{R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})", {{"a", "x"}}, false},
+           Case{
+               R"({"matchLabels": {"a": "b"},
                    "matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]})",
-              {{"a", "b"}},
-              false},
-      }) {
+               {{"a", "b"}},
+               false},
+       }) {
     EXPECT_EQ(Good(one.selector).Matches(one.labels), one.matches) << one.selector;
   }
 }
@@ -126,11 +125,10 @@ TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
 }
 
 TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
-  Result<LabelSelector> parsed = LabelSelector::Parse(
-      Json::parse(
-          R"({"matchLabels": {"a": "x y"},
+  Result<LabelSelector> parsed = LabelSelector::Parse(Json::parse(
+                                                          R"({"matchLabels": {"a": "x y"},
               "matchExpressions": [{"key": "a", "operator": "In", "values": ["ok", "-"]}]})"),
-      "s");
+                                                      "s");
   ASSERT_FALSE(parsed.has_value());
   ASSERT_EQ(parsed.error().causes.size(), 2U);
   EXPECT_EQ(parsed.error().causes[0].field, "s.matchLabels");

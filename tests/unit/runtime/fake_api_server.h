@@ -38,7 +38,7 @@ class FakeApiServer : public HttpTransport {
   FakeTransport& wire() { return wire_; }
   void OnRequest(Hook hook) {
     std::lock_guard lock(mutex_);
-    hook_ = std::move(hook);
+    hook_ = std::make_shared<Hook>(std::move(hook));
   }
   // From now on no request is answered, until its stop token fires or this is called with false.
   void Hang(bool hang) {
@@ -99,13 +99,13 @@ class FakeApiServer : public HttpTransport {
   }
 
   Result<HttpResponse> Serve(const HttpRequest& request) {
-    Hook hook;
+    std::shared_ptr<Hook> hook;  // shared, not copied: it may keep state
     {
       std::lock_guard lock(mutex_);
       hook = hook_;
     }
-    if (hook) {
-      if (std::optional<Result<HttpResponse>> answer = hook(request)) return *answer;
+    if (*hook) {
+      if (std::optional<Result<HttpResponse>> answer = (*hook)(request)) return *answer;
     }
     std::lock_guard lock(mutex_);
     const std::string path = PathOf(request);
@@ -140,7 +140,7 @@ class FakeApiServer : public HttpTransport {
   FakeTransport wire_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  Hook hook_;
+  std::shared_ptr<Hook> hook_ = std::make_shared<Hook>();
   bool hang_ = false;
   int version_ = 100;
   std::map<std::string, Json> objects_;

@@ -1,0 +1,174 @@
+#include "operator/runtime/status_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace yad {
+namespace {
+
+// A connection to 127.0.0.1.
+class Connection {
+ public:
+  explicit Connection(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { close(fd_); }
+
+  bool connected() const { return connected_; }
+  void Send(const std::string& text) {
+    EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), ssize_t(text.size()));
+  }
+  // Until the server closes the connection.
+  std::string ReadAll() {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t n; (n = recv(fd_, buffer, sizeof buffer, 0)) > 0;) all.append(buffer, static_cast<std::size_t>(n));
+    return all;
+  }
+  std::string ReadUntil(const std::string& end) {
+    std::string all;
+    char c;
+    while (all.find(end) == std::string::npos && recv(fd_, &c, 1, 0) == 1) all.push_back(c);
+    return all;
+  }
+
+ private:
+  int fd_;
+  bool connected_;
+};
+
+class StatusServerTest : public ::testing::Test {
+ protected:
+  void Start(StatusServerOptions options = {"127.0.0.1:0"}) {
+    server_ = std::make_unique<StatusServer>(options);
+    server_->Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok"}; });
+    server_->Handle("/readyz", [] { return StatusServer::Reply{503, "text/plain; charset=utf-8", "not synced"}; });
+    server_->Handle("/throws", []() -> StatusServer::Reply { throw std::runtime_error("oh"); });
+    server_->Handle("/large", [] { return StatusServer::Reply{200, "text/plain", std::string(4'000'000, 'x')}; });
+    const Status listening = server_->Listen();
+    ASSERT_TRUE(listening) << listening.error().ToString();
+    thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
+  }
+  std::string Ask(const std::string& first_line) {
+    Connection connection(server_->port());
+    connection.Send(first_line + "\r\nHost: x\r\nConnection: close\r\n\r\n");
+    return connection.ReadAll();
+  }
+
+  std::unique_ptr<StatusServer> server_;
+  std::jthread thread_;
+};
+
+TEST_F(StatusServerTest, AnswersByPath) {
+  Start();
+  const std::string healthy = Ask("GET /healthz?verbose=1 HTTP/1.1");
+  EXPECT_TRUE(healthy.starts_with("HTTP/1.1 200 OK\r\n")) << healthy;
+  EXPECT_NE(healthy.find("Content-Type: text/plain; charset=utf-8\r\n"), std::string::npos) << healthy;
+  EXPECT_TRUE(healthy.ends_with("\r\n\r\nok")) << healthy;
+  EXPECT_TRUE(Ask("GET /readyz HTTP/1.1").starts_with("HTTP/1.1 503 "));
+  EXPECT_TRUE(Ask("GET /other HTTP/1.1").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(Ask("GET /throws HTTP/1.1").starts_with("HTTP/1.1 500 "));
+  EXPECT_TRUE(Ask("POST /healthz HTTP/1.1").starts_with("HTTP/1.1 405 "));
+  EXPECT_TRUE(Ask("nonsense").starts_with("HTTP/1.1 400 "));
+  const std::string large = Ask("GET /large HTTP/1.1");
+  EXPECT_EQ(large.size() - large.find("\r\n\r\n"), 4'000'004u);
+}
+
+TEST_F(StatusServerTest, HeadHasTheLengthAndNoBody) {
+  Start();
+  const std::string head = Ask("HEAD /healthz HTTP/1.1");
+  EXPECT_NE(head.find("Content-Length: 2\r\n"), std::string::npos) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+}
+
+TEST_F(StatusServerTest, OneConnectionCanAskTwice) {
+  Start();
+  Connection connection(server_->port());
+  for (int i = 0; i < 2; ++i) {
+    connection.Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_TRUE(connection.ReadUntil("\r\n\r\nok").starts_with("HTTP/1.1 200 OK"));
+  }
+}
+
+TEST_F(StatusServerTest, ClientThatSendsNothingIsCutOff) {
+  Start({"127.0.0.1:0", 64, std::chrono::milliseconds(100)});
+  Connection silent(server_->port());
+  EXPECT_EQ(silent.ReadAll(), "");
+  Connection slow(server_->port());
+  slow.Send("GET /heal");
+  EXPECT_EQ(slow.ReadAll(), "");
+}
+
+TEST_F(StatusServerTest, OneConnectionTooManyClosesTheOldest) {
+  Start({"127.0.0.1:0", 2});
+  Connection first(server_->port());
+  Connection second(server_->port());
+  EXPECT_TRUE(Ask("GET /healthz HTTP/1.1").ends_with("ok"));
+  EXPECT_EQ(first.ReadAll(), "");
+  second.Send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(second.ReadAll().ends_with("ok"));
+}
+
+TEST_F(StatusServerTest, EndlessHeaderIsRefused) {
+  Start();
+  Connection connection(server_->port());
+  connection.Send("GET /healthz HTTP/1.1\r\nX: " + std::string(8192, 'x'));
+  EXPECT_EQ(connection.ReadUntil("\r\n\r\n").find("HTTP/1.1 200"), std::string::npos);
+}
+
+TEST_F(StatusServerTest, StopClosesConnectionsAndThePort) {
+  Start();
+  const int port = server_->port();
+  Connection idle(port);
+  idle.Send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  idle.ReadUntil("ok");
+  thread_.request_stop();
+  thread_.join();
+  EXPECT_FALSE(Connection(port).connected());
+  server_.reset();
+  EXPECT_EQ(idle.ReadAll(), "");
+}
+
+TEST_F(StatusServerTest, EmptyHostListensOnIpv4Too) {
+  Start({":0"});
+  EXPECT_TRUE(Ask("GET /healthz HTTP/1.1").ends_with("ok"));
+}
+
+TEST_F(StatusServerTest, ZeroIsNoServer) {
+  for (const char* bind : {"0", ""}) {
+    StatusServer server({bind});
+    EXPECT_TRUE(server.Listen());
+    EXPECT_EQ(server.port(), 0);
+    EXPECT_TRUE(server.Run({}));
+  }
+}
+
+TEST_F(StatusServerTest, BadAddressIsAConfigErrorThatNamesIt) {
+  Start();
+  for (const std::string& bind : {std::string("8080"), std::string("127.0.0.1:x"), std::string("127.0.0.1:70000"),
+                                  std::string("127.0.0.1:"), "127.0.0.1:" + std::to_string(server_->port())}) {
+    StatusServer server({bind});
+    const Status listening = server.Listen();
+    ASSERT_FALSE(listening) << bind;
+    EXPECT_EQ(listening.error().reason, Reason::kConfig);
+    EXPECT_NE(listening.error().message.find(bind), std::string::npos) << listening.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace yad

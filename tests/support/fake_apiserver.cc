@@ -1,0 +1,340 @@
+#include "tests/support/fake_apiserver.h"
+
+#include <sstream>
+
+#include "operator/base/clock.h"
+
+namespace yad::testing {
+namespace {
+
+constexpr std::int64_t kFirstCreation = 1767000000;  // seconds since the epoch
+
+bool IsWrite(const std::string& method) { return method != "GET"; }
+
+bool HasSelector(const std::string& resource) { return resource == "deployments" || resource == "statefulsets"; }
+
+HttpResponse NotFoundResponse(const ResourceType& type, const std::string& name) {
+  return StatusResponse(404, "NotFound", type.resource + " \"" + name + "\" not found");
+}
+
+HttpResponse ConflictResponse(const std::string& message) { return StatusResponse(409, "Conflict", message); }
+
+// What makes the generation rise.
+Json Desired(Json object) {
+  for (const char* key : {"metadata", "status", "apiVersion", "kind"}) object.erase(key);
+  return object;
+}
+
+int Controllers(const Json& object) {
+  int count = 0;
+  const Json* owners = Find(object, {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return 0;
+  for (const Json& owner : *owners) count += BoolAt(owner, {"controller"});
+  return count;
+}
+
+// What a server refuses in the place of `old` (null for a new object). "": nothing.
+std::string FaultOf(const ResourceType& type, const Json& old, const Json& object) {
+  if (Controllers(object) > 1) return "metadata.ownerReferences: Only one reference can have Controller set to true";
+  if (old.is_object() && HasSelector(type.resource)) {
+    const Json* before = Find(old, {"spec", "selector"});
+    const Json* after = Find(object, {"spec", "selector"});
+    if (before != nullptr && (after == nullptr || *before != *after)) return "spec.selector: field is immutable";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string WriteRecord::ToString() const {
+  return method + " " + resource + (subresource.empty() ? "" : "/" + subresource) + " " + key.ToString() + " " +
+         std::to_string(status);
+}
+
+bool MatchesSelectorText(const std::string& selector, const StringMap& labels) {
+  std::istringstream parts(selector);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part.empty()) continue;
+    const std::size_t equals = part.find('=');
+    if (part[0] == '!') {
+      if (labels.contains(part.substr(1))) return false;
+    } else if (equals == std::string::npos) {
+      if (!labels.contains(part)) return false;
+    } else {
+      const auto found = labels.find(part.substr(0, equals));
+      if (found == labels.end() || found->second != part.substr(part.find_last_of('=') + 1)) return false;
+    }
+  }
+  return true;
+}
+
+FakeCluster::FakeCluster() : transport_(std::make_shared<FakeTransport>()) {
+  transport_->OnSend([this](const HttpRequest& request) { return Serve(request); });
+}
+
+const FakeCluster::Table* FakeCluster::FindTable(const ResourceType& type) const {
+  const auto found = tables_.find({type.group, type.resource});
+  return found == tables_.end() ? nullptr : &found->second;
+}
+
+Json& FakeCluster::Insert(const ResourceType& type, Json object) {
+  Json& metadata = object["metadata"];
+  metadata["uid"] = "uid-" + std::to_string(++uids_);
+  metadata["resourceVersion"] = NextVersion();
+  metadata["generation"] = 1;
+  metadata["creationTimestamp"] = FormatTime(WallTime(std::chrono::seconds(kFirstCreation + uids_)));
+  const ObjectKey key{StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
+  return TableOf(type)[key] = std::move(object);
+}
+
+bool FakeCluster::Replace(const ResourceType& type, Json& old, Json object) {
+  Json& metadata = object["metadata"];
+  for (const char* key :
+       {"uid", "creationTimestamp", "generation", "resourceVersion", "name", "namespace", "deletionTimestamp"}) {
+    if (const Json* kept = Find(old, {"metadata", key})) {
+      metadata[key] = *kept;
+    } else {
+      metadata.erase(key);
+    }
+  }
+  if (object == old) return false;
+  if (Desired(object) != Desired(old)) metadata["generation"] = IntAt(old, {"metadata", "generation"}) + 1;
+  metadata["resourceVersion"] = NextVersion();
+  old = std::move(object);
+  const Json* finalizers = Find(old, {"metadata", "finalizers"});
+  const bool finalized = finalizers == nullptr || finalizers->empty();
+  if (finalized && Find(old, {"metadata", "deletionTimestamp"}) != nullptr) {
+    Remove(type, {StringAt(old, {"metadata", "namespace"}), StringAt(old, {"metadata", "name"})});
+  }
+  return true;
+}
+
+void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
+  TableOf(type).erase(key);
+  NextVersion();  // A deletion is a version of its own.
+}
+
+Json FakeCluster::Create(const ResourceType& type, Json object) {
+  std::lock_guard lock(mutex_);
+  object["apiVersion"] = type.ApiVersion();
+  object["kind"] = type.kind;
+  return Insert(type, std::move(object));
+}
+
+bool FakeCluster::Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit) {
+  std::lock_guard lock(mutex_);
+  const auto found = TableOf(type).find(key);
+  if (found == TableOf(type).end()) return false;
+  Json object = found->second;
+  edit(object);
+  Replace(type, found->second, std::move(object));
+  return true;
+}
+
+bool FakeCluster::Delete(const ResourceType& type, const ObjectKey& key) {
+  std::lock_guard lock(mutex_);
+  const auto found = TableOf(type).find(key);
+  if (found == TableOf(type).end()) return false;
+  const Json* finalizers = Find(found->second, {"metadata", "finalizers"});
+  if (finalizers == nullptr || finalizers->empty()) {
+    Remove(type, key);
+  } else if (Find(found->second, {"metadata", "deletionTimestamp"}) == nullptr) {
+    found->second["metadata"]["deletionTimestamp"] =
+        FormatTime(WallTime(std::chrono::seconds(kFirstCreation + version_)));
+    found->second["metadata"]["resourceVersion"] = NextVersion();
+  }
+  return true;
+}
+
+std::optional<Json> FakeCluster::Get(const ResourceType& type, const ObjectKey& key) const {
+  std::lock_guard lock(mutex_);
+  const Table* table = FindTable(type);
+  if (table == nullptr || !table->contains(key)) return std::nullopt;
+  return table->at(key);
+}
+
+std::vector<Json> FakeCluster::List(const ResourceType& type, const std::string& label_selector) const {
+  std::lock_guard lock(mutex_);
+  std::vector<Json> objects;
+  if (const Table* table = FindTable(type)) {
+    for (const auto& [key, object] : *table) {
+      if (MatchesSelectorText(label_selector, StringMapAt(object, {"metadata", "labels"}))) objects.push_back(object);
+    }
+  }
+  return objects;
+}
+
+std::string FakeCluster::resource_version() const {
+  std::lock_guard lock(mutex_);
+  return std::to_string(version_);
+}
+
+void FakeCluster::SetFaults(Faults faults) {
+  std::lock_guard lock(mutex_);
+  faults_ = std::move(faults);
+}
+
+void FakeCluster::SetMutation(Mutation mutation) {
+  std::lock_guard lock(mutex_);
+  mutation_ = std::move(mutation);
+}
+
+std::vector<WriteRecord> FakeCluster::writes() const {
+  std::lock_guard lock(mutex_);
+  return writes_;
+}
+
+void FakeCluster::ClearWrites() {
+  std::lock_guard lock(mutex_);
+  writes_.clear();
+}
+
+Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
+  Target target;
+  std::vector<std::string> parts;
+  std::istringstream path(PathOf(request));
+  for (std::string part; std::getline(path, part, '/');) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]
+  std::size_t at = 1;
+  if (!parts.empty() && parts[0] == "apis" && at < parts.size()) target.type.group = parts[at++];
+  if (at < parts.size()) target.type.version = parts[at++];
+  if (at + 1 < parts.size() && parts[at] == "namespaces") {
+    target.key.ns = parts[at + 1];
+    at += 2;
+  }
+  if (at < parts.size()) target.type.resource = parts[at++];
+  if (at < parts.size()) target.key.name = parts[at++];
+  if (at < parts.size()) target.subresource = parts[at++];
+  if (target.type.resource.empty()) return StatusResponse(404, "NotFound", "no such path: " + request.path);
+
+  const Json body = request.body.empty() ? Json::object() : Json::parse(request.body, nullptr, false);
+  if (body.is_discarded()) return StatusResponse(400, "BadRequest", "the body is no JSON");
+
+  std::lock_guard lock(mutex_);
+  WriteRecord record{request.method, target.type.resource, target.subresource, target.key, 0, false};
+  if (request.method == "POST") record.key.name = StringAt(body, {"metadata", "name"});
+  std::optional<Fault> fault = faults_ ? faults_(record, body) : std::nullopt;
+  Result<HttpResponse> answer = HttpResponse{};
+  if (!fault || fault->after) {
+    answer = Answer(request, target, body, record);
+    record.status = answer->status;
+  }
+  if (fault) {
+    answer = fault->answer;
+    record.status = answer ? answer->status : 0;
+  }
+  if (IsWrite(request.method)) writes_.push_back(record);
+  return answer;
+}
+
+HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& target, const Json& body,
+                                 WriteRecord& record) {
+  if (request.method == "POST") return ServePost(target, body, record);
+  if (target.key.name.empty()) return ServeList(request, target);
+  const Table& table = TableOf(target.type);
+  const auto found = table.find(target.key);
+  if (found == table.end()) return NotFoundResponse(target.type, target.key.name);
+  if (request.method == "GET") return JsonResponse(found->second);
+  if (request.method == "PUT") return ServePut(target, body, record);
+  if (request.method == "PATCH") return ServePatch(target, body, record);
+  if (request.method == "DELETE") return ServeDelete(target, body, record);
+  return StatusResponse(405, "MethodNotAllowed", request.method);
+}
+
+HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& target) const {
+  const std::string selector = QueryOf(request, "labelSelector");
+  const std::string limit_text = QueryOf(request, "limit");
+  const std::string from = QueryOf(request, "continue");
+  const std::size_t limit = limit_text.empty() ? 0 : std::stoul(limit_text);
+  Json items = Json::array();
+  Json metadata = {{"resourceVersion", std::to_string(version_)}};
+  if (const Table* table = FindTable(target.type)) {
+    for (const auto& [key, object] : *table) {
+      if (!target.key.ns.empty() && key.ns != target.key.ns) continue;
+      if (!from.empty() && key.ToString() <= from) continue;
+      if (!MatchesSelectorText(selector, StringMapAt(object, {"metadata", "labels"}))) continue;
+      if (limit > 0 && items.size() == limit) {
+        const Json& last = items.back();
+        metadata["continue"] =
+            ObjectKey{StringAt(last, {"metadata", "namespace"}), StringAt(last, {"metadata", "name"})}.ToString();
+        break;
+      }
+      items.push_back(object);
+    }
+  }
+  return JsonResponse({{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", metadata}, {"items", items}});
+}
+
+HttpResponse FakeCluster::ServePost(const Target& target, Json object, WriteRecord& record) {
+  if (TableOf(target.type).contains(record.key)) {
+    return StatusResponse(409, "AlreadyExists", target.type.resource + " \"" + record.key.name + "\" already exists");
+  }
+  object.erase("status");
+  if (mutation_) mutation_(target.type, Json(), object);
+  if (const std::string fault = FaultOf(target.type, Json(), object); !fault.empty()) {
+    return StatusResponse(422, "Invalid", fault);
+  }
+  record.changed = true;
+  return JsonResponse(Insert(target.type, std::move(object)), 201);
+}
+
+HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecord& record) {
+  Json& old = TableOf(target.type).at(target.key);
+  const std::string version = StringAt(object, {"metadata", "resourceVersion"});
+  const std::string uid = StringAt(object, {"metadata", "uid"});
+  if (!uid.empty() && uid != StringAt(old, {"metadata", "uid"}))
+    return ConflictResponse("Precondition failed: UID in precondition");
+  if (!version.empty() && version != StringAt(old, {"metadata", "resourceVersion"})) {
+    return ConflictResponse(
+        "the object has been modified; please apply your changes to the latest version and try again");
+  }
+  if (target.subresource == "status") {
+    Json changed = old;
+    changed["status"] = object.value("status", Json::object());
+    object = std::move(changed);
+  } else {
+    object.erase("status");
+    if (old.contains("status")) object["status"] = old["status"];
+    if (mutation_) mutation_(target.type, old, object);
+  }
+  if (const std::string fault = FaultOf(target.type, old, object); !fault.empty())
+    return StatusResponse(422, "Invalid", fault);
+  record.changed = Replace(target.type, old, object);
+  // Without its last finalizer it is gone by now.
+  const Table& table = TableOf(target.type);
+  const auto found = table.find(target.key);
+  return JsonResponse(found == table.end() ? object : found->second);
+}
+
+HttpResponse FakeCluster::ServePatch(const Target& target, const Json& patch, WriteRecord& record) {
+  const Json& old = TableOf(target.type).at(target.key);
+  // A precondition stands in the patch itself.
+  Json object = old;
+  if (target.subresource == "status") {
+    if (patch.contains("status")) object["status"].merge_patch(patch["status"]);
+    if (const Json* metadata = Find(patch, {"metadata"})) object["metadata"].merge_patch(*metadata);
+  } else {
+    object.merge_patch(patch);
+  }
+  return ServePut(target, std::move(object), record);
+}
+
+HttpResponse FakeCluster::ServeDelete(const Target& target, const Json& options, WriteRecord& record) {
+  Json& old = TableOf(target.type).at(target.key);
+  const std::string uid = StringAt(options, {"preconditions", "uid"});
+  if (!uid.empty() && uid != StringAt(old, {"metadata", "uid"}))
+    return ConflictResponse("Precondition failed: UID in precondition");
+  record.changed = true;
+  const Json* finalizers = Find(old, {"metadata", "finalizers"});
+  if (finalizers == nullptr || finalizers->empty()) {
+    Remove(target.type, target.key);
+  } else if (Find(old, {"metadata", "deletionTimestamp"}) == nullptr) {
+    old["metadata"]["deletionTimestamp"] = FormatTime(WallTime(std::chrono::seconds(kFirstCreation + version_)));
+    old["metadata"]["resourceVersion"] = NextVersion();
+  }
+  return JsonResponse({{"apiVersion", "v1"}, {"kind", "Status"}, {"status", "Success"}});
+}
+
+}  // namespace yad::testing

@@ -1,0 +1,110 @@
+// A kube-apiserver in memory, behind the HTTP transport: so that a real Client, its URLs and its error handling are
+// tested with what uses it.
+#ifndef TESTS_SUPPORT_FAKE_APISERVER_H_
+#define TESTS_SUPPORT_FAKE_APISERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "tests/support/fake_transport.h"
+
+namespace yad::testing {
+
+// One request that would change something, as it was answered.
+struct WriteRecord {
+  std::string method;       // "POST", "PUT", "PATCH", "DELETE"
+  std::string resource;     // "deployments"
+  std::string subresource;  // "status"
+  ObjectKey key;            // for a POST the name in the body
+  int status = 0;
+  bool changed = false;  // false: refused, or nothing was different
+
+  std::string ToString() const;  // "PUT deployments ns/name 200"
+};
+
+// Keeps objects of any type as a real server does, as far as controllers can tell: uid, resourceVersion, generation
+// (rises with anything but metadata and status), creationTimestamp (a second apart each); status is written through its
+// subresource only; a write that changes nothing leaves the resourceVersion; a stale resourceVersion or another uid is
+// a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; pages.
+// Thread-safe.
+class FakeCluster {
+ public:
+  FakeCluster();
+
+  const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
+
+  // ---- what tests do to the cluster, past admission and faults; not in the log ----
+  Json Create(const ResourceType& type, Json object);
+  // False: no such object.
+  bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
+  // Removes it, or begins to where it has finalizers.
+  bool Delete(const ResourceType& type, const ObjectKey& key);
+  std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
+  std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
+  std::string resource_version() const;
+
+  // ---- what the cluster does to its clients ----
+  // Called before a request is served (the method "GET" too); an answer, or an Error for no answer at all, replaces the
+  // server's own. An answer with `after` set is given after the server has done what was asked.
+  struct Fault {
+    Result<HttpResponse> answer = HttpResponse{};
+    bool after = false;
+  };
+  using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
+  void SetFaults(Faults faults);
+  // A mutating webhook: may change what is about to be stored by a client's POST, PUT or PATCH (not of status).
+  using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
+  void SetMutation(Mutation mutation);
+
+  std::vector<WriteRecord> writes() const;  // since the last ClearWrites
+  void ClearWrites();
+
+ private:
+  using Table = std::map<ObjectKey, Json>;
+  struct Target {
+    ResourceType type;  // its kind is empty
+    ObjectKey key;
+    std::string subresource;
+  };
+
+  Result<HttpResponse> Serve(const HttpRequest& request);
+  HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
+  HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
+  HttpResponse ServePost(const Target& target, Json object, WriteRecord& record);
+  HttpResponse ServePut(const Target& target, Json object, WriteRecord& record);
+  HttpResponse ServePatch(const Target& target, const Json& patch, WriteRecord& record);
+  HttpResponse ServeDelete(const Target& target, const Json& options, WriteRecord& record);
+
+  Table& TableOf(const ResourceType& type) { return tables_[{type.group, type.resource}]; }
+  const Table* FindTable(const ResourceType& type) const;
+  std::string NextVersion() { return std::to_string(++version_); }
+  Json& Insert(const ResourceType& type, Json object);
+  // Stores `object` in the place of `old`. Returns whether anything changed.
+  bool Replace(const ResourceType& type, Json& old, Json object);
+  void Remove(const ResourceType& type, const ObjectKey& key);
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Table> tables_;
+  std::int64_t version_ = 100;
+  std::int64_t uids_ = 0;
+  Faults faults_;
+  Mutation mutation_;
+  std::vector<WriteRecord> writes_;
+  const std::shared_ptr<FakeTransport> transport_;
+};
+
+// "a,!b,c=d", as ListOptions has it.
+bool MatchesSelectorText(const std::string& selector, const StringMap& labels);
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_FAKE_APISERVER_H_

@@ -1,0 +1,394 @@
+#include "operator/client/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace yad {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeStream;
+using testing::FakeTransport;
+using ::testing::HasSubstr;
+using testing::JsonResponse;
+using testing::PathOf;
+using testing::QueryOf;
+using testing::StatusResponse;
+
+const ResourceType kDeployments{"apps", "v1", "deployments", "Deployment", true};
+const ResourceType kPods{"", "v1", "pods", "Pod", true};
+const ResourceType kPools{"apps.openyurt.io", "v1beta1", "nodepools", "NodePool", false};
+
+Json Object(const std::string& ns, const std::string& name) {
+  Json object = {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"metadata", {{"name", name}}}};
+  if (!ns.empty()) object["metadata"]["namespace"] = ns;
+  return object;
+}
+
+class ClientTest : public ::testing::Test {
+ protected:
+  ClientTest() {
+    transport_->OnSend([](const HttpRequest&) { return JsonResponse({{"kind", "Answer"}}); });
+    options_.user_agent = "test/1";
+  }
+  Client& client() {
+    if (client_ == nullptr) client_ = std::make_unique<Client>(transport_, options_, clock_);
+    return *client_;
+  }
+  HttpRequest Last() const { return transport_->requests().back(); }
+  void Answer(HttpResponse response) {
+    transport_->OnSend([response](const HttpRequest&) { return response; });
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  ClientOptions options_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(ClientTest, PathsAreThoseOfTheApiConvention) {
+  EXPECT_EQ(ResourcePath(kPods, ""), "/api/v1/pods");
+  EXPECT_EQ(ResourcePath(kPods, "a"), "/api/v1/namespaces/a/pods");
+  EXPECT_EQ(ResourcePath(kDeployments, "a", "b", "status"), "/apis/apps/v1/namespaces/a/deployments/b/status");
+  EXPECT_EQ(ResourcePath(kPools, "", "p"), "/apis/apps.openyurt.io/v1beta1/nodepools/p");
+  EXPECT_EQ(ResourcePath(kPools, "ignored", "p"), "/apis/apps.openyurt.io/v1beta1/nodepools/p");
+  EXPECT_EQ(ResourcePath(kPods, "a/b", "c?d#e%\xc3\xa9"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%23e%25%C3%A9");
+}
+
+TEST_F(ClientTest, GetReadsOneObject) {
+  Answer(JsonResponse(Object("a", "b")));
+  const Result<Json> object = client().Get(kDeployments, {"a", "b"});
+  ASSERT_TRUE(object);
+  EXPECT_EQ(*object, Object("a", "b"));
+  EXPECT_EQ(Last().method, "GET");
+  EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
+  EXPECT_EQ(Last().headers.at("User-Agent"), "test/1");
+  EXPECT_EQ(Last().headers.at("Accept"), "application/json");
+  EXPECT_EQ(Last().headers.count("Authorization"), 0u);
+  EXPECT_EQ(Last().timeout, std::chrono::seconds(30));
+}
+
+TEST_F(ClientTest, KeyThatWouldAddressSomethingElseIsRefusedWithoutARequest) {
+  for (const ObjectKey& key : {ObjectKey{"a", ""}, {"", "b"}, {"a", ".."}, {"a", "."}, {"..", "b"}, {"a", "b/c"}}) {
+    EXPECT_EQ(client().Get(kPods, key).error().reason, Reason::kInvalid) << key.ToString();
+    EXPECT_EQ(client().Delete(kPods, key).error().reason, Reason::kInvalid) << key.ToString();
+    EXPECT_EQ(client().Update(kPods, Object(key.ns, key.name)).error().reason, Reason::kInvalid);
+    EXPECT_EQ(client().Create(kPods, Object(key.ns, key.name)).error().reason, Reason::kInvalid);
+    EXPECT_EQ(client().Patch(kPods, key, PatchType::kMerge, Json::object()).error().reason, Reason::kInvalid);
+  }
+  EXPECT_EQ(client().Create(kPods, Json::array()).error().reason, Reason::kInvalid);
+  EXPECT_TRUE(transport_->requests().empty());
+}
+
+TEST_F(ClientTest, ListAsksWithAllOptionsEncodedAndFillsInTheItemsTypes) {
+  Answer(JsonResponse(Json::parse(R"({"kind":"DeploymentList","apiVersion":"apps/v1",
+    "metadata":{"resourceVersion":"77","continue":"tok=="},"items":[{"metadata":{"name":"x"}},{"kind":"Other"}]})")));
+  ListOptions options;
+  options.ns = "a";
+  options.label_selector = "app=x,tier in (a,b)";
+  options.field_selector = "metadata.name=\xc3\xa9";
+  options.resource_version = "5";
+  options.resource_version_match = "NotOlderThan";
+  options.limit = 500;
+  options.continue_token = "c+/=";
+  const Result<ListPage> page = client().List(kDeployments, options);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->resource_version, "77");
+  EXPECT_EQ(page->continue_token, "tok==");
+  ASSERT_EQ(page->items.size(), 2u);
+  EXPECT_EQ(page->items[0], Json::parse(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x"}})"));
+  EXPECT_EQ(page->items[1]["kind"], "Other");
+  EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments");
+  EXPECT_THAT(Last().path, HasSubstr("labelSelector=app%3Dx%2Ctier%20in%20%28a%2Cb%29&"));
+  EXPECT_EQ(QueryOf(Last(), "labelSelector"), options.label_selector);
+  EXPECT_EQ(QueryOf(Last(), "fieldSelector"), options.field_selector);
+  EXPECT_EQ(QueryOf(Last(), "resourceVersion"), "5");
+  EXPECT_EQ(QueryOf(Last(), "resourceVersionMatch"), "NotOlderThan");
+  EXPECT_EQ(QueryOf(Last(), "limit"), "500");
+  EXPECT_EQ(QueryOf(Last(), "continue"), "c+/=");
+}
+
+TEST_F(ClientTest, ListWithoutOptionsHasNoQuery) {
+  Answer(JsonResponse({{"items", nullptr}, {"metadata", {{"resourceVersion", "1"}}}}));
+  const Result<ListPage> page = client().List(kPods, {});
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(page->items.empty());
+  EXPECT_EQ(Last().path, "/api/v1/pods");
+}
+
+TEST_F(ClientTest, AnswerThatIsNoListIsAnErrorAndNotAnEmptyList) {
+  for (const char* body :
+       {"{}", "[]", "null", "", "<html>", R"({"items":{}})", R"({"items":[1]})", R"({"items":"x"})"}) {
+    Answer({200, {}, body});
+    const Result<ListPage> page = client().List(kPods, {});
+    ASSERT_FALSE(page) << body;
+    EXPECT_EQ(page.error().reason, Reason::kDecode) << body;
+  }
+}
+
+TEST_F(ClientTest, WatchAsksForBookmarksAndATimeOut) {
+  WatchOptions options;
+  options.ns = "a";
+  options.resource_version = "9";
+  options.label_selector = "x=y";
+  options.timeout = std::chrono::seconds(120);
+  const auto watch = client().OpenWatch(kPods, options);
+  ASSERT_TRUE(watch);
+  EXPECT_EQ(PathOf(Last()), "/api/v1/namespaces/a/pods");
+  EXPECT_EQ(QueryOf(Last(), "watch"), "true");
+  EXPECT_EQ(QueryOf(Last(), "allowWatchBookmarks"), "true");
+  EXPECT_EQ(QueryOf(Last(), "timeoutSeconds"), "120");
+  EXPECT_EQ(QueryOf(Last(), "resourceVersion"), "9");
+  EXPECT_EQ(QueryOf(Last(), "labelSelector"), "x=y");
+  EXPECT_EQ(QueryOf(Last(), "sendInitialEvents"), "");
+  EXPECT_GT(Last().timeout, options.timeout);
+}
+
+TEST_F(ClientTest, WatchWithInitialEventsSaysNotOlderThan) {
+  WatchOptions options;
+  options.send_initial_events = true;
+  ASSERT_TRUE(client().OpenWatch(kPods, options));
+  EXPECT_EQ(QueryOf(Last(), "sendInitialEvents"), "true");
+  EXPECT_EQ(QueryOf(Last(), "resourceVersionMatch"), "NotOlderThan");
+}
+
+TEST_F(ClientTest, WatchGivesEventsUntilTheServerEndsIt) {
+  const auto watch = client().OpenWatch(kPods, {});
+  ASSERT_TRUE(watch);
+  auto stream = transport_->TakeStream();
+  stream->PushEvent("ADDED", Object("a", "b"));
+  stream->End();
+  const auto event = (*watch)->Next();
+  ASSERT_TRUE(event && *event);
+  EXPECT_EQ((*event)->type, WatchEventType::kAdded);
+  EXPECT_EQ((*event)->object, Object("a", "b"));
+  const auto end = (*watch)->Next();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(*end);
+}
+
+TEST_F(ClientTest, WatchIsCancelledByItsStopToken) {
+  std::stop_source stop;
+  const auto watch = client().OpenWatch(kPods, {}, stop.get_token());
+  ASSERT_TRUE(watch);
+  std::jthread stopper([&] { stop.request_stop(); });
+  EXPECT_EQ((*watch)->Next().error().reason, Reason::kCancelled);
+}
+
+TEST_F(ClientTest, WatchThatIsRefusedIsTheStatusError) {
+  transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
+    return std::make_shared<FakeStream>(StatusResponse(410, "Expired", "too old"));
+  });
+  const auto watch = client().OpenWatch(kPods, {});
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().reason, Reason::kExpired);
+  EXPECT_EQ(watch.error().message, "too old");
+}
+
+TEST_F(ClientTest, CreatePostsToTheCollection) {
+  ASSERT_TRUE(client().Create(kDeployments, Object("a", "b")));
+  EXPECT_EQ(Last().method, "POST");
+  EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments?fieldManager=yurtappdaemon-operator");
+  EXPECT_EQ(Last().headers.at("Content-Type"), "application/json");
+  EXPECT_EQ(Json::parse(Last().body), Object("a", "b"));
+}
+
+TEST_F(ClientTest, CreateMayLeaveTheNameToTheServer) {
+  Json object = Object("a", "");
+  object["metadata"].erase("name");
+  object["metadata"]["generateName"] = "b-";
+  ASSERT_TRUE(client().Create(kDeployments, object));
+  EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments");
+}
+
+TEST_F(ClientTest, UpdatePutsTheObjectOrItsStatus) {
+  ASSERT_TRUE(client().Update(kDeployments, Object("a", "b")));
+  EXPECT_EQ(Last().method, "PUT");
+  EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments/b");
+  WriteOptions options;
+  options.subresource = "status";
+  options.dry_run = true;
+  ASSERT_TRUE(client().Update(kDeployments, Object("a", "b"), options));
+  EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments/b/status");
+  EXPECT_EQ(QueryOf(Last(), "dryRun"), "All");
+}
+
+TEST_F(ClientTest, PatchSaysItsType) {
+  const std::pair<PatchType, const char*> types[] = {
+      {PatchType::kMerge, "application/merge-patch+json"},
+      {PatchType::kJson, "application/json-patch+json"},
+      {PatchType::kStrategicMerge, "application/strategic-merge-patch+json"},
+      {PatchType::kApply, "application/apply-patch+yaml"}};
+  for (const auto& [type, content_type] : types) {
+    WriteOptions options;
+    options.force = true;
+    ASSERT_TRUE(client().Patch(kPools, {"", "p"}, type, Json{{"a", 1}}, options));
+    EXPECT_EQ(Last().method, "PATCH");
+    EXPECT_EQ(PathOf(Last()), "/apis/apps.openyurt.io/v1beta1/nodepools/p");
+    EXPECT_EQ(Last().headers.at("Content-Type"), content_type);
+    EXPECT_EQ(QueryOf(Last(), "force"), type == PatchType::kApply ? "true" : "");
+    EXPECT_EQ(QueryOf(Last(), "fieldManager"), "yurtappdaemon-operator");
+    EXPECT_EQ(Last().body, "{\"a\":1}");
+  }
+}
+
+TEST_F(ClientTest, DeleteSendsPropagationAndPreconditions) {
+  ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}));
+  EXPECT_EQ(Last().method, "DELETE");
+  EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
+  EXPECT_EQ(Json::parse(Last().body),
+            Json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})"));
+  ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}, {Propagation::kForeground, "u", "5"}));
+  EXPECT_EQ(Json::parse(Last().body), Json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions",
+    "propagationPolicy":"Foreground","preconditions":{"uid":"u","resourceVersion":"5"}})"));
+}
+
+TEST_F(ClientTest, DiscoveryLeavesSubresourcesOut) {
+  Answer(JsonResponse(Json::parse(R"({"kind":"APIResourceList","groupVersion":"apps/v1","resources":[
+    {"name":"deployments","kind":"Deployment","namespaced":true},{"name":"deployments/status","kind":"Deployment"},
+    {"name":"nodepools","kind":"NodePool","namespaced":false},{"kind":"NoName"},5]})")));
+  const auto types = client().DiscoverResources("apps", "v1");
+  ASSERT_TRUE(types);
+  EXPECT_EQ(Last().path, "/apis/apps/v1");
+  EXPECT_THAT(*types, ElementsAre(kDeployments, ResourceType{"apps", "v1", "nodepools", "NodePool", false}));
+  ASSERT_TRUE(client().DiscoverResources("", "v1"));
+  EXPECT_EQ(Last().path, "/api/v1");
+}
+
+TEST_F(ClientTest, VersionsComeInTheServersOrderOfPreference) {
+  Answer(JsonResponse(Json::parse(R"({"kind":"APIGroup","versions":[{"version":"v1beta2"},{"version":"v1beta1"},
+    {"version":"v1alpha1"}],"preferredVersion":{"version":"v1beta1"}})")));
+  const auto versions = client().DiscoverVersions("apps.openyurt.io");
+  ASSERT_TRUE(versions);
+  EXPECT_EQ(Last().path, "/apis/apps.openyurt.io");
+  EXPECT_THAT(*versions, ElementsAre("v1beta1", "v1beta2", "v1alpha1"));
+  Answer({404, {}, "404 page not found\n"});
+  EXPECT_EQ(client().DiscoverVersions("none").error().reason, Reason::kNotFound);
+}
+
+TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
+  Answer(StatusResponse(409, "AlreadyExists", "deployments.apps \"b\" already exists"));
+  const Result<Json> created = client().Create(kDeployments, Object("a", "b"));
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().reason, Reason::kAlreadyExists);
+  EXPECT_EQ(created.error().http_status, 409);
+  EXPECT_EQ(created.error().message, "deployments.apps \"b\" already exists");
+}
+
+TEST_F(ClientTest, ErrorOfTheTransportIsPassedOn) {
+  transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "refused"); });
+  EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "refused");
+}
+
+TEST_F(ClientTest, RawAnswerIsTheBody) {
+  Answer({200, {}, "ok"});
+  EXPECT_EQ(client().GetRaw("/readyz").value_or(""), "ok");
+  EXPECT_EQ(Last().path, "/readyz");
+}
+
+TEST_F(ClientTest, AuthorizationIsAskedForEachRequest) {
+  int asked = 0;
+  options_.authorization = [&asked]() -> Result<std::string> { return "Bearer " + std::to_string(++asked); };
+  ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
+  ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
+  EXPECT_EQ(Last().headers.at("Authorization"), "Bearer 2");
+}
+
+TEST_F(ClientTest, FailureToGetACredentialIsTheRequestsFailure) {
+  options_.authorization = []() -> Result<std::string> { return Fail(Reason::kConfig, "no token"); };
+  EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "no token");
+  EXPECT_TRUE(transport_->requests().empty());
+}
+
+TEST_F(ClientTest, UnauthorizedIsRepeatedOnceWithAFreshCredential) {
+  std::string token = "old";
+  int refused = 0;
+  options_.authorization = [&token]() -> Result<std::string> { return "Bearer " + token; };
+  options_.on_unauthorized = [&] {
+    ++refused;
+    token = "new";
+  };
+  transport_->OnSend([](const HttpRequest& request) {
+    return request.headers.at("Authorization") == "Bearer new" ? JsonResponse({{"kind", "Pod"}})
+                                                               : StatusResponse(401, "Unauthorized", "no");
+  });
+  EXPECT_TRUE(client().Get(kPods, {"a", "b"}));
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(transport_->requests().size(), 2u);
+}
+
+TEST_F(ClientTest, UnauthorizedTwiceIsAnErrorWithoutAThirdAttempt) {
+  options_.on_unauthorized = [] {};
+  Answer(StatusResponse(401, "Unauthorized", "no"));
+  EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().reason, Reason::kUnauthorized);
+  EXPECT_EQ(transport_->requests().size(), 2u);
+}
+
+TEST_F(ClientTest, UnauthorizedWatchIsRepeatedToo) {
+  int refused = 0;
+  options_.on_unauthorized = [&] { ++refused; };
+  transport_->OnOpen([&](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
+    if (refused > 0) return std::make_shared<FakeStream>();
+    return std::make_shared<FakeStream>(StatusResponse(401, "Unauthorized", "no"));
+  });
+  EXPECT_TRUE(client().OpenWatch(kPods, {}));
+  EXPECT_EQ(refused, 1);
+}
+
+TEST_F(ClientTest, EachAnswerIsObserved) {
+  std::vector<std::string> seen;
+  options_.observe = [&](const std::string& method, int status, Duration duration) {
+    seen.push_back(method + " " + std::to_string(status) + " " + std::to_string(duration / std::chrono::seconds(1)));
+  };
+  transport_->OnSend([&](const HttpRequest&) -> Result<HttpResponse> {
+    clock_.Advance(std::chrono::seconds(2));
+    return Fail(Reason::kTransport, "x");
+  });
+  (void)client().Get(kPods, {"a", "b"});
+  Answer(StatusResponse(404, "NotFound", "x"));
+  (void)client().Delete(kPods, {"a", "b"});
+  EXPECT_THAT(seen, ElementsAre("GET 0 2", "DELETE 404 0"));
+}
+
+TEST_F(ClientTest, WarningsAreReported) {
+  std::vector<std::string> seen;
+  options_.on_warning = [&](const std::string& text) { seen.push_back(text); };
+  HttpResponse response = JsonResponse({{"kind", "Pod"}});
+  response.headers["warning"] = R"(299 - "first, \"quoted\"", 299 - "second")";
+  Answer(response);
+  ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
+  EXPECT_THAT(seen, ElementsAre("first, \"quoted\"", "second"));
+  response.headers["warning"] = "299 - \"open";
+  Answer(response);
+  ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
+}
+
+TEST_F(ClientTest, RequestsBeyondTheLimitWaitAndStopEndsTheWait) {
+  options_.qps = 1;
+  options_.burst = 1;
+  ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
+  std::stop_source stop;
+  std::jthread waiting([&] {
+    EXPECT_EQ(client().Get(kPods, {"a", "b"}, stop.get_token()).error().reason, Reason::kCancelled);
+  });
+  clock_.AwaitWaiters(1);
+  stop.request_stop();
+  waiting.join();
+  EXPECT_EQ(transport_->requests().size(), 1u);
+}
+
+TEST_F(ClientTest, HostileAnswersAreDecodeErrors) {
+  for (const std::string& body :
+       {std::string(100'000, '['), std::string("\xff"), std::string("[]"), std::string("1")}) {
+    Answer({200, {}, body});
+    EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().reason, Reason::kDecode);
+  }
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,340 @@
+#include "operator/runtime/manager.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/fake_clock.h"
+#include "tests/unit/runtime/fake_api_server.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::FakeApiServer;
+using testing::StatusResponse;
+using testing::Until;
+
+const char kLease[] = "/apis/coordination.k8s.io/v1/namespaces/sys/leases/lead";
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  ~ManagerTest() override {
+    stop_.request_stop();
+    released_ = true;
+  }
+
+  void Make(bool leader_election) {
+    ManagerOptions options;
+    if (leader_election) options.leader_election = LeaderElectionOptions{{"sys", "lead"}, "me"};
+    manager_ = std::make_unique<Manager>(client_, options, clock_);
+  }
+  void AddController(ReconcileFunction reconcile) {
+    auto controller =
+        std::make_unique<Controller>(ControllerOptions{"test", 1, {}, Duration{0}}, std::move(reconcile), clock_);
+    controller->queue().Add({"ns", "a"});
+    manager_->AddController(std::move(controller));
+  }
+  // A reconcile that ignores its stop token until released_.
+  ReconcileFunction Stubborn() {
+    return [this](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
+      reconciling_ = true;
+      Until([&] {
+        if (stop.stop_requested()) draining_ = true;
+        return released_.load();
+      });
+      return ReconcileResult::Done();
+    };
+  }
+  Informer& AddInformer(const std::string& selector = "") {
+    ReflectorOptions options;
+    options.type = {"", "v1", "configmaps", "ConfigMap", true};
+    options.label_selector = selector;
+    options.streaming_list = false;
+    return manager_->InformerFor(options);
+  }
+  void Run() {
+    thread_ = std::jthread([this] {
+      outcome_ = manager_->Run(stop_.get_token());
+      returned_ = true;
+    });
+  }
+  RunOutcome Join() {
+    thread_.join();
+    return outcome_;
+  }
+  // Moves on while the manager looks whether the caches are full, and not once the elector is at work.
+  void AdvanceUntil(const std::function<bool()>& condition) {
+    Until([&] {
+      const std::optional<Duration> next = clock_.NextDeadline();
+      if (next && *next <= milliseconds(50)) clock_.Advance(*next);
+      return condition();
+    });
+  }
+  // Between two tries for the lease.
+  void AwaitTriesForLease() {
+    Until([&] {
+      const std::optional<Duration> next = clock_.NextDeadline();
+      return next && *next >= seconds(2) && *next <= milliseconds(4400);
+    });
+  }
+  // Between two renewals.
+  void AwaitHoldsLease() {
+    Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
+  }
+  void PutLease(const std::string& holder) {
+    server_->Put(kLease, {{"apiVersion", "coordination.k8s.io/v1"},
+                          {"kind", "Lease"},
+                          {"metadata", {{"name", "lead"}, {"namespace", "sys"}}},
+                          {"spec", {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}}});
+  }
+  std::string Holder() const { return server_->Find(kLease).value()["spec"]["holderIdentity"]; }
+
+  FakeClock clock_;
+  std::shared_ptr<FakeApiServer> server_ = std::make_shared<FakeApiServer>();
+  Client client_{server_, {}, clock_};
+  std::atomic<bool> released_ = false;
+  std::atomic<bool> reconciling_ = false;
+  std::atomic<bool> draining_ = false;
+  std::atomic<bool> returned_ = false;
+  RunOutcome outcome_ = RunOutcome::kFailed;
+  std::stop_source stop_;
+  std::unique_ptr<Manager> manager_;
+  std::jthread thread_;
+};
+
+TEST_F(ManagerTest, WithoutLeaderElectionControllersRunUntilTheStop) {
+  Make(false);
+  AddController(Stubborn());
+  EXPECT_FALSE(manager_->is_leader());
+  Run();
+  Until([&] { return reconciling_.load(); });
+  EXPECT_TRUE(manager_->is_leader());
+  stop_.request_stop();
+  released_ = true;
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_FALSE(manager_->is_leader());
+}
+
+TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
+  PutLease("another");
+  Make(true);
+  AddInformer();
+  AddController(Stubborn());
+  Run();
+  Until([&] { return manager_->NotReady().empty(); });
+  AdvanceUntil([&] { return server_->Count("GET") >= 2; });  // the list, and the lease
+  AwaitTriesForLease();
+  EXPECT_FALSE(manager_->is_leader());
+  EXPECT_FALSE(reconciling_);
+
+  PutLease("");
+  clock_.Advance(milliseconds(4400));
+  Until([&] { return reconciling_.load(); });
+  EXPECT_TRUE(manager_->is_leader());
+  released_ = true;
+  stop_.request_stop();
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_EQ(Holder(), "");
+}
+
+TEST_F(ManagerTest, LeaseIsNotSoughtBeforeTheCachesAreFull) {
+  std::atomic<bool> forbidden = true;
+  server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (!forbidden || testing::PathOf(request) != "/api/v1/configmaps") return std::nullopt;
+    return StatusResponse(403, "Forbidden", "configmaps is forbidden");
+  });
+  Make(true);
+  AddInformer();
+  Run();
+  Until([&] { return manager_->NotReady().find("configmaps is forbidden") != std::string::npos; });
+  for (int i = 0; i < 100; ++i) {
+    Until([&] { return clock_.NextDeadline().has_value(); });
+    clock_.Advance(milliseconds(100));
+  }
+  EXPECT_FALSE(server_->Find(kLease));
+
+  forbidden = false;
+  AdvanceUntil([&] { return manager_->is_leader(); });
+  EXPECT_EQ(manager_->NotReady(), "");
+  stop_.request_stop();
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+}
+
+TEST_F(ManagerTest, NotReadyNamesEveryThingThatIsMissing) {
+  Make(false);
+  AddInformer();
+  manager_->AddReadyCheck("webhook", [] { return std::string("no certificate yet"); });
+  manager_->AddReadyCheck("good", [] { return std::string(); });
+  manager_->AddReadyCheck("broken", []() -> std::string { throw std::runtime_error("oh"); });
+  EXPECT_EQ(manager_->NotReady(),
+            "informer configmaps: Empty\nwebhook: no certificate yet\nbroken: the check threw: oh\n");
+}
+
+TEST_F(ManagerTest, LostLeaseEndsRunAtOnceWithoutReleaseWhateverStillRuns) {
+  Make(true);
+  AddController(Stubborn());
+  Run();
+  Until([&] { return reconciling_.load(); });
+  AwaitHoldsLease();
+  PutLease("another");
+  clock_.Advance(seconds(2));
+  EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
+  EXPECT_FALSE(manager_->is_leader());
+  EXPECT_EQ(Holder(), "another");
+}
+
+TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunAtOnce) {
+  Make(true);
+  AddController(Stubborn());
+  Run();
+  Until([&] { return reconciling_.load(); });
+  stop_.request_stop();
+  Until([&] { return draining_.load(); });
+  AwaitHoldsLease();
+  PutLease("another");
+  clock_.Advance(seconds(2));
+  EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
+}
+
+TEST_F(ManagerTest, LeaseIsRenewedWhileControllersDrainAndReleasedThen) {
+  Make(true);
+  AddController(Stubborn());
+  Run();
+  Until([&] { return reconciling_.load(); });
+  AwaitHoldsLease();
+  stop_.request_stop();
+  Until([&] { return draining_.load(); });
+  for (int i = 1; i <= 6; ++i) {
+    clock_.Advance(seconds(2));
+    Until([&] { return server_->Count("PUT") >= i; });
+    AwaitHoldsLease();
+  }
+  EXPECT_EQ(Holder(), "me");
+  EXPECT_FALSE(returned_);
+  released_ = true;
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_EQ(Holder(), "");
+}
+
+TEST_F(ManagerTest, StuckControllerTimesOutAndTheLeaseIsKept) {
+  Make(true);
+  AddController(Stubborn());
+  Run();
+  Until([&] { return reconciling_.load(); });
+  AwaitHoldsLease();
+  stop_.request_stop();
+  Until([&] { return draining_.load(); });
+  for (int i = 1; i <= 8; ++i) {
+    clock_.Advance(seconds(2));
+    Until([&] { return server_->Count("PUT") >= i; });
+    AwaitHoldsLease();
+  }
+  EXPECT_FALSE(returned_);
+  clock_.Advance(seconds(4));
+  EXPECT_EQ(Join(), RunOutcome::kStopTimedOut);
+  EXPECT_EQ(Holder(), "me");
+}
+
+TEST_F(ManagerTest, ServerThatFailsEndsTheProcess) {
+  Make(false);
+  manager_->AddServer("bad", [](std::stop_token) -> Status { return Fail(Reason::kConfig, "the port is taken"); });
+  Run();
+  EXPECT_EQ(Join(), RunOutcome::kFailed);
+}
+
+TEST_F(ManagerTest, ServerThatThrowsEndsTheProcess) {
+  Make(false);
+  manager_->AddServer("bad", [](std::stop_token) -> Status { throw std::runtime_error("oh"); });
+  Run();
+  EXPECT_EQ(Join(), RunOutcome::kFailed);
+}
+
+TEST_F(ManagerTest, ServerThatEndsWithoutAnErrorEndsNothing) {
+  Make(false);
+  std::atomic<bool> ended = false;
+  manager_->AddServer("disabled", [&](std::stop_token) -> Status {
+    ended = true;
+    return {};
+  });
+  AddController(Stubborn());
+  Run();
+  Until([&] { return ended && reconciling_; });
+  EXPECT_FALSE(returned_);
+  stop_.request_stop();
+  released_ = true;
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+}
+
+TEST_F(ManagerTest, StopsControllersThenLeaseThenEventsThenInformersThenServers) {
+  std::mutex mutex;
+  std::vector<std::string> order;
+  std::shared_ptr<testing::FakeStream> watch;
+  const auto note = [&](const std::string& what, bool watch_closed) {
+    std::lock_guard lock(mutex);
+    order.push_back(what);
+    EXPECT_EQ(watch->closed(), watch_closed) << what;
+  };
+  Make(true);
+  AddInformer();
+  EventRecorder& recorder = manager_->AddEventRecorder({"test", "me"});
+  manager_->AddServer("server", [&](std::stop_token stop) -> Status {
+    Until([&] { return stop.stop_requested(); });
+    note("server", true);
+    return {};
+  });
+  AddController([&](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
+    reconciling_ = true;
+    Until([&] { return stop.stop_requested(); });
+    note("controller", false);
+    return ReconcileResult::Done();
+  });
+  server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (request.method == "PUT" && Json::parse(request.body)["spec"]["holderIdentity"] == "") {
+      note("lease", false);
+      recorder.Record({"v1", "Lease", {"sys", "lead"}, "u", ""}, EventType::kNormal, "Released", "Release", "");
+    }
+    if (testing::PathOf(request).ends_with("/events")) note("event", false);
+    return std::nullopt;
+  });
+  Run();
+  watch = server_->wire().TakeStream();
+  ASSERT_TRUE(watch);
+  AdvanceUntil([&] { return reconciling_.load(); });
+  stop_.request_stop();
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_EQ(order, (std::vector<std::string>{"controller", "lease", "event", "server"}));
+}
+
+TEST_F(ManagerTest, StopBeforeTheLeaseIsOursIsOrderly) {
+  PutLease("another");
+  Make(true);
+  AddController(Stubborn());
+  Run();
+  AwaitTriesForLease();
+  stop_.request_stop();
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_FALSE(reconciling_);
+  EXPECT_EQ(Holder(), "another");
+}
+
+TEST_F(ManagerTest, InformersAreSharedByTypeNamespaceAndSelectors) {
+  Make(false);
+  Informer& all = AddInformer();
+  EXPECT_EQ(&all, &AddInformer());
+  EXPECT_NE(&all, &AddInformer("app=x"));
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,288 @@
+#include "operator/yurtappdaemon/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+// Plans and applies against a cluster, without the reconciler.
+class PlanExecutorTest : public ::testing::Test {
+ protected:
+  PlanExecutorTest() { world_.CreateDaemon(); }
+
+  // The snapshot as the cluster is now.
+  Snapshot Take() {
+    world_.Sync();
+    Snapshot snapshot;
+    snapshot.daemon = *ParseYurtAppDaemon(world_.Daemon());
+    snapshot.update = MakeRevision(world_.Daemon());
+    snapshot.revisions = {snapshot.update, MakeRevision(DaemonJson("app:1"))};
+    for (const Json& pool : world_.cluster.List(kNodePoolType)) snapshot.pools.push_back(MakePool(pool));
+    Store& store = world_.stores().deployments;
+    const auto add = [](const std::vector<ObjectPtr>& objects, std::vector<WorkloadRef>& list) {
+      for (const ObjectPtr& object : objects) list.push_back(MakeWorkloadRef(object));
+    };
+    add(*store.ByIndex(kByController, world_.uid), snapshot.workloads);
+    add(*store.ByIndex(kOrphansByNamespace, kNs), snapshot.orphans);
+    return snapshot;
+  }
+  Applied Apply() { return ApplyTo(Take()); }
+  Applied ApplyTo(const Snapshot& snapshot) {
+    plan_ = MakePlan(snapshot, memo_);
+    return executor_.Apply(snapshot.daemon, plan_, memo_, {});
+  }
+  void Deployed(const std::vector<std::string>& pools) {
+    world_.AddPools(pools);
+    Apply();
+    world_.RunWorkloadControllers();
+    world_.cluster.ClearWrites();
+  }
+  void FailOnce(const std::string& method, Result<HttpResponse> answer, bool after = false) {
+    world_.cluster.SetFaults([=, done = std::make_shared<std::atomic<bool>>(false)](
+                                 const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (r.method != method || done->exchange(true)) return std::nullopt;
+      return FakeCluster::Fault{answer, after};
+    });
+  }
+
+  World world_;
+  PlanExecutor executor_{world_.client, world_.stores().deployments, ProjectDeployment, {}};
+  PlanMemo memo_;
+  Plan plan_;
+};
+
+TEST_F(PlanExecutorTest, CreatesMovesRepairsAndRemoves) {
+  world_.AddPools({"a", "b", "c"});
+  EXPECT_THAT(Apply().created, ElementsAre("a", "b", "c"));
+  world_.RunWorkloadControllers();
+  world_.EditWorkload("b", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
+  world_.RemovePool("c");
+  Applied applied = Apply();
+  EXPECT_THAT(applied.repaired, ElementsAre("b"));
+  EXPECT_THAT(applied.removed, ElementsAre("c"));
+  EXPECT_THAT(applied.leaving, SizeIs(1));
+  EXPECT_FALSE(applied.retry);
+  world_.SetImage("app:2");
+  EXPECT_THAT(Apply().moved, ElementsAre("a", "b"));
+  world_.cluster.ClearWrites();
+  Apply();
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, TheServersAnswerIsInTheStoreBeforeTheWatchShowsIt) {
+  world_.AddPool("a");
+  const Applied applied = Apply();
+  ASSERT_TRUE(applied.pools[0].workload);
+  EXPECT_TRUE(world_.stores().deployments.Get({kNs, world_.NameOf("a")}));
+  EXPECT_FALSE(applied.pools[0].outstanding);
+}
+
+TEST_F(PlanExecutorTest, AConflictIsMergedOntoWhatIsThereNow) {
+  Deployed({"a"});
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  // After the cache was read: an HPA-like writer and the Deployment controller.
+  world_.EditWorkload("a", [](Json& w) {
+    w["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "2";
+    PodSpecOf(w)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
+  });
+  const Applied applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.moved, ElementsAre("a"));
+  EXPECT_FALSE(applied.retry);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+  EXPECT_THAT(world_.Workload("a")["spec"]["template"]["spec"]["containers"], SizeIs(2));
+  EXPECT_THAT(world_.Writes(), SizeIs(2));
+}
+
+TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) {
+  Deployed({"a"});
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  const Json old = world_.Workload("a");
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  const Applied gone = ApplyTo(snapshot);
+  EXPECT_TRUE(gone.retry);
+  EXPECT_TRUE(gone.pools[0].outstanding);
+  EXPECT_EQ(gone.pools[0].failure_reason, "") << "deleted by hand is no failure";
+  world_.cluster.Create(kDeploymentType, old);
+  const Applied replaced = ApplyTo(snapshot);
+  EXPECT_TRUE(replaced.retry);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+}
+
+TEST_F(PlanExecutorTest, APostWhoseAnswerWasLostIsNoSecondWorkload) {
+  world_.AddPool("a");
+  FailOnce("POST", tl::unexpected<Error>(Error{Reason::kTransport, "connection reset", 0, std::nullopt, {}}),
+           /*after=*/true);
+  const Snapshot snapshot = Take();
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  // Once more from the same caches.
+  const Applied again = ApplyTo(snapshot);
+  EXPECT_FALSE(again.retry);
+  ASSERT_TRUE(again.pools[0].workload);
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_THAT(again.created, IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched) {
+  world_.AddPools({"a", "b"});
+  const std::pair<const char*, void (*)(Json&)> cases[] = {
+      {"controlled by another", [](Json& w) { w["metadata"]["ownerReferences"][0]["uid"] = "somebody"; }},
+      {"controlled by nobody, with another selector",
+       [](Json& w) {
+         w["metadata"].erase("ownerReferences");
+         w["spec"]["selector"]["matchLabels"] = {{"app", "mine"}};
+       }},
+      {"ours, of another pool",
+       [](Json& w) {
+         w["metadata"]["labels"].erase(kPoolNameLabel);
+         w["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "b";
+       }},
+  };
+  for (const auto& [what, spoil] : cases) {
+    SCOPED_TRACE(what);
+    Json theirs = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("a"));
+    spoil(theirs);
+    const Json before = world_.cluster.Create(kDeploymentType, theirs);
+    const Applied applied = Apply();
+    EXPECT_EQ(applied.pools[0].failure_reason, "WorkloadConflict");
+    EXPECT_THAT(applied.pools[0].failure_message, HasSubstr(world_.NameOf("a")));
+    EXPECT_TRUE(applied.retry);
+    EXPECT_EQ(world_.Workload("a"), before);
+    EXPECT_FALSE(world_.Workload("b").is_null()) << "the others go on";
+    world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  }
+}
+
+TEST_F(PlanExecutorTest, AWorkloadOfOursThatLostItsLabelGetsItBackAndNothingElse) {
+  Deployed({"a"});
+  const Json whole = world_.Workload("a");
+  // Moved out of the informer's sight on app:1; the spec has gone on to app:2, and has been paused.
+  world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  world_.SetImage("app:2");
+  const Applied applied = Apply();
+  EXPECT_THAT(applied.created, IsEmpty());
+  EXPECT_THAT(applied.repaired, ElementsAre("a"));
+  EXPECT_TRUE(applied.pools[0].outstanding) << "what it is, the next plan finds out";
+  Json now = world_.Workload("a");
+  EXPECT_EQ(now["metadata"]["labels"], whole["metadata"]["labels"]);
+  EXPECT_EQ(now["spec"], whole["spec"]);
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = false; });
+  EXPECT_THAT(Apply().moved, ElementsAre("a"));
+}
+
+TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByTheNameInStatus) {
+  world_.AddPool("a");
+  Json workload = OpenYurtWorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("a"));
+  workload["metadata"]["labels"].erase(kPoolNameLabel);
+  world_.cluster.Create(kDeploymentType, workload);
+  world_.EditDaemon([](Json& d) { d["status"]["pools"] = {{{"name", "a"}, {"workload", "web-a-x7k2p"}}}; });
+  EXPECT_THAT(Apply().repaired, ElementsAre("a"));
+  ASSERT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_EQ(world_.Workloads()[0]["metadata"]["labels"][kPoolNameLabel], "a");
+}
+
+TEST_F(PlanExecutorTest, WhileTheOldOneIsStillBeingDeletedTheNewOneWaits) {
+  Deployed({"a"});
+  world_.EditWorkload("a", [](Json& w) {
+    w["metadata"]["finalizers"] = {"x"};
+    w["metadata"]["labels"].erase(kPoolNameLabel);
+  });
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  const Applied applied = Apply();
+  EXPECT_TRUE(applied.retry);
+  EXPECT_EQ(applied.pools[0].failure_reason, "");
+}
+
+struct RefusalCase {
+  const char* what;
+  int code;
+  const char* reason;
+  const char* message;
+  const char* failure;  // "": it may succeed by itself, and is no failure
+};
+
+TEST_F(PlanExecutorTest, WhichErrorsAreFailuresOfThePool) {
+  world_.AddPool("a");
+  const RefusalCase cases[] = {
+      {"invalid", 422, "Invalid", "spec.template: Invalid value", "Invalid"},
+      {"forbidden", 403, "Forbidden", "you may not", "Forbidden"},
+      {"quota", 403, "Forbidden", "exceeded quota: few, requested: 1", "QuotaExceeded"},
+      {"webhook away", 500, "InternalError", "failed calling webhook \"x\": connection refused", "WebhookFailed"},
+      {"server trouble", 500, "InternalError", "etcdserver: request timed out", ""},
+      {"too many requests", 429, "TooManyRequests", "slow down", ""},
+      {"unavailable", 503, "ServiceUnavailable", "no leader", ""},
+      {"unauthorized", 401, "Unauthorized", "Unauthorized", ""},
+      {"namespace gone", 404, "NotFound", "namespaces \"ns\" not found", ""},
+      {"conflict", 409, "Conflict", "try again", ""},
+  };
+  for (const RefusalCase& c : cases) {
+    SCOPED_TRACE(c.what);
+    FailOnce("POST", StatusResponse(c.code, c.reason, c.message));
+    const Applied applied = Apply();
+    EXPECT_TRUE(applied.retry);
+    EXPECT_TRUE(applied.pools[0].outstanding);
+    EXPECT_EQ(applied.pools[0].failure_reason, c.failure);
+    EXPECT_THAT(world_.Workloads(), IsEmpty());
+  }
+}
+
+TEST_F(PlanExecutorTest, OneRefusalStopsNobodyElseAndTheLongestWishOfTheServerIsKept) {
+  world_.AddPools({"a", "b", "c"});
+  world_.Sync();
+  const std::string a = world_.NameOf("a"), b = world_.NameOf("b");
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.key.name != a && r.key.name != b) return std::nullopt;
+    HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
+    response.headers["retry-after"] = r.key.name == a ? "7" : "3";
+    return FakeCluster::Fault{response, false};
+  });
+  const Applied applied = Apply();
+  EXPECT_THAT(applied.created, ElementsAre("c"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->retry_after, std::chrono::seconds(7));
+}
+
+TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  const Json old = world_.Workload("a");
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  EXPECT_FALSE(ApplyTo(snapshot).retry) << "gone already";
+  world_.cluster.Create(kDeploymentType, old);
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "a namesake with another uid";
+}
+
+TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
+  Deployed({"a"});
+  Json second = world_.Workload("a");
+  second["metadata"]["name"] = "web-a-zzzzz";
+  second["status"]["availableReplicas"] = 0;
+  world_.cluster.Create(kDeploymentType, second);
+  const Snapshot snapshot = Take();
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  const Applied applied = ApplyTo(snapshot);
+  EXPECT_TRUE(applied.retry);
+  EXPECT_THAT(applied.duplicates_removed, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "both would be gone";
+  world_.RunWorkloadControllers();
+  Apply();
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace yad::testing

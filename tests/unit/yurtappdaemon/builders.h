@@ -1,0 +1,161 @@
+// Daemons, pools, revisions and workloads for tests of plan and status.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_BUILDERS_H_
+#define TESTS_UNIT_YURTAPPDAEMON_BUILDERS_H_
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/render.h"
+#include "operator/workload/revision.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad::testing {
+
+inline constexpr char kNs[] = "ns";
+inline constexpr char kDaemonUid[] = "uid-web";
+
+// YurtAppDaemon ns/web: app=web, one container "main" with this image, all pools.
+inline Json DaemonJson(const std::string& image = "app:1", WorkloadKind kind = WorkloadKind::kDeployment) {
+  Json object = R"({
+    "apiVersion": "apps.openyurt.io/v1alpha1", "kind": "YurtAppDaemon",
+    "metadata": {"name": "web", "namespace": "ns", "generation": 1},
+    "spec": {"selector": {"matchLabels": {"app": "web"}}, "nodepoolSelector": {}}})"_json;
+  Json workload = R"({
+    "metadata": {"labels": {"app": "web"}},
+    "spec": {"replicas": 1, "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main"}]}}}})"_json;
+  workload["spec"]["selector"] = object["spec"]["selector"];
+  workload["spec"]["template"]["spec"]["containers"][0]["image"] = image;
+  if (kind == WorkloadKind::kStatefulSet) workload["spec"]["serviceName"] = "web";
+  object["spec"]["workloadTemplate"] = {{TemplateField(kind), std::move(workload)}};
+  object["metadata"]["uid"] = kDaemonUid;
+  return object;
+}
+
+inline Json& TemplateOf(Json& daemon) { return *daemon["spec"]["workloadTemplate"].begin(); }
+inline Json& PodSpecOf(Json& workload) { return workload["spec"]["template"]["spec"]; }
+inline std::string ImageOf(const Json& workload) {
+  return workload.at("/spec/template/spec/containers/0/image"_json_pointer).get<std::string>();
+}
+
+inline Json PoolJson(const std::string& name, const std::vector<std::string>& taints = {}) {
+  Json pool = {{"apiVersion", "apps.openyurt.io/v1beta1"},
+               {"kind", "NodePool"},
+               {"metadata", {{"name", name}, {"resourceVersion", "1"}}},
+               {"spec", {{"type", "Edge"}, {"taints", Json::array()}}}};
+  for (const std::string& taint : taints) pool["spec"]["taints"].push_back({{"key", taint}, {"effect", "NoSchedule"}});
+  return pool;
+}
+inline Json OfflinePoolJson(const std::string& name) {
+  Json pool = PoolJson(name);
+  pool["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 2}};
+  return pool;
+}
+
+inline PoolRef MakePool(Json pool) { return {std::make_shared<StoredObject>(std::move(pool), ProjectPool)}; }
+
+inline RevisionPtr MakeRevision(const Json& daemon_json, std::int64_t number = 1) {
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(daemon_json);
+  auto revision = std::make_shared<Revision>();
+  revision->content = ContentOf(daemon);
+  revision->hash = RevisionHash(revision->content, 0);
+  revision->name = RevisionName(daemon.meta.key.name, revision->hash);
+  revision->label = RevisionLabelValue(revision->name, revision->hash);
+  revision->number = number;
+  return revision;
+}
+
+// What the controllers of Deployments and StatefulSets write when all is well.
+inline Json HealthyStatus(const Json& workload) {
+  const std::int64_t replicas = IntAt(workload, {"spec", "replicas"}, 1);
+  Json status = {{"observedGeneration", IntAt(workload, {"metadata", "generation"})},
+                 {"replicas", replicas},
+                 {"readyReplicas", replicas},
+                 {"availableReplicas", replicas},
+                 {"updatedReplicas", replicas}};
+  if (StringAt(workload, {"kind"}) == "Deployment") {
+    status["conditions"] = R"([{"type": "Available", "status": "True"}])"_json;
+  } else {
+    status["currentRevision"] = status["updateRevision"] = "r";
+  }
+  return status;
+}
+
+// The workload of `pool` as the operator makes it from that revision, and healthy.
+inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(daemon_json);
+  const NodePool pool = ParseNodePool(pool_json);
+  const RenderInputs inputs = InputsFor(revision->content, pool);
+  Json workload = CompleteWorkload(*Render(revision->content, inputs, pool.name, revision->label), daemon,
+                                   WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.name, daemon.kind), inputs,
+                                   revision->label);
+  workload["metadata"]["uid"] = "uid-of-" + pool.name;
+  workload["metadata"]["resourceVersion"] = "10";
+  workload["metadata"]["generation"] = 1;
+  workload["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z";
+  workload["status"] = HealthyStatus(workload);
+  return workload;
+}
+
+// As OpenYurt's yurt-manager 1.6 makes it: a generated name, its revision in the pod template, no record of its inputs.
+inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
+  const NodePool pool = ParseNodePool(pool_json);
+  Json workload = WorkloadJson(daemon_json, revision, pool_json);
+  RenderInputs inputs;
+  inputs.rules = 0;
+  inputs.tolerations = pool.taints;
+  workload["spec"] = (*Render(revision->content, inputs, pool.name, revision->label))["spec"];
+  workload["metadata"]["annotations"].erase(kRenderedFromAnnotation);
+  workload["metadata"]["name"] = "web-" + pool.name + "-x7k2p";
+  workload["metadata"]["generateName"] = "web-" + pool.name + "-";
+  return workload;
+}
+
+inline WorkloadRef MakeWorkload(Json workload) {
+  const bool deployment = StringAt(workload, {"kind"}) == "Deployment";
+  return MakeWorkloadRef(
+      std::make_shared<StoredObject>(std::move(workload), deployment ? ProjectDeployment : ProjectStatefulSet));
+}
+
+// One moment of a cluster, in JSON, and the Snapshot of it.
+struct Moment {
+  Json daemon = DaemonJson();
+  std::vector<Json> pools = {};
+  std::vector<Json> workloads = {};
+  std::vector<Json> orphans = {};
+  std::vector<RevisionPtr> older = {};  // revisions beside the one that the spec asks for
+  RevisionPtr current = nullptr;        // null: the update revision
+
+  RevisionPtr update() const { return MakeRevision(daemon, 9); }
+  // A workload of the update revision for each pool.
+  Moment& Deployed() {
+    for (const Json& pool : pools) workloads.push_back(WorkloadJson(daemon, update(), pool));
+    return *this;
+  }
+
+  Snapshot Take() const {
+    Snapshot snapshot;
+    snapshot.daemon = *ParseYurtAppDaemon(daemon);
+    snapshot.update = update();
+    snapshot.current = current == nullptr ? snapshot.update : current;
+    snapshot.revisions = {snapshot.update};
+    snapshot.revisions.insert(snapshot.revisions.end(), older.begin(), older.end());
+    if (current != nullptr && std::find(older.begin(), older.end(), current) == older.end()) {
+      snapshot.revisions.push_back(current);
+    }
+    for (const Json& pool : pools) snapshot.pools.push_back(MakePool(pool));
+    std::sort(snapshot.pools.begin(), snapshot.pools.end(),
+              [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+    for (const Json& workload : workloads) snapshot.workloads.push_back(MakeWorkload(workload));
+    for (const Json& orphan : orphans) snapshot.orphans.push_back(MakeWorkload(orphan));
+    return snapshot;
+  }
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_BUILDERS_H_

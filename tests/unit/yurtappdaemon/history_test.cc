@@ -1,0 +1,195 @@
+#include "operator/yurtappdaemon/history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class RevisionHistoryTest : public ::testing::Test {
+ protected:
+  RevisionHistoryTest() { world_.CreateDaemon(); }
+
+  YurtAppDaemon Daemon(const std::string& image = "app:1") {
+    world_.SetImage(image);
+    return *ParseYurtAppDaemon(world_.Daemon());
+  }
+  RevisionHistory::State Sync(const YurtAppDaemon& daemon) {
+    world_.Sync();
+    auto state = history_.Sync(daemon, {});
+    EXPECT_TRUE(state) << state.error().ToString();
+    return state.value_or(RevisionHistory::State{});
+  }
+  // "name number" of all, by rising number.
+  std::vector<std::int64_t> Numbers() {
+    std::vector<std::int64_t> numbers;
+    for (const Json& revision : world_.Revisions()) numbers.push_back(revision["revision"]);
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+  void Edit(const std::string& name, const std::function<void(Json&)>& edit) {
+    world_.cluster.Edit(kControllerRevisionType, {kNs, name}, edit);
+  }
+
+  World world_;
+  RevisionHistory history_{world_.client, world_.stores().revisions, kByController};
+};
+
+TEST_F(RevisionHistoryTest, NewContentIsANewRevisionWithTheNextNumber) {
+  const auto first = Sync(Daemon("app:1"));
+  EXPECT_TRUE(first.created);
+  EXPECT_EQ(first.update->number, 1);
+  const auto second = Sync(Daemon("app:2"));
+  EXPECT_EQ(second.update->number, 2);
+  EXPECT_NE(second.update->name, first.update->name);
+  world_.cluster.ClearWrites();
+  const auto again = Sync(Daemon("app:2"));
+  EXPECT_FALSE(again.created);
+  EXPECT_EQ(history_.Sync(Daemon("app:2"), {})->update, again.update) << "parsed once";
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(RevisionHistoryTest, TheSameContentAgainGetsAHigherNumber) {
+  const auto first = Sync(Daemon("app:1"));
+  Sync(Daemon("app:2"));
+  const auto again = Sync(Daemon("app:1"));
+  EXPECT_EQ(again.update->name, first.update->name);
+  EXPECT_EQ(again.update->number, 3);
+  EXPECT_EQ(again.all.back()->meta().key.name, first.update->name) << "the state is sorted by the new numbers";
+  EXPECT_THAT(Numbers(), ElementsAre(2, 3));
+}
+
+TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
+  const auto first = Sync(Daemon("app:1"));
+  const auto second = Sync(Daemon("app:2"));
+  Edit(first.update->name, [](Json& revision) { revision["revision"] = 2; });
+  EXPECT_EQ(Sync(Daemon("app:2")).update->number, 3);
+  EXPECT_EQ(Sync(Daemon("app:2")).update->number, 3);
+  EXPECT_THAT(Numbers(), ElementsAre(2, 3));
+}
+
+TEST_F(RevisionHistoryTest, ANameThatOthersHaveRaisesTheCollisionCount) {
+  YurtAppDaemon daemon = Daemon();
+  const RevisionContent content = ContentOf(daemon);
+  Json foreign = MakeControllerRevision(daemon, content, RevisionHash(content, 0), 1);
+  foreign["metadata"]["ownerReferences"][0]["uid"] = "somebody";
+  const Json before = world_.cluster.Create(kControllerRevisionType, foreign);
+  const auto state = Sync(daemon);
+  EXPECT_EQ(state.collision_count, 1);
+  EXPECT_EQ(state.update->hash, RevisionHash(content, 1));
+  EXPECT_EQ(*world_.cluster.Get(kControllerRevisionType, {kNs, StringAt(before, {"metadata", "name"})}), before);
+  // The count stands in status; with or without it, the revision is found again.
+  EXPECT_EQ(Sync(daemon).update->name, state.update->name);
+  daemon.status = {{"collisionCount", 1}};
+  EXPECT_EQ(Sync(daemon).collision_count, 1);
+  EXPECT_THAT(world_.Revisions(), SizeIs(2));
+}
+
+TEST_F(RevisionHistoryTest, OtherContentUnderTheNameRaisesTheCollisionCount) {
+  const YurtAppDaemon daemon = Daemon();
+  const RevisionContent content = ContentOf(daemon);
+  Json other = MakeControllerRevision(daemon, ContentOf(*ParseYurtAppDaemon(DaemonJson("other:1"))),
+                                      RevisionHash(content, 0), 1);
+  world_.cluster.Create(kControllerRevisionType, other);
+  const auto state = Sync(daemon);
+  EXPECT_EQ(state.collision_count, 1);
+  EXPECT_EQ(state.update->number, 2);
+}
+
+TEST_F(RevisionHistoryTest, OneOfOursThatTheCacheDoesNotShowIsTakenAsItIs) {
+  const YurtAppDaemon daemon = Daemon();
+  const auto first = Sync(daemon);
+  // Its label is gone, so the informer does not select it any more.
+  Edit(first.update->name, [](Json& revision) {
+    revision["metadata"]["labels"].erase(kOurRevisionLabel);
+    revision["revision"] = 7;
+  });
+  const auto again = Sync(daemon);
+  EXPECT_EQ(again.update->name, first.update->name);
+  EXPECT_EQ(again.update->number, 7) << "never lowered";
+  EXPECT_EQ(world_.Revisions()[0]["metadata"]["labels"][kOurRevisionLabel], "true");
+}
+
+TEST_F(RevisionHistoryTest, AnOrphanWithTheSameContentIsAdoptedUnlessTheDaemonIsBeingDeleted) {
+  const YurtAppDaemon daemon = Daemon();
+  const auto first = Sync(daemon);
+  const auto orphan = [&] {
+    Edit(first.update->name, [](Json& revision) { revision["metadata"].erase("ownerReferences"); });
+  };
+  orphan();
+  EXPECT_EQ(Sync(daemon).update->name, first.update->name);
+  EXPECT_EQ(world_.Revisions()[0]["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+
+  orphan();
+  world_.EditDaemon([](Json& d) { d["metadata"]["finalizers"] = {"orphan"}; });
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  world_.Sync();
+  EXPECT_FALSE(history_.Sync(daemon, {}));
+  EXPECT_FALSE(world_.Revisions()[0]["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(RevisionHistoryTest, ARevisionThatIsBeingDeletedIsNotUsed) {
+  const YurtAppDaemon daemon = Daemon();
+  const auto first = Sync(daemon);
+  Edit(first.update->name, [](Json& revision) { revision["metadata"]["finalizers"] = {"x"}; });
+  world_.cluster.Delete(kControllerRevisionType, {kNs, first.update->name});
+  const auto again = Sync(daemon);
+  EXPECT_NE(again.update->name, first.update->name);
+}
+
+TEST_F(RevisionHistoryTest, PruneKeepsExactlyTheLimitBesidesTheLiveOnes) {
+  YurtAppDaemon daemon = Daemon();
+  RevisionHistory::State state;
+  for (int i = 1; i <= 6; ++i) {
+    daemon = Daemon("app:" + std::to_string(i));
+    state = Sync(daemon);
+  }
+  const auto name = [&](std::int64_t number) {
+    return state.all[static_cast<std::size_t>(number - 1)]->meta().key.name;
+  };
+  daemon.revision_history_limit = 2;
+  EXPECT_TRUE(history_.Prune(daemon, state, {name(1), name(6)}, {}));
+  EXPECT_THAT(Numbers(), ElementsAre(1, 4, 5, 6));
+  daemon.revision_history_limit = 0;
+  EXPECT_TRUE(history_.Prune(daemon, Sync(daemon), {name(1), name(6)}, {}));
+  EXPECT_THAT(Numbers(), ElementsAre(1, 6));
+}
+
+TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
+  const auto state = Sync(Daemon());
+  EXPECT_EQ(history_.Named(state, state.update->name), state.update);
+  EXPECT_EQ(history_.Named(state, state.update->label), state.update);
+  EXPECT_EQ(history_.Named(state, "nonsense"), nullptr);
+  EXPECT_EQ(history_.Named(state, ""), nullptr);
+}
+
+TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOurOwnThatHoldATemplate) {
+  const YurtAppDaemon daemon = Daemon();
+  const RevisionContent content = ContentOf(daemon);
+  const auto create = [&](const std::string& name, const std::function<void(Json&)>& change) {
+    Json revision = MakeControllerRevision(daemon, content, "h", 1);
+    revision["metadata"]["name"] = name;
+    revision["metadata"]["labels"] = {{kHashLabel, "h"}};
+    change(revision);
+    world_.cluster.Create(kControllerRevisionType, revision);
+  };
+  create("ours", [](Json&) {});
+  create("of-a-statefulset", [](Json& r) { r["metadata"]["ownerReferences"][0]["uid"] = "a-statefulset"; });
+  create("unreadable", [](Json& r) { r["data"] = {{"x", 1}}; });
+  create("elsewhere", [](Json& r) { r["metadata"]["namespace"] = "other"; });
+  ASSERT_TRUE(history_.ClaimOpenYurtRevisions(daemon, {}));
+  std::vector<std::string> labelled;
+  for (const Json& revision : world_.Revisions()) {
+    if (revision["metadata"]["labels"].contains(kOurRevisionLabel)) labelled.push_back(revision["metadata"]["name"]);
+  }
+  EXPECT_THAT(labelled, ElementsAre("ours"));
+}
+
+}  // namespace
+}  // namespace yad::testing

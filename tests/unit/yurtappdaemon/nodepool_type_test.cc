@@ -1,0 +1,70 @@
+#include "operator/yurtappdaemon/nodepool_type.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/fake_transport.h"
+
+namespace yad {
+namespace {
+
+using testing::FakeTransport;
+
+HttpResponse Answer(const Json& body) { return {200, {{"content-type", "application/json"}}, body.dump()}; }
+
+// A group with three versions, of which v1 serves no nodepools.
+Result<HttpResponse> Serve(const HttpRequest& request) {
+  if (request.path == "/apis/apps.openyurt.io") {
+    return Answer(
+        {{"kind", "APIGroup"},
+         {"name", "apps.openyurt.io"},
+         {"versions",
+          {{{"version", "v1alpha1"}}, {{"version", "v1"}}, {{"version", "v1beta1"}}, {{"version", "v1beta2"}}}}});
+  }
+  const std::string version = request.path.substr(request.path.rfind('/') + 1);
+  Json resources = {{{"name", "yurtappsets"}, {"kind", "YurtAppSet"}, {"namespaced", true}}};
+  if (version != "v1") {
+    resources.push_back({{"name", "nodepools"}, {"kind", "NodePool"}, {"namespaced", false}});
+    resources.push_back({{"name", "nodepools/status"}, {"kind", "NodePool"}, {"namespaced", false}});
+  }
+  return Answer(
+      {{"kind", "APIResourceList"}, {"groupVersion", "apps.openyurt.io/" + version}, {"resources", resources}});
+}
+
+TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsRead) {
+  Client client(std::make_shared<FakeTransport>(Serve), {});
+  const auto type = ChooseNodePoolType(client, 0, {});
+  ASSERT_TRUE(type) << type.error().ToString();
+  EXPECT_EQ(type->version, "v1beta2");
+  EXPECT_EQ(type->resource, "nodepools");
+  EXPECT_FALSE(type->namespaced);
+}
+
+TEST(NodePoolTypeTest, EachFailedListTriesTheNextLowerVersionInTurn) {
+  Client client(std::make_shared<FakeTransport>(Serve), {});
+  std::vector<std::string> versions;
+  for (int failures = 0; failures < 4; ++failures)
+    versions.push_back(ChooseNodePoolType(client, failures, {})->version);
+  EXPECT_EQ(versions, (std::vector<std::string>{"v1beta2", "v1beta1", "v1alpha1", "v1beta2"}));
+}
+
+TEST(NodePoolTypeTest, AGroupThatIsNotServedIsATypeThatIsMissing) {
+  Client client(std::make_shared<FakeTransport>(), {});
+  const auto type = ChooseNodePoolType(client, 0, {});
+  ASSERT_FALSE(type);
+  EXPECT_EQ(type.error().reason, Reason::kNotFound);
+}
+
+TEST(NodePoolTypeTest, VersionsAreOrderedAsKubernetesOrdersThem) {
+  const std::vector<std::string> order = {"v10",      "v2",      "v1",        "v11beta2",
+                                          "v10beta3", "v3beta1", "v12alpha1", "v11alpha2"};
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    EXPECT_TRUE(HigherVersion(order[i], order[i + 1])) << order[i] << " " << order[i + 1];
+    EXPECT_FALSE(HigherVersion(order[i + 1], order[i])) << order[i] << " " << order[i + 1];
+  }
+  EXPECT_TRUE(HigherVersion("v1alpha1", "foo1"));
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,573 @@
+// The specification of what is written for which pool.
+#include "operator/yurtappdaemon/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad::testing {
+
+void PrintTo(Write write, std::ostream* out) {
+  constexpr const char* kNames[] = {"None", "Create", "Move", "Repair", "Adopt"};
+  *out << kNames[static_cast<int>(write)];
+}
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Plan PlanOf(const Moment& moment) {
+  PlanMemo memo;
+  return MakePlan(moment.Take(), memo);
+}
+
+// The plan of a moment with one pool.
+PoolPlan OnePool(const Moment& moment) {
+  const Plan plan = PlanOf(moment);
+  EXPECT_THAT(plan.pools, SizeIs(1));
+  return plan.pools.at(0);
+}
+
+Json Put(const Moment& moment, const PoolPlan& pool) {
+  const auto merged = MergedWorkload(*ParseYurtAppDaemon(moment.daemon), pool, pool.workload->object->Parse());
+  EXPECT_TRUE(merged) << merged.error().message;
+  return merged.value_or(Json());
+}
+
+// One pool whose workload was made from app:1; the spec asks for what `daemon` says.
+Moment OnOldRevision(const Json& daemon, const Json& pool = PoolJson("a")) {
+  Moment moment;
+  moment.daemon = daemon;
+  moment.pools = {pool};
+  moment.current = MakeRevision(DaemonJson("app:1"));
+  moment.workloads = {WorkloadJson(DaemonJson("app:1"), moment.current, pool)};
+  return moment;
+}
+
+Json Paused(Json daemon) {
+  daemon["spec"]["paused"] = true;
+  return daemon;
+}
+Json OnDelete(Json daemon) {
+  daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  return daemon;
+}
+
+// ---- what stays, comes, goes ----
+
+TEST(PlanTest, WhatIsAsItShouldBeIsNotWritten) {
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    Moment moment{.daemon = DaemonJson("app:1", kind), .pools = {PoolJson("a"), PoolJson("b", {"x"})}};
+    const Plan plan = PlanOf(moment.Deployed());
+    for (const PoolPlan& pool : plan.pools) {
+      EXPECT_EQ(pool.write, Write::kNone) << pool.pool;
+      EXPECT_TRUE(pool.on_update);
+      EXPECT_FALSE(pool.held);
+    }
+    EXPECT_THAT(plan.removals, IsEmpty());
+  }
+}
+
+TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
+  const Moment moment{.pools = {PoolJson("a", {"x"})}};
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kCreate);
+  const Json workload = *NewWorkload(*ParseYurtAppDaemon(moment.daemon), pool);
+  EXPECT_EQ(workload["metadata"]["name"], WorkloadName("web", kDaemonUid, "a", WorkloadKind::kDeployment));
+  EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
+  EXPECT_EQ(PodSpecOf(const_cast<Json&>(workload))["tolerations"],
+            R"([{"key": "x", "operator": "Exists", "effect": "NoSchedule"}])"_json);
+}
+
+TEST(PlanTest, TheWorkloadOfAPoolThatIsNotSelectedIsRemovedUnlessItGoesAlready) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
+  moment.Deployed();
+  moment.pools = {PoolJson("a")};
+  moment.workloads[2]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  const Plan plan = PlanOf(moment);
+  ASSERT_THAT(plan.removals, SizeIs(1));
+  EXPECT_EQ(plan.removals[0].workload.pool, "b");
+  EXPECT_FALSE(plan.removals[0].kept);
+  ASSERT_THAT(plan.leaving, SizeIs(1));
+  EXPECT_EQ(plan.leaving[0].pool, "c");
+}
+
+TEST(PlanTest, ZeroSelectedPoolsRemoveEverything) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed();
+  moment.pools.clear();
+  EXPECT_THAT(PlanOf(moment).removals, SizeIs(2));
+}
+
+TEST(PlanTest, AWorkloadThatIsBeingDeletedIsLeftAloneAndNotReplacedBeforeItIsGone) {
+  Moment moment{.pools = {PoolJson("a")}};
+  moment.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil";
+  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+}
+
+TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
+  const Plan plan = PlanOf(moment);
+  EXPECT_THAT(plan.removals, IsEmpty());
+  EXPECT_EQ(plan.pools[0].write, Write::kRepair);
+  EXPECT_EQ(Put(moment, plan.pools[0])["metadata"]["labels"][kPoolNameLabel], "a");
+  EXPECT_EQ(plan.pools[1].write, Write::kNone);
+}
+
+TEST(PlanTest, APoolWhoseNameIsNoLabelValueFailsAndNothingIsWritten) {
+  const PoolPlan pool = OnePool({.pools = {PoolJson(std::string(64, 'a'))}});
+  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.failure_reason, "InvalidPoolName");
+  EXPECT_THAT(pool.failure_message, HasSubstr("63"));
+}
+
+TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload) {
+  Moment moment = OnOldRevision(DaemonJson("app:2"));
+  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "nobody", "image": "x"}]}])"_json;
+  PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.failure_reason, "InvalidOverride");
+  moment.workloads.clear();
+  moment.current = nullptr;
+  pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.failure_reason, "InvalidOverride");
+}
+
+// ---- moves, and what holds them back ----
+
+struct MoveCase {
+  const char* what;
+  Json daemon;
+  Json pool;  // as it is now; the workload was made for PoolJson("a")
+  Write write;
+  bool held;
+};
+
+TEST(PlanTest, WhichChangesMoveAPoolUnderWhichStrategy) {
+  Json replicas = DaemonJson();
+  TemplateOf(replicas)["spec"]["replicas"] = 5;
+  Json image_and_replicas = DaemonJson("app:2");
+  TemplateOf(image_and_replicas)["spec"]["replicas"] = 5;
+  Json label = DaemonJson();
+  TemplateOf(label)["metadata"]["labels"]["team"] = "edge";
+  Json other_pools_override = DaemonJson();
+  other_pools_override["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 4}])"_json;
+  const Json same = PoolJson("a"), tainted = PoolJson("a", {"x"});
+
+  const MoveCase cases[] = {
+      {"new image", DaemonJson("app:2"), same, Write::kMove, false},
+      {"new image, paused", Paused(DaemonJson("app:2")), same, Write::kNone, true},
+      {"new image, OnDelete", OnDelete(DaemonJson("app:2")), same, Write::kNone, true},
+      {"replicas", replicas, same, Write::kMove, false},
+      {"replicas, paused", Paused(replicas), same, Write::kMove, false},
+      {"replicas, OnDelete", OnDelete(replicas), same, Write::kMove, false},
+      {"image and replicas, paused", Paused(image_and_replicas), same, Write::kNone, true},
+      {"label of the workload", label, same, Write::kMove, false},
+      {"label of the workload, paused", Paused(label), same, Write::kNone, true},
+      {"taint of the pool", DaemonJson(), tainted, Write::kMove, false},
+      {"taint of the pool, paused", Paused(DaemonJson()), tainted, Write::kNone, true},
+      {"taint of the pool, OnDelete", OnDelete(DaemonJson()), tainted, Write::kNone, true},
+      {"override of another pool", other_pools_override, same, Write::kNone, false},
+      {"override of another pool, paused", Paused(other_pools_override), same, Write::kNone, false},
+  };
+  for (const MoveCase& c : cases) {
+    SCOPED_TRACE(c.what);
+    Moment moment = OnOldRevision(c.daemon);
+    moment.pools = {c.pool};
+    const PoolPlan pool = OnePool(moment);
+    EXPECT_EQ(pool.write, c.write);
+    EXPECT_EQ(pool.held, c.held);
+    EXPECT_EQ(pool.on_update, !c.held);
+    if (c.write == Write::kMove) {
+      EXPECT_EQ(pool.to.revision->name, moment.update()->name);
+      EXPECT_EQ(Put(moment, pool)["metadata"]["labels"][kRevisionLabel], moment.update()->label);
+    } else {
+      EXPECT_EQ(pool.to.revision, moment.current) << "the label stays on the revision that last changed it";
+    }
+  }
+}
+
+TEST(PlanTest, AMoveTakesAwayWhatTheOldRevisionSaidAndKeepsWhatOthersAdded) {
+  Json old = DaemonJson("app:1");
+  PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
+  Moment moment;
+  moment.daemon = DaemonJson("app:2");
+  moment.pools = {PoolJson("a")};
+  moment.current = MakeRevision(old);
+  moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
+  PodSpecOf(moment.workloads[0])["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
+  Json put = Put(moment, OnePool(moment));
+  const Json& containers = PodSpecOf(put)["containers"];
+  ASSERT_THAT(containers, SizeIs(2));
+  EXPECT_EQ(containers[0]["image"], "app:2");
+  EXPECT_FALSE(containers[0].contains("env"));
+  EXPECT_EQ(containers[1]["name"], "sidecar");
+}
+
+TEST(PlanTest, ATaintThatGoesTakesItsTolerationWithIt) {
+  Moment moment{.pools = {PoolJson("a", {"x", "y"})}};
+  moment.Deployed().pools = {PoolJson("a", {"y"})};
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kMove);
+  Json put = Put(moment, pool);
+  EXPECT_EQ(PodSpecOf(put)["tolerations"], R"([{"key": "y", "operator": "Exists", "effect": "NoSchedule"}])"_json);
+  EXPECT_EQ(ParseRenderInputs(put["metadata"]["annotations"][kRenderedFromAnnotation])->tolerations.size(), 1U);
+}
+
+TEST(PlanTest, APoolThatComesWhilePausedIsServedWithTheCurrentRevision) {
+  Moment moment;
+  moment.pools = {PoolJson("a")};
+  moment.daemon = Paused(DaemonJson("app:2"));
+  moment.current = MakeRevision(DaemonJson("app:1"));
+  PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kCreate);
+  EXPECT_EQ(pool.to.revision, moment.current);
+  EXPECT_TRUE(pool.held);
+  EXPECT_FALSE(pool.on_update);
+
+  moment.daemon = DaemonJson("app:2");
+  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "not paused";
+  moment.daemon = OnDelete(DaemonJson("app:2"));
+  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "OnDelete reaches what has no workload";
+  moment.daemon = Paused(DaemonJson("app:2"));
+  moment.current = nullptr;
+  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "no current revision yet";
+}
+
+TEST(PlanTest, APoolThatComesWhilePausedAndDiffersOnlyInReplicasIsOnTheUpdateRevisionAtOnce) {
+  Moment moment;
+  moment.pools = {PoolJson("a")};
+  moment.daemon = Paused(DaemonJson("app:1"));
+  TemplateOf(moment.daemon)["spec"]["replicas"] = 7;
+  moment.current = MakeRevision(DaemonJson("app:1"));
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.to.revision->name, moment.update()->name);
+  EXPECT_FALSE(pool.held);
+}
+
+// ---- repair ----
+
+struct DriftCase {
+  const char* what;
+  const char* pointer;  // in the live workload
+  Json value;           // null: taken away
+};
+
+TEST(PlanTest, WhatIsOursIsRepairedPausedOrNot) {
+  const DriftCase cases[] = {
+      {"image", "/spec/template/spec/containers/0/image", "evil:1"},
+      {"replicas", "/spec/replicas", 9},
+      {"label", "/metadata/labels/app", nullptr},
+      {"revision label", "/metadata/labels/apps.openyurt.io~1controller-revision-hash", nullptr},
+      {"revision label edited", "/metadata/labels/apps.openyurt.io~1controller-revision-hash", "web-nonsense"},
+      {"ref-nodepool", "/metadata/annotations/apps.openyurt.io~1ref-nodepool", "b"},
+      {"rendered-from", "/metadata/annotations/apps.openyurt.io~1rendered-from", nullptr},
+      {"rendered-from edited", "/metadata/annotations/apps.openyurt.io~1rendered-from", "{nonsense"},
+      {"node selector", "/spec/template/spec/nodeSelector/apps.openyurt.io~1nodepool", "b"},
+      {"tolerations", "/spec/template/spec/tolerations", nullptr},
+  };
+  for (const DriftCase& c : cases) {
+    for (const bool paused : {false, true}) {
+      SCOPED_TRACE(std::string(c.what) + (paused ? ", paused" : ""));
+      Moment moment{.pools = {PoolJson("a", {"x"})}};
+      if (paused) moment.daemon = Paused(moment.daemon);
+      const Json whole = moment.Deployed().workloads[0];
+      const Json::json_pointer at(c.pointer);
+      if (c.value.is_null()) {
+        moment.workloads[0][at.parent_pointer()].erase(at.back());
+      } else {
+        moment.workloads[0][at] = c.value;
+      }
+      const PoolPlan pool = OnePool(moment);
+      EXPECT_EQ(pool.write, Write::kRepair);
+      EXPECT_TRUE(pool.on_update);
+      EXPECT_EQ(Put(moment, pool), whole);
+    }
+  }
+}
+
+TEST(PlanTest, WhatIsNotOursIsKept) {
+  Moment moment{.pools = {PoolJson("a")}};
+  Json& workload = moment.Deployed().workloads[0];
+  workload["metadata"]["annotations"]["kubernetes.io/change-cause"] = "me";
+  workload["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = "2026-01-01T00:00:00Z";
+  PodSpecOf(workload)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
+  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+}
+
+TEST(PlanTest, ReplicasThatNobodyNamesAreNeverOwned) {
+  Moment moment{.pools = {PoolJson("a")}};
+  TemplateOf(moment.daemon)["spec"].erase("replicas");
+  moment.Deployed().workloads[0]["spec"]["replicas"] = 12;
+  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+}
+
+TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
+  // The workload is app:1; somebody wrote app:2's name on it. Paused or OnDelete, it must not become app:2 by that.
+  for (const Json& daemon : {Paused(DaemonJson("app:2")), OnDelete(DaemonJson("app:2"))}) {
+    Moment moment = OnOldRevision(daemon);
+    moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
+    const PoolPlan pool = OnePool(moment);
+    EXPECT_EQ(pool.write, Write::kRepair);
+    EXPECT_TRUE(pool.held);
+    const Json put = Put(moment, pool);
+    EXPECT_EQ(ImageOf(put), "app:1");
+    EXPECT_EQ(put["metadata"]["labels"][kRevisionLabel], moment.current->label);
+  }
+  // Not paused, it is moved, and what only app:1 said goes.
+  Json old = DaemonJson("app:1");
+  PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
+  Moment moment;
+  moment.daemon = DaemonJson("app:2");
+  moment.pools = {PoolJson("a")};
+  moment.current = MakeRevision(old);
+  moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
+  moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kMove);
+  Json put = Put(moment, pool);
+  EXPECT_FALSE(PodSpecOf(put)["containers"][0].contains("env"));
+}
+
+TEST(PlanTest, DriftIsNotTakenForAnOlderRevisionThatSaysLess) {
+  // The old revision had no env, so a workload with a changed env looks like one of it with somebody's env.
+  Json now = Paused(DaemonJson("app:1"));
+  PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
+  Moment moment{.daemon = now, .pools = {PoolJson("a")}};
+  moment.older = {MakeRevision(DaemonJson("app:1"))};
+  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["env"][0]["value"] = "evil";
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kRepair);
+  Json put = Put(moment, pool);
+  EXPECT_EQ(PodSpecOf(put)["containers"][0]["env"][0]["value"], "good");
+}
+
+TEST(PlanTest, ALostRenderedFromDoesNotRevertAnOverrideWhilePaused) {
+  Moment moment{.daemon = Paused(DaemonJson()), .pools = {PoolJson("a", {"x"})}};
+  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "special:1"}]}])"_json;
+  const Json whole = moment.Deployed().workloads[0];
+  moment.workloads[0]["metadata"]["annotations"].erase(kRenderedFromAnnotation);
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kRepair);
+  Json put = Put(moment, pool);
+  EXPECT_EQ(ImageOf(put), "special:1");
+  EXPECT_EQ(put["spec"], whole["spec"]);
+}
+
+TEST(PlanTest, AWorkloadThatNoKnownRevisionExplainsIsMovedOrWhilePausedLeftAsItIs) {
+  Moment moment{.daemon = DaemonJson("app:2"), .pools = {PoolJson("a")}};
+  moment.workloads = {WorkloadJson(DaemonJson("lost:1"), MakeRevision(DaemonJson("lost:1")), moment.pools[0])};
+  EXPECT_EQ(OnePool(moment).write, Write::kMove);
+  moment.daemon = Paused(moment.daemon);
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_TRUE(pool.held);
+  EXPECT_EQ(pool.to.revision, nullptr);
+}
+
+// ---- what OpenYurt made ----
+
+TEST(PlanTest, WhatOpenYurtMadeIsNotTouchedBeforeItsNextRevision) {
+  Json daemon = DaemonJson("app:1");
+  PodSpecOf(TemplateOf(daemon))["nodeSelector"] = {{"disk", "ssd"}};
+  PodSpecOf(TemplateOf(daemon))["tolerations"] = R"([{"key": "mine", "operator": "Exists"}])"_json;
+  PodSpecOf(TemplateOf(daemon))["affinity"] =
+      R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}})"_json;
+  const Json pool = PoolJson("a", {"x"});
+  Moment moment{.daemon = daemon, .pools = {pool}};
+  moment.workloads = {OpenYurtWorkloadJson(daemon, moment.update(), pool)};
+  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+
+  // Drift is repaired by the rules that made it.
+  const Json whole = moment.workloads[0];
+  PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil:1";
+  PoolPlan plan = OnePool(moment);
+  EXPECT_EQ(plan.write, Write::kRepair);
+  EXPECT_EQ(Put(moment, plan), whole);
+
+  // A taint of the pool moves it, by those rules too.
+  moment.workloads = {whole};
+  moment.pools = {PoolJson("a", {"x", "y"})};
+  plan = OnePool(moment);
+  EXPECT_EQ(plan.write, Write::kMove);
+  Json put = Put(moment, plan);
+  EXPECT_EQ(put["spec"]["template"]["metadata"], whole["spec"]["template"]["metadata"]);
+  EXPECT_EQ(PodSpecOf(put)["tolerations"].size(), 3U);
+  EXPECT_FALSE(PodSpecOf(put)["nodeSelector"].contains("disk"));
+
+  // The next revision brings ours: its name stays.
+  moment.pools = {pool};
+  moment.current = moment.update();
+  PodSpecOf(TemplateOf(moment.daemon))["containers"][0]["image"] = "app:2";
+  plan = OnePool(moment);
+  EXPECT_EQ(plan.write, Write::kMove);
+  put = Put(moment, plan);
+  EXPECT_EQ(put["metadata"]["name"], whole["metadata"]["name"]);
+  EXPECT_FALSE(put["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
+  EXPECT_EQ(PodSpecOf(put)["nodeSelector"]["disk"], "ssd");
+  EXPECT_TRUE(PodSpecOf(put)["affinity"]["nodeAffinity"].contains("requiredDuringSchedulingIgnoredDuringExecution"));
+}
+
+// ---- duplicates and orphans ----
+
+Json Second(Json workload, const char* suffix, const char* created, std::int64_t available) {
+  workload["metadata"]["name"] = StringAt(workload, {"metadata", "name"}) + suffix;
+  workload["metadata"]["uid"] = StringAt(workload, {"metadata", "uid"}) + suffix;
+  workload["metadata"]["creationTimestamp"] = created;
+  workload["status"]["availableReplicas"] = available;
+  workload["status"]["conditions"][0]["status"] = available > 0 ? "True" : "False";
+  return workload;
+}
+
+TEST(PlanTest, OfSeveralWorkloadsTheMostAvailableThenTheOldestStays) {
+  Moment moment{.pools = {PoolJson("a")}};
+  const Json base = moment.Deployed().workloads[0];
+  const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
+  const Json younger = Second(base, "-younger", "2026-01-01T00:00:05Z", 1);
+  const Json down = Second(base, "-down", "2025-01-01T00:00:00Z", 0);
+  const auto kept = [&](std::vector<Json> workloads) {
+    moment.workloads = std::move(workloads);
+    return OnePool(moment).workload->object->meta().key.name;
+  };
+  EXPECT_THAT(kept({younger, down, older}), HasSubstr("-older"));
+  EXPECT_THAT(kept({older, younger}), HasSubstr("-older"));
+  EXPECT_THAT(kept({down, younger}), HasSubstr("-younger"));
+  Json going = older;
+  going["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  EXPECT_THAT(kept({going, down}), HasSubstr("-down"));
+}
+
+TEST(PlanTest, DuplicatesGoOnceTheOneThatStaysIsAvailable) {
+  Moment moment{.pools = {PoolJson("a")}};
+  const Json base = moment.Deployed().workloads[0];
+  moment.workloads = {Second(base, "-1", "2026-01-01T00:00:00Z", 0), Second(base, "-2", "2026-01-01T00:00:05Z", 0)};
+  EXPECT_THAT(PlanOf(moment).removals, IsEmpty());
+  moment.workloads[1] = Second(base, "-2", "2026-01-01T00:00:05Z", 1);
+  const Plan plan = PlanOf(moment);
+  ASSERT_THAT(plan.removals, SizeIs(1));
+  EXPECT_THAT(plan.removals[0].workload.object->meta().key.name, HasSubstr("-1"));
+  ASSERT_TRUE(plan.removals[0].kept);
+  EXPECT_THAT(plan.removals[0].kept->object->meta().key.name, HasSubstr("-2"));
+}
+
+// Left behind by an earlier daemon of this name (--cascade=orphan), made from the same revision.
+Moment WithOrphan() {
+  Moment moment{.pools = {PoolJson("a")}};
+  Json earlier = moment.daemon;
+  earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
+  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  return moment;
+}
+
+TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
+  Moment moment = WithOrphan();
+  PoolPlan pool = OnePool(moment);
+  ASSERT_EQ(pool.write, Write::kAdopt);
+  Json expected = moment.orphans[0];
+  expected["metadata"]["ownerReferences"] =
+      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
+  EXPECT_EQ(Put(moment, pool), expected);
+
+  moment.orphans[0] = OpenYurtWorkloadJson(moment.daemon, moment.update(), moment.pools[0]);
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(moment).write, Write::kAdopt) << "with the name that OpenYurt generated";
+}
+
+TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
+  const std::pair<const char*, void (*)(Json&)> cases[] = {
+      {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},
+      {"a name that only begins like ours", [](Json& o) { o["metadata"]["name"] = "web-ab-12345"; }},
+      {"another ref-nodepool", [](Json& o) { o["metadata"]["annotations"][kRefNodePoolAnnotation] = "b"; }},
+      {"no ref-nodepool", [](Json& o) { o["metadata"]["annotations"].erase(kRefNodePoolAnnotation); }},
+      {"another selector", [](Json& o) { o["spec"]["selector"]["matchLabels"]["app"] = "other"; }},
+      {"a wider selector", [](Json& o) { o["spec"]["selector"]["matchLabels"].erase("app"); }},
+      {"being deleted", [](Json& o) { o["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z"; }},
+  };
+  for (const auto& [what, spoil] : cases) {
+    Moment moment = WithOrphan();
+    spoil(moment.orphans[0]);
+    EXPECT_EQ(OnePool(moment).write, Write::kCreate) << what;
+  }
+}
+
+TEST(PlanTest, AnOrphanIsNotAdoptedBesideAWorkloadOfOurs) {
+  Moment moment = WithOrphan();
+  moment.Deployed();
+  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+}
+
+TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
+  Moment moment = WithOrphan();
+  moment.daemon = Paused(DaemonJson("app:2"));
+  moment.current = moment.update();
+  PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, Write::kAdopt);
+  const Json put = Put(moment, pool);
+  EXPECT_EQ(put["spec"], moment.orphans[0]["spec"]);
+  EXPECT_EQ(put["metadata"]["labels"], moment.orphans[0]["metadata"]["labels"]);
+  EXPECT_EQ(put["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
+}
+
+TEST(PlanTest, AnOwnerReferenceOfOursThatDoesNotControlBecomesOneThatDoes) {
+  Moment moment = WithOrphan();
+  moment.orphans[0]["metadata"]["ownerReferences"] =
+      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
+  moment.orphans[0]["metadata"]["ownerReferences"][0]["controller"] = false;
+  const Json put = Put(moment, OnePool(moment));
+  ASSERT_THAT(put["metadata"]["ownerReferences"], SizeIs(1));
+  EXPECT_EQ(put["metadata"]["ownerReferences"][0]["controller"], true);
+}
+
+// ---- the memo ----
+
+TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges) {
+  Moment moment{.pools = {PoolJson("a")}};
+  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // what the webhook makes of it
+  PlanMemo memo;
+  Plan plan = MakePlan(moment.Take(), memo);
+  ASSERT_EQ(plan.pools[0].write, Write::kRepair);
+  const WorkloadRef live = *plan.pools[0].workload;
+  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to), live.object->digest());
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone);
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone) << "from the memo";
+
+  Moment edited = moment;
+  edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, Write::kRepair) << "somebody changed it";
+  moment.daemon = DaemonJson("app:2");
+  moment.older = {MakeRevision(DaemonJson("app:1"))};
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kMove) << "a new target";
+}
+
+TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
+  Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
+  PlanMemo memo;
+  const auto write = [&] { return MakePlan(moment.Take(), memo).pools[0].write; };
+  EXPECT_EQ(write(), Write::kNone);
+  moment.daemon = DaemonJson("app:2");
+  EXPECT_EQ(write(), Write::kMove) << "resumed";
+  moment.daemon = DaemonJson("app:1");
+  EXPECT_EQ(write(), Write::kNone);
+  moment.pools = {PoolJson("a", {"x"})};
+  EXPECT_EQ(write(), Write::kMove) << "tainted";
+  moment.pools = {PoolJson("a")};
+  EXPECT_EQ(write(), Write::kNone);
+  moment.workloads[0]["status"] = Json::object();
+  EXPECT_EQ(write(), Write::kNone) << "status is not what a verdict is about";
+  moment.workloads[0]["spec"]["replicas"] = 2;
+  EXPECT_EQ(write(), Write::kRepair) << "edited";
+}
+
+}  // namespace
+}  // namespace yad::testing

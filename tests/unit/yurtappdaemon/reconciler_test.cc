@@ -1,0 +1,416 @@
+#include "operator/yurtappdaemon/reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr auto kDone = ReconcileResult::Next::kDone;
+
+FakeCluster::Fault Refuse(int code, const std::string& reason, const std::string& message) {
+  return {StatusResponse(code, reason, message), false};
+}
+
+class ReconcilerTest : public ::testing::Test {
+ protected:
+  // A daemon on app:1 in these pools, at rest.
+  void Deployed(const std::vector<std::string>& pools, Json daemon = DaemonJson()) {
+    world_.AddPools(pools);
+    world_.CreateDaemon(std::move(daemon));
+    ASSERT_LE(world_.Converge(), 10);
+    world_.events.Take();
+    world_.cluster.ClearWrites();
+  }
+
+  World world_;
+};
+
+TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    World world;
+    world.AddPools({"a", "b"});
+    world.CreateDaemon(DaemonJson("app:1", kind));
+    const auto result = world.Reconcile();
+    ASSERT_TRUE(result) << result.error().ToString();
+    EXPECT_EQ(result->next, kDone);
+    EXPECT_EQ(ImageOf(world.Workload("a")), "app:1");
+    EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
+    ASSERT_THAT(world.Revisions(), SizeIs(1));
+    EXPECT_EQ(world.Status()["desiredPools"], 2);
+    EXPECT_EQ(world.Status()["currentRevision"], "");
+    EXPECT_THAT(world.events.TakeReasons(), UnorderedElementsAre("RevisionCreated", "WorkloadCreated"));
+    EXPECT_LE(world.Converge(), 3);
+    EXPECT_EQ(world.Status()["currentRevision"], world.Status()["updateRevision"]);
+    EXPECT_EQ(ConditionReason(world.Status(), "Ready"), "True PoolsReady");
+  }
+}
+
+TEST_F(ReconcilerTest, NothingToDoWritesNothingNotEvenAfterARestart) {
+  Deployed({"a", "b"});
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  world_.clock.Advance(std::chrono::hours(1));
+  world_.Restart();
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_THAT(world_.events.Take(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, NoReadBeforeItsFirstListIsTakenForNothing) {
+  Deployed({"a"});
+  for (const char* missing : {"daemons", "pools", "deployments", "stateful_sets", "revisions"}) {
+    SCOPED_TRACE(missing);
+    World other;
+    // All but one have been listed.
+    const std::map<std::string, Store*> stores = {{"daemons", &other.stores().daemons},
+                                                  {"pools", &other.stores().pools},
+                                                  {"deployments", &other.stores().deployments},
+                                                  {"stateful_sets", &other.stores().stateful_sets},
+                                                  {"revisions", &other.stores().revisions}};
+    for (const auto& [name, store] : stores) {
+      if (name == missing) continue;
+      std::vector<ObjectPtr> objects;
+      if (name == "daemons") objects.push_back(std::make_shared<StoredObject>(world_.Daemon(), ProjectDaemon));
+      if (name == "deployments")
+        objects.push_back(std::make_shared<StoredObject>(world_.Workload("a"), ProjectDeployment));
+      store->Replace(objects, "1000");
+    }
+    const auto result = other.ReconcileWithOldCaches();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().reason, Reason::kNotSynced);
+    for (const std::string& write : other.Writes()) EXPECT_THAT(write, HasSubstr("controllerrevisions"));
+  }
+}
+
+TEST_F(ReconcilerTest, ADaemonThatIsBeingDeletedWritesNothing) {
+  world_.AddPool("a");
+  Json daemon = DaemonJson();
+  daemon["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  world_.CreateDaemon(daemon);
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, AnInvalidSpecIsReportedOnceAndWhatRunsStays) {
+  Deployed({"a"});
+  world_.EditDaemon([](Json& daemon) {
+    daemon["spec"]["nodepoolSelector"] = R"({"matchExpressions": [{"key": "k", "operator": "In"}]})"_json;
+  });
+  world_.RemovePool("a");
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), ElementsAre("PATCH yurtappdaemons/status ns/web 200"));
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
+  EXPECT_EQ(world_.Status()["desiredPools"], 1) << "the rest stays as it was said";
+  const auto events = world_.events.Take();
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].reason, "InvalidSpec");
+  EXPECT_THAT(events[0].note, HasSubstr("spec.nodepoolSelector.matchExpressions[0].values"));
+  world_.cluster.ClearWrites();
+  world_.Reconcile();
+  world_.Restart();
+  world_.Reconcile();
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_THAT(world_.events.Take(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, RollingUpdateIsReportedAsNotSupportedYet) {
+  Deployed({"a"});
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}}; });
+  world_.SetImage("app:2");
+  world_.Reconcile();
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True InvalidSpec");
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("InvalidSpec"));
+}
+
+TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) {
+  Deployed({"a"});
+  const Json before = world_.Workload("a");
+  world_.EditDaemon([](Json& daemon) {
+    daemon["spec"]["workloadTemplate"] = DaemonJson("app:1", WorkloadKind::kStatefulSet)["spec"]["workloadTemplate"];
+  });
+  world_.Reconcile();
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
+  EXPECT_EQ(world_.Workload("a"), before);
+  EXPECT_THAT(world_.cluster.List(kStatefulSetType), IsEmpty());
+  // Where they were deleted by hand, it can.
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Reconcile();
+  EXPECT_THAT(world_.cluster.List(kStatefulSetType), SizeIs(1));
+}
+
+TEST_F(ReconcilerTest, PoolsThatComeGoAndChangeAreFollowed) {
+  Deployed({"a", "b"});
+  world_.AddPool("c");
+  world_.RemovePool("a");
+  world_.cluster.Edit(kNodePoolType, {"", "b"},
+                      [](Json& pool) { pool["spec"]["taints"] = PoolJson("b", {"x"})["spec"]["taints"]; });
+  world_.Reconcile();
+  EXPECT_TRUE(world_.Workload("a").is_null());
+  EXPECT_FALSE(world_.Workload("c").is_null());
+  EXPECT_EQ(world_.Workload("b").at("/spec/template/spec/tolerations/0/key"_json_pointer), "x");
+  EXPECT_THAT(world_.events.TakeReasons(),
+              UnorderedElementsAre("WorkloadRemoved", "WorkloadCreated", "WorkloadUpdated"));
+}
+
+TEST_F(ReconcilerTest, ANewTemplateMovesEveryPoolAndTheOldOneAgainReusesItsRevision) {
+  Deployed({"a", "b"});
+  const std::string first = world_.Status()["updateRevision"];
+  world_.SetImage("app:2");
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:2");
+  EXPECT_THAT(world_.Revisions(), SizeIs(2));
+  world_.SetImage("app:1");
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  EXPECT_THAT(world_.Revisions(), SizeIs(2));
+  EXPECT_EQ(world_.Status()["updateRevision"], first);
+  EXPECT_EQ(world_.Status()["currentRevision"], first);
+  EXPECT_EQ(world_.cluster.Get(kControllerRevisionType, {kNs, first})->at("revision"), 3);
+}
+
+TEST_F(ReconcilerTest, OnDeleteMovesAPoolWhenItsWorkloadIsDeleted) {
+  Json daemon = DaemonJson();
+  daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  Deployed({"a", "b"}, daemon);
+  world_.SetImage("app:2");
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+  EXPECT_EQ(world_.Status()["updatedPools"], 1);
+  EXPECT_NE(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
+}
+
+TEST_F(ReconcilerTest, WhatSomebodyChangedIsRepairedOnceWithAnEvent) {
+  Deployed({"a", "b"});
+  world_.EditWorkload("b", [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil:1"; });
+  world_.Reconcile();
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+  EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("WorkloadRepaired"));
+  EXPECT_LE(world_.Converge(), 3);
+  EXPECT_THAT(world_.events.TakeReasons(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, HistoryKeepsTheLimitBesidesLiveRevisions) {
+  Json daemon = DaemonJson();
+  daemon["spec"]["revisionHistoryLimit"] = 2;
+  Deployed({"a"}, daemon);
+  for (int i = 2; i <= 6; ++i) {
+    world_.SetImage("app:" + std::to_string(i));
+    world_.Converge();
+  }
+  std::vector<std::int64_t> numbers;
+  for (const Json& revision : world_.Revisions()) numbers.push_back(revision["revision"]);
+  EXPECT_THAT(numbers, UnorderedElementsAre(4, 5, 6));
+}
+
+TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadToWait) {
+  Json daemon = DaemonJson();
+  daemon["spec"]["revisionHistoryLimit"] = 0;
+  Deployed({"a"}, daemon);
+  const std::string first = world_.Status()["currentRevision"];
+  // Paused, and its only workload gone: only status names the first revision now.
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  for (const bool fails : {true, false}) {
+    world_.SetImage(fails ? "app:2" : "app:3");
+    if (fails) {
+      world_.cluster.SetFaults([](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+        if (r.subresource == "status") return Refuse(500, "InternalError", "etcd is away");
+        return std::nullopt;
+      });
+    }
+    const auto result = world_.Reconcile();
+    EXPECT_EQ(bool(result), !fails);
+    world_.cluster.SetFaults(nullptr);
+    world_.Reconcile();  // The next one comes too soon for another status.
+    EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
+    world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  }
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
+}
+
+TEST_F(ReconcilerTest, StatusIsWrittenAtMostOnceASecond) {
+  Deployed({"a"});
+  world_.EditWorkload("a", [](Json& w) { w["status"]["availableReplicas"] = 0; });
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), SizeIs(1));
+  world_.clock.Advance(std::chrono::milliseconds(300));
+  world_.EditWorkload("a", [](Json& w) { w["status"]["availableReplicas"] = 1; });
+  const auto early = world_.Reconcile();
+  EXPECT_EQ(early->next, ReconcileResult::Next::kAfter);
+  EXPECT_EQ(early->after, std::chrono::milliseconds(700));
+  EXPECT_THAT(world_.Writes(), SizeIs(1));
+  world_.clock.Advance(std::chrono::milliseconds(700));
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), SizeIs(2));
+  EXPECT_EQ(world_.Status()["readyPools"], 1);
+}
+
+TEST_F(ReconcilerTest, AFailureIsToldOnceAndRetriedUntilItHeals) {
+  world_.AddPools({"a", "b"});
+  world_.CreateDaemon();
+  world_.Sync();
+  const std::string refused = world_.NameOf("b");
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.method == "POST" && r.key.name == refused) return Refuse(403, "Forbidden", "exceeded quota: few");
+    return std::nullopt;
+  });
+  for (int i = 0; i < 3; ++i) {
+    const auto result = world_.Reconcile();
+    EXPECT_TRUE(!result || result->next == ReconcileResult::Next::kAfter) << "it comes again";
+    const std::vector<std::string> told = world_.events.TakeReasons();
+    EXPECT_EQ(std::count(told.begin(), told.end(), "QuotaExceeded"), i == 0 ? 1 : 0);
+    world_.clock.Advance(std::chrono::seconds(1));
+  }
+  EXPECT_FALSE(world_.Workload("a").is_null()) << "the others go on";
+  EXPECT_EQ(PoolStatus(world_.Status(), "b")["phase"], "Failed");
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True QuotaExceeded");
+  world_.Restart();
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_THAT(world_.events.TakeReasons(), IsEmpty()) << "status remembers";
+  world_.cluster.SetFaults(nullptr);
+  world_.Converge();
+  EXPECT_EQ(world_.Status()["readyPools"], 2);
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "False ");
+}
+
+TEST_F(ReconcilerTest, ARevisionThatIsRefusedShowsInStatus) {
+  world_.AddPool("a");
+  world_.CreateDaemon();
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.method == "POST" && r.resource == "controllerrevisions") return Refuse(403, "Forbidden", "you may not");
+    return std::nullopt;
+  });
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True RevisionFailed");
+  EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("RevisionFailed"));
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_THAT(world_.events.TakeReasons(), IsEmpty());
+  world_.cluster.SetFaults(nullptr);
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Converge();
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "False ");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
+}
+
+TEST_F(ReconcilerTest, ARevisionThatTheServerRefusesNeverBecomesCurrent) {
+  Deployed({"a"});
+  const std::string first = world_.Status()["currentRevision"];
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.method == "PUT") return Refuse(422, "Invalid", "spec.template: Invalid value");
+    return std::nullopt;
+  });
+  world_.SetImage("?");
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_EQ(world_.Status()["currentRevision"], first);
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True Invalid");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Progressing"), "False PoolsFailed");
+}
+
+TEST_F(ReconcilerTest, AWebhookThatUndoesARepairStartsNoWriteWar) {
+  Deployed({"a"});
+  world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+    if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+  });
+  world_.EditWorkload("a", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "mirror/app:1"; });
+  for (int i = 0; i < 5; ++i) {
+    world_.Reconcile();
+    world_.RunWorkloadControllers();
+    world_.clock.Advance(std::chrono::seconds(1));
+  }
+  int puts = 0;
+  for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
+  EXPECT_EQ(puts, 1);
+  // A change of ours goes out, once.
+  world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
+  world_.cluster.ClearWrites();
+  for (int i = 0; i < 5; ++i) {
+    world_.Reconcile();
+    world_.RunWorkloadControllers();
+    world_.clock.Advance(std::chrono::seconds(1));
+  }
+  puts = 0;
+  for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
+  EXPECT_EQ(puts, 1);
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
+}
+
+TEST_F(ReconcilerTest, AnUpdateThatAWebhookUndoesAltogetherIsAFailureAndIsTriedAgainWithBackoff) {
+  Deployed({"a"});
+  world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
+    if (type.resource == "deployments" && old.is_object()) object = old;
+  });
+  world_.SetImage("app:2");
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "UpdateUndone");
+  EXPECT_THAT(world_.events.TakeReasons(), Contains("UpdateUndone"));
+  EXPECT_FALSE(world_.Reconcile());
+  world_.cluster.SetMutation(nullptr);
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+}
+
+TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWrite) {
+  world_.AddPool("a");
+  world_.CreateDaemon();
+  // What OpenYurt's CRD does not know is dropped.
+  const auto drop = [&] {
+    world_.EditDaemon([](Json& d) {
+      if (d.contains("status")) d["status"].erase("pools");
+    });
+  };
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json& body) -> std::optional<FakeCluster::Fault> {
+    if (r.subresource != "status") return std::nullopt;
+    Json answer = body;
+    answer["status"].erase("pools");
+    answer["metadata"] = {{"name", "web"}, {"namespace", kNs}, {"resourceVersion", "1"}};
+    return FakeCluster::Fault{JsonResponse(answer), true};
+  });
+  for (int i = 0; i < 3; ++i) {
+    world_.Reconcile();
+    drop();
+    world_.RunWorkloadControllers();
+    world_.clock.Advance(std::chrono::seconds(2));
+  }
+  world_.cluster.ClearWrites();
+  for (int i = 0; i < 3; ++i) {
+    world_.Reconcile();
+    drop();
+    world_.clock.Advance(std::chrono::seconds(2));
+  }
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(ReconcilerTest, ADaemonThatIsGoneIsForgotten) {
+  Deployed({"a"});
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  for (const Json& workload : world_.Workloads()) {
+    world_.cluster.Delete(kDeploymentType, {kNs, StringAt(workload, {"metadata", "name"})});
+  }
+  world_.CreateDaemon();
+  EXPECT_LE(world_.Converge(), 5) << "a namesake is another daemon";
+  EXPECT_EQ(world_.Status()["readyPools"], 1);
+}
+
+}  // namespace
+}  // namespace yad::testing

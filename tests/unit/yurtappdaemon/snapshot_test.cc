@@ -1,0 +1,136 @@
+#include "operator/yurtappdaemon/snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad::testing {
+namespace {
+
+const PoolProjection& AsPool(const PoolRef& pool) {
+  return *static_cast<const PoolProjection*>(pool.object->projection());
+}
+
+Json Deployment(const Json& status, std::int64_t replicas = 2) {
+  return {{"apiVersion", "apps/v1"},
+          {"kind", "Deployment"},
+          {"metadata", {{"name", "w"}, {"namespace", kNs}, {"generation", 3}}},
+          {"spec", {{"replicas", replicas}}},
+          {"status", status}};
+}
+
+WorkloadState StateOf(const Json& workload) { return MakeWorkload(workload).state(); }
+
+TEST(PoolProjectionTest, TheFingerprintChangesWithWhatARenderingDependsOnAndWithNothingElse) {
+  const Json base = PoolJson("a", {"x"});
+  const std::uint64_t fingerprint = MakePool(base).fingerprint();
+  const auto of = [](Json pool, const char* pointer, Json value) {
+    pool[Json::json_pointer(pointer)] = std::move(value);
+    return MakePool(pool).fingerprint();
+  };
+  EXPECT_NE(of(base, "/metadata/labels", {{"zone", "north"}}), fingerprint);
+  EXPECT_NE(of(base, "/spec/type", "Cloud"), fingerprint);
+  EXPECT_NE(of(base, "/spec/taints/0/key", "y"), fingerprint);
+  EXPECT_NE(of(base, "/spec/taints/0/effect", "NoExecute"), fingerprint);
+  EXPECT_EQ(of(base, "/status", {{"readyNodeNum", 3}}), fingerprint);
+  EXPECT_EQ(of(base, "/metadata/annotations", {{"heartbeat", "17"}}), fingerprint);
+  EXPECT_EQ(of(base, "/metadata/resourceVersion", "99"), fingerprint);
+}
+
+TEST(PoolProjectionTest, OfflineIsAPoolThatCountsNoReadyNode) {
+  EXPECT_FALSE(AsPool(MakePool(PoolJson("a"))).pool.offline) << "one without counts is not";
+  EXPECT_TRUE(AsPool(MakePool(OfflinePoolJson("a"))).pool.offline);
+}
+
+struct HealthCase {
+  const char* name;
+  Json status;
+  bool healthy;
+};
+
+TEST(WorkloadStateTest, ADeploymentIsHealthyAsKubectlRolloutStatusSays) {
+  const HealthCase cases[] = {
+      {"all there",
+       {{"observedGeneration", 3}, {"replicas", 2}, {"updatedReplicas", 2}, {"availableReplicas", 2}},
+       true},
+      {"of an older generation",
+       {{"observedGeneration", 2}, {"replicas", 2}, {"updatedReplicas", 2}, {"availableReplicas", 2}},
+       false},
+      {"one not updated",
+       {{"observedGeneration", 3}, {"replicas", 2}, {"updatedReplicas", 1}, {"availableReplicas", 2}},
+       false},
+      {"an old one left",
+       {{"observedGeneration", 3}, {"replicas", 3}, {"updatedReplicas", 2}, {"availableReplicas", 3}},
+       false},
+      {"one not available",
+       {{"observedGeneration", 3}, {"replicas", 2}, {"updatedReplicas", 2}, {"availableReplicas", 1}},
+       false},
+      {"no status", Json::object(), false},
+      {"nonsense", {{"observedGeneration", "3"}, {"replicas", Json::array()}}, false},
+  };
+  for (const HealthCase& c : cases) EXPECT_EQ(StateOf(Deployment(c.status)).healthy, c.healthy) << c.name;
+  EXPECT_TRUE(StateOf(Deployment({{"observedGeneration", 3}}, 0)).healthy) << "zero replicas wanted";
+}
+
+TEST(WorkloadStateTest, ProgressDeadlineExceededCountsForTheGenerationItBelongsTo) {
+  Json status = {{"observedGeneration", 3},
+                 {"replicas", 2},
+                 {"updatedReplicas", 1},
+                 {"conditions",
+                  {{{"type", "Progressing"},
+                    {"status", "False"},
+                    {"reason", "ProgressDeadlineExceeded"},
+                    {"message", "too late"}}}}};
+  EXPECT_TRUE(StateOf(Deployment(status)).progress_deadline_exceeded);
+  EXPECT_EQ(StateOf(Deployment(status)).failure_message, "too late");
+  status["observedGeneration"] = 2;
+  EXPECT_FALSE(StateOf(Deployment(status)).progress_deadline_exceeded);
+}
+
+TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
+  const auto healthy = [](const Json& strategy, const Json& more) {
+    Json set = Deployment({{"observedGeneration", 3},
+                           {"replicas", 2},
+                           {"readyReplicas", 2},
+                           {"availableReplicas", 2},
+                           {"updatedReplicas", 2},
+                           {"currentRevision", "r2"},
+                           {"updateRevision", "r2"}});
+    set["kind"] = "StatefulSet";
+    set["status"].update(more);
+    if (!strategy.is_null()) set["spec"]["updateStrategy"] = strategy;
+    return StateOf(set).healthy;
+  };
+  const Json partition = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"partition", 1}}}};
+  const Json old_left = {{"currentRevision", "r1"}, {"updatedReplicas", 1}};
+  EXPECT_TRUE(healthy(nullptr, Json::object()));
+  EXPECT_FALSE(healthy(nullptr, old_left));
+  EXPECT_TRUE(healthy(partition, old_left)) << "what its own partition holds back is no lack";
+  EXPECT_FALSE(healthy(partition, {{"currentRevision", "r1"}, {"updatedReplicas", 0}}));
+  EXPECT_TRUE(healthy({{"type", "OnDelete"}}, old_left)) << "OnDelete holds all back";
+  EXPECT_FALSE(healthy(nullptr, {{"readyReplicas", 1}}));
+  EXPECT_FALSE(healthy(nullptr, {{"availableReplicas", 1}}));
+  EXPECT_FALSE(healthy(nullptr, {{"replicas", 3}}));
+  EXPECT_FALSE(healthy(nullptr, {{"observedGeneration", 2}}));
+}
+
+TEST(WorkloadStateTest, ThePoolIsWhatTheImmutableSelectorSaysWhateverTheLabelSays) {
+  Json workload = Deployment(Json::object());
+  workload["metadata"]["labels"] = {{kPoolNameLabel, "edited"}};
+  EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "the only word there is";
+  workload["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "a";
+  EXPECT_EQ(MakeWorkload(workload).pool, "a");
+}
+
+TEST(RevisionProjectionTest, WhatHoldsNoTemplateIsNoRevisionOfOurs) {
+  const auto digest = [](const Json& object) {
+    const StoredObject stored(object, ProjectRevision);
+    return static_cast<const RevisionProjection*>(stored.projection())->digest_hash;
+  };
+  EXPECT_EQ(digest({{"metadata", {{"name", "x"}}}, {"data", "text"}, {"revision", 4}}), 0U);
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
+  EXPECT_EQ(digest(MakeControllerRevision(daemon, ContentOf(daemon), "h", 4)), Fnv1a64(ContentOf(daemon).digest));
+}
+
+}  // namespace
+}  // namespace yad::testing

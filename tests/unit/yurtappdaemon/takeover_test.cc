@@ -1,0 +1,152 @@
+// What OpenYurt, or an earlier daemon of the name, has left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::SizeIs;
+
+class TakeoverTest : public ::testing::Test {
+ protected:
+  // A daemon on app:1 in these pools, at rest.
+  void Deployed(const std::vector<std::string>& pools, Json daemon = DaemonJson()) {
+    world_.AddPools(pools);
+    world_.CreateDaemon(std::move(daemon));
+    ASSERT_LE(world_.Converge(), 10);
+    world_.events.Take();
+    world_.cluster.ClearWrites();
+  }
+
+  // A daemon as OpenYurt 1.6 leaves it: revision 1 in status for ever, everything on revision 2.
+  void LeftByOpenYurt(std::vector<std::string> pools) {
+    world_.AddPools(pools);
+    world_.CreateDaemon(DaemonJson("app:2"));
+    const Json daemon = world_.Daemon();
+    int number = 0;
+    for (const char* image : {"app:1", "app:2"}) {
+      Json object = daemon;
+      PodSpecOf(TemplateOf(object))["containers"][0]["image"] = image;
+      const YurtAppDaemon parsed = *ParseYurtAppDaemon(object);
+      // Named and written as OpenYurt does, and without our label.
+      const std::string hash = "5c69b69bd" + std::to_string(++number);
+      Json revision = MakeControllerRevision(parsed, ContentOf(parsed), hash, number);
+      revision["metadata"]["name"] = "web-" + hash;
+      revision["metadata"]["labels"] = {{"app", "web"}, {kHashLabel, hash}};
+      Json& stored = *revision["data"]["spec"]["workloadTemplate"].find("deploymentTemplate");
+      stored["metadata"]["creationTimestamp"] = nullptr;
+      stored["spec"]["strategy"] = Json::object();
+      stored["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
+      world_.cluster.Create(kControllerRevisionType, revision);
+    }
+    auto made = std::make_shared<Revision>(*MakeRevision(daemon));
+    made->name = made->label = "web-5c69b69bd2";
+    for (const std::string& pool : pools) {
+      Json workload = OpenYurtWorkloadJson(daemon, made, PoolJson(pool));
+      workload["metadata"]["ownerReferences"][0]["uid"] = world_.uid;
+      world_.cluster.Create(kDeploymentType, workload);
+    }
+    world_.EditDaemon([](Json& d) {
+      d["status"] =
+          R"({"collisionCount": 0, "observedGeneration": 1, "templateType": "Deployment", "currentRevision": "web-5c69b69bd1",
+                        "conditions": [{"type": "WorkLoadProvisioned", "status": "True", "lastTransitionTime": "2025-01-01T00:00:00Z"}]})"_json;
+    });
+    world_.RunWorkloadControllers();
+    world_.cluster.ClearWrites();
+  }
+
+  World world_;
+};
+
+TEST_F(TakeoverTest, WritesNoWorkloadLabelsTheRevisionsAndKnowsWhatIsCurrent) {
+  LeftByOpenYurt({"a", "b"});
+  world_.Converge();
+  for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["metadata"]["generation"], 1);
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+  ASSERT_THAT(world_.Revisions(), SizeIs(2));
+  for (const Json& revision : world_.Revisions()) EXPECT_EQ(revision["metadata"]["labels"][kOurRevisionLabel], "true");
+  EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
+  EXPECT_EQ(world_.Status()["updateRevision"], "web-5c69b69bd2");
+  EXPECT_EQ(world_.Status()["updatedPools"], 2);
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["workload"], "web-a-x7k2p");
+  EXPECT_EQ(world_.Status()["conditions"][0]["lastTransitionTime"], "2025-01-01T00:00:00Z");
+}
+
+TEST_F(TakeoverTest, WhilePausedANewPoolGetsWhatTheOthersHave) {
+  LeftByOpenYurt({"a", "b"});
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  world_.SetImage("app:3");
+  world_.AddPool("c");
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("c")), "app:2");
+  EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
+}
+
+TEST_F(TakeoverTest, WorkloadsThatAreNotAllAlikeGiveNoCurrentRevision) {
+  LeftByOpenYurt({"a", "b"});
+  world_.cluster.Edit(kDeploymentType, {kNs, "web-a-x7k2p"}, [](Json& w) {
+    w["metadata"]["labels"][kRevisionLabel] = w["spec"]["template"]["metadata"]["labels"][kRevisionLabel] =
+        "web-5c69b69bd1";
+    PodSpecOf(w)["containers"][0]["image"] = "app:1";
+  });
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  world_.Reconcile();
+  EXPECT_EQ(world_.Status()["currentRevision"], "");
+}
+
+TEST_F(TakeoverTest, OfTwoWorkloadsForOnePoolTheSecondGoes) {
+  LeftByOpenYurt({"a"});
+  Json second = world_.Workloads()[0];
+  second["metadata"]["name"] = "web-a-zzzzz";
+  second["status"]["availableReplicas"] = 0;
+  world_.cluster.Create(kDeploymentType, second);
+  // Even if the caches still show it afterwards, the one that stays is not taken for a duplicate of it.
+  world_.Reconcile();
+  EXPECT_THAT(world_.events.TakeReasons(), Contains("DuplicateRemoved"));
+  ASSERT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_EQ(world_.Workloads()[0]["metadata"]["name"], "web-a-x7k2p");
+}
+
+TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
+  Deployed({"a", "b"});
+  // kubectl delete --cascade=orphan, and the manifest applied again.
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
+    for (const Json& object : world_.cluster.List(type)) {
+      world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
+                          [](Json& o) { o["metadata"].erase("ownerReferences"); });
+    }
+  }
+  world_.Reconcile();
+  world_.CreateDaemon();
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+  for (const Json& workload : world_.Workloads()) {
+    EXPECT_EQ(workload["metadata"]["generation"], 1);
+    EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+  }
+  EXPECT_THAT(world_.Revisions(), SizeIs(1));
+  EXPECT_THAT(world_.events.TakeReasons(), Contains("WorkloadAdopted"));
+  EXPECT_EQ(world_.Status()["readyPools"], 2);
+}
+
+TEST_F(TakeoverTest, NothingIsAdoptedByADaemonWhoseDeletionTheCacheHasNotSeen) {
+  Deployed({"a"});
+  world_.Sync();
+  // kubectl delete --cascade=orphan: the garbage collector has taken the owner away, and the daemon still has its
+  // finalizer.
+  world_.EditDaemon([](Json& d) { d["metadata"]["finalizers"] = {"orphan"}; });
+  world_.Sync();
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  std::vector<ObjectPtr> deployments = {std::make_shared<StoredObject>(world_.Workload("a"), ProjectDeployment)};
+  world_.stores().deployments.Replace(deployments, world_.cluster.resource_version());
+  EXPECT_FALSE(world_.ReconcileWithOldCaches());
+  EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
+}
+
+}  // namespace
+}  // namespace yad::testing

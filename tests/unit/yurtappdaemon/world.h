@@ -1,0 +1,177 @@
+// A cluster in memory with the YurtAppDaemon controller in it, one step at a time.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
+#define TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/reconciler.h"
+#include "tests/support/fake_apiserver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad::testing {
+
+struct RecordedEvent {
+  std::string reason;
+  std::string note;
+};
+
+class RecordingEvents : public EventSink {
+ public:
+  void Record(const ObjectReference&, EventType, const std::string& reason, const std::string&,
+              const std::string& note) override {
+    std::lock_guard lock(mutex_);
+    events_.push_back({reason, note});
+  }
+  std::vector<RecordedEvent> Take() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(events_, {});
+  }
+  std::vector<std::string> TakeReasons() {
+    std::vector<std::string> reasons;
+    for (const RecordedEvent& event : Take()) reasons.push_back(event.reason);
+    return reasons;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<RecordedEvent> events_;
+};
+
+// The daemon is ns/web. Caches show the cluster as it is when Sync is called (which Reconcile does), as a watch would.
+class World {
+ public:
+  World() { Restart(); }
+
+  // As a new process: nothing is remembered but what is in the cluster.
+  void Restart() {
+    reconciler_.reset();
+    stores_ = std::make_unique<Stores>();
+    for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
+    reconciler_ = std::make_unique<Reconciler>(client,
+                                               ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments,
+                                                                stores_->stateful_sets, stores_->revisions},
+                                               events, clock);
+  }
+
+  void Sync() {
+    SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon);
+    SyncOne(stores_->pools, kNodePoolType, "", ProjectPool);
+    SyncOne(stores_->deployments, kDeploymentType, kPoolNameLabel, ProjectDeployment);
+    SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet);
+    SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
+  }
+
+  Result<ReconcileResult> Reconcile() {
+    Sync();
+    return ReconcileWithOldCaches();
+  }
+  Result<ReconcileResult> ReconcileWithOldCaches() { return reconciler_->Reconcile({kNs, "web"}, {}); }
+
+  // Until nothing more is written, at most `rounds` times; each a second after the other, the workloads' controllers in
+  // between. Returns how many rounds it took.
+  int Converge(int rounds = 10) {
+    for (int round = 1; round <= rounds; ++round) {
+      cluster.ClearWrites();
+      const auto result = Reconcile();
+      const bool quiet = result && result->next == ReconcileResult::Next::kDone && cluster.writes().empty();
+      RunWorkloadControllers();
+      clock.Advance(std::chrono::seconds(1));
+      if (quiet && Reconcile() && cluster.writes().empty()) return round;
+    }
+    return rounds + 1;
+  }
+
+  // What the controllers of Deployments and StatefulSets make of every workload: healthy.
+  void RunWorkloadControllers() {
+    for (const ResourceType& type : {kDeploymentType, kStatefulSetType}) {
+      for (const Json& workload : cluster.List(type)) {
+        cluster.Edit(type, {StringAt(workload, {"metadata", "namespace"}), StringAt(workload, {"metadata", "name"})},
+                     [](Json& object) { object["status"] = HealthyStatus(object); });
+      }
+    }
+  }
+
+  // ---- what people do ----
+  void CreateDaemon(Json daemon = DaemonJson()) {
+    kind = daemon["spec"]["workloadTemplate"].contains("statefulSetTemplate") ? WorkloadKind::kStatefulSet
+                                                                              : WorkloadKind::kDeployment;
+    uid = StringAt(cluster.Create(kYurtAppDaemonType, std::move(daemon)), {"metadata", "uid"});
+  }
+  void EditDaemon(const std::function<void(Json&)>& edit) { cluster.Edit(kYurtAppDaemonType, {kNs, "web"}, edit); }
+  void SetImage(const std::string& image) {
+    EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = image; });
+  }
+  void AddPool(const std::string& name, const std::vector<std::string>& taints = {}) {
+    cluster.Create(kNodePoolType, PoolJson(name, taints));
+  }
+  void AddPools(const std::vector<std::string>& names) {
+    for (const std::string& name : names) AddPool(name);
+  }
+  void RemovePool(const std::string& name) { cluster.Delete(kNodePoolType, {"", name}); }
+  void EditWorkload(const std::string& pool, const std::function<void(Json&)>& edit) {
+    cluster.Edit(type(), {kNs, NameOf(pool)}, edit);
+  }
+
+  // ---- what there is ----
+  const ResourceType& type() const { return TypeOf(kind); }
+  Json Daemon() const { return cluster.Get(kYurtAppDaemonType, {kNs, "web"}).value_or(Json()); }
+  Json Status() const { return Daemon().value("status", Json()); }
+  std::string NameOf(const std::string& pool) const { return WorkloadName("web", uid, pool, kind); }
+  Json Workload(const std::string& pool) const { return cluster.Get(type(), {kNs, NameOf(pool)}).value_or(Json()); }
+  std::vector<Json> Workloads() const { return cluster.List(type()); }
+  std::vector<Json> Revisions() const { return cluster.List(kControllerRevisionType); }
+  // As WriteRecord::ToString.
+  std::vector<std::string> Writes() const {
+    std::vector<std::string> texts;
+    for (const WriteRecord& write : cluster.writes()) texts.push_back(write.ToString());
+    return texts;
+  }
+
+  FakeClock clock;
+  FakeCluster cluster;
+  Client client{cluster.transport(), {}};
+  RecordingEvents events;
+  WorkloadKind kind = WorkloadKind::kDeployment;
+  std::string uid;
+
+  struct Stores {
+    Store daemons, pools, deployments, stateful_sets, revisions;
+  };
+  Stores& stores() { return *stores_; }
+
+ private:
+  void SyncOne(Store& store, const ResourceType& type, const std::string& selector, const Projector& project) {
+    std::vector<ObjectPtr> objects;
+    for (Json& object : cluster.List(type, selector))
+      objects.push_back(std::make_shared<StoredObject>(std::move(object), project));
+    store.Replace(std::move(objects), cluster.resource_version());
+  }
+
+  std::unique_ptr<Stores> stores_;
+  std::unique_ptr<Reconciler> reconciler_;
+};
+
+// "True RolloutComplete", or "absent".
+inline std::string ConditionReason(const Json& status, const std::string& type) {
+  for (const Json& condition : status.value("conditions", Json::array())) {
+    if (condition["type"] == type) return StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
+  }
+  return "absent";
+}
+
+inline Json PoolStatus(const Json& status, const std::string& name) {
+  for (const Json& pool : status.value("pools", Json::array())) {
+    if (pool["name"] == name) return pool;
+  }
+  return nullptr;
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
