@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "operator/client/tls_client.h"
 
@@ -20,6 +21,7 @@ namespace http = web::http;
 
 constexpr std::size_t kMaxUnaryBody = 512u << 20;  // a list of 500 objects of 1 MB fits
 constexpr std::size_t kMaxErrorBody = 1u << 20;
+constexpr int kMaxWriteAttempts = 64;  // more than requests that are ever under way at once
 
 // What a task leaves behind for the thread that waits for it. Shared, because the thread may not wait to the end.
 template <typename T>
@@ -111,8 +113,9 @@ class Exchange : public HttpStream {
 
   Status Start(const HttpRequest& request) {
     // A pooled connection that the server has closed meanwhile shows in the first write, or in the read after it. The
-    // library repeats the request in the latter case; here, where it cannot have been processed, we do.
-    for (bool again = false;; again = true) {
+    // library repeats the request in the latter case; here, where it cannot have been processed, we do. After a restart
+    // of the server all pooled connections are such; each attempt uses one up.
+    for (int attempts = 1;; ++attempts) {
       std::exception_ptr failure;
       Result<http::http_response> response = [&]() -> Result<http::http_response> {
         try {
@@ -123,7 +126,7 @@ class Exchange : public HttpStream {
         }
       }();
       if (!response) {
-        if (!again && FailedToWrite(failure)) continue;
+        if (attempts < kMaxWriteAttempts && FailedToWrite(failure)) continue;
         return Fail(response.error());
       }
       response_ = std::move(*response);
@@ -195,7 +198,11 @@ class Exchange : public HttpStream {
         request.headers().add(name, value);
       }
     }
-    if (!from.body.empty()) request.set_body(from.body, content_type);
+    if (!from.body.empty()) {
+      // As bytes: the library reads a std::string body through a stream buffer of another type.
+      request.set_body(std::vector<unsigned char>(from.body.begin(), from.body.end()));
+      request.headers().set_content_type(content_type);
+    }
     return request;
   }
 

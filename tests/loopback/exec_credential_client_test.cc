@@ -31,9 +31,8 @@ constexpr const char* kV1 = "client.authentication.k8s.io/v1";
 
 class ExecCredentialClientTest : public ::testing::Test {
  protected:
-  ExecCredentialClientTest() : dir_(::testing::TempDir() + "/exec_credential_client_test") {
-    std::filesystem::remove_all(dir_);
-    std::filesystem::create_directories(dir_);
+  ExecCredentialClientTest() : dir_(::testing::TempDir() + "/exec_credential_XXXXXX") {
+    EXPECT_NE(mkdtemp(dir_.data()), nullptr);
     config_.source = "context \"x\" of /x/config";
     config_.server = "https://127.0.0.1:1";
     config_.exec.emplace();
@@ -64,7 +63,7 @@ class ExecCredentialClientTest : public ::testing::Test {
     return credential ? "no failure" : credential.error().ToString();
   }
 
-  const std::string dir_;
+  std::string dir_;
   FakeClock clock_;
   ClusterConfig config_;
 };

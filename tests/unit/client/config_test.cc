@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 // Sets environment variables, and puts them back.
 class ConfigTest : public ::testing::Test {
  protected:
-  ConfigTest() : dir_(std::filesystem::path(::testing::TempDir()) / "config_test") {
+  ConfigTest() : dir_(std::filesystem::path(::testing::TempDir()) / ("config_test_" + std::to_string(getpid()))) {
     std::filesystem::remove_all(dir_);
     std::filesystem::create_directories(dir_);
     for (const char* name : {"KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {

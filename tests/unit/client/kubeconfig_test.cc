@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -92,7 +93,8 @@ TEST(KubeconfigTest, TokenAndTokenFile) {
 TEST(KubeconfigTest, ServerWithoutSchemeIsHttps) { EXPECT_EQ(Load(Config("{server: 'h:1'}"))->server, "https://h:1"); }
 
 TEST(KubeconfigTest, FilesAreRelativeToTheirKubeconfig) {
-  const std::filesystem::path dir = std::filesystem::path(::testing::TempDir()) / "kubeconfig_test";
+  const std::filesystem::path dir =
+      std::filesystem::path(::testing::TempDir()) / ("kubeconfig_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(dir / "pki");
   std::ofstream(dir / "pki" / "ca.crt") << "THE CA";
   std::ofstream(dir / "me.crt") << "CERT";

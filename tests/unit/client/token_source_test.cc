@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,7 +18,7 @@ class TokenFileTest : public ::testing::Test {
   ~TokenFileTest() override { std::filesystem::remove(path_); }
   void Write(const std::string& text) const { std::ofstream(path_) << text; }
 
-  const std::string path_ = ::testing::TempDir() + "/token_file_test";
+  const std::string path_ = ::testing::TempDir() + "/token_file_test_" + std::to_string(getpid());
   FakeClock clock_;
   TokenFile file_{path_, clock_};
 };
