@@ -642,5 +642,39 @@ TEST_F(ReflectorTest, AProjectorThatThrowsEndsNoThread) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
+TEST_F(ReflectorTest, TheVersionOfATypeIsAskedForBeforeEachListAndFailuresAreCounted) {
+  Pages();
+  options_.resolve = [](int failures, const std::stop_token&) -> Result<ResourceType> {
+    ResourceType type = kType;
+    type.version = "v" + std::to_string(9 - failures);
+    return type;
+  };
+  AnswerLists({StatusResponse(500, "InternalError", "conversion webhook failed"), ListOf({Object("a", "1")}, "5")});
+  Start();
+  PassBackoff();
+  transport_->TakeStream()->WaitUntilDrained();
+  std::vector<std::string> paths;
+  for (const HttpRequest& request : transport_->requests()) paths.push_back(request.path.substr(0, 21));
+  EXPECT_THAT(paths, ElementsAre("/apis/example.com/v9/", "/apis/example.com/v8/", "/apis/example.com/v8/"));
+  EXPECT_THAT(Names(), ElementsAre("a"));
+}
+
+TEST_F(ReflectorTest, ATypeOfWhichNoVersionIsServedIsMissingAndAskedForAgain) {
+  Pages();
+  auto asked = std::make_shared<std::atomic<int>>(0);
+  options_.resolve = [asked](int, const std::stop_token&) -> Result<ResourceType> {
+    if (asked->fetch_add(1) == 0) return Fail(Error{Reason::kNotFound, "no such group", 404, {}, {}});
+    return kType;
+  };
+  AnswerLists({ListOf({Object("a", "1")}, "5")});
+  Start();
+  AwaitBackoff();
+  EXPECT_EQ(reflector_->state(), ReflectorState::kTypeMissing);
+  EXPECT_THAT(Names(), ElementsAre("(not synced)"));
+  clock_.AdvanceToNextDeadline();
+  transport_->TakeStream()->WaitUntilDrained();
+  EXPECT_THAT(Names(), ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace yad
