@@ -7,25 +7,23 @@
 namespace yad {
 
 // Returns `live` with our wishes in it:
-// - what `now` says is set; what `last` said and `now` no longer says is taken away; the rest of `live` stays, because
-// somebody
-//   else (a person, an HPA, another controller, the apiserver's defaults) owns it. As `kubectl apply` does it.
-// - lists are merged by Kubernetes' list keys where they have some (containers by name, ports by containerPort and
-// protocol, env, volumes,
-//   volumeMounts by mountPath, tolerations whole ...); other lists are atomic.
-// - a struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) loses the siblings of another
-// choice.
-// - values that an apiserver writes another way are equal: "1000m" and "1", null and absent, {} and absent (where {}
-// says nothing), defaults of list keys (protocol TCP). So Merge(last, now, live) == live says exactly: nothing has to
-// be written. Only metadata.labels, metadata.annotations and spec are looked at; apiVersion, kind, other metadata and
-// status are live's.
+// - What `now` says is set; what `last` said and `now` no longer says is taken away; the rest of `live` stays, because
+//   somebody else (a person, an HPA, another controller, the apiserver's defaults) owns it. As `kubectl apply` does it.
+// - Lists are merged by Kubernetes' list keys where they have some (containers by name, ports by containerPort and
+//   protocol, env, volumes, volumeMounts by mountPath ...); other lists are atomic.
+// - A struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) loses the siblings of another
+//   choice.
+// - Values that an apiserver writes another way are equal: "1000m" and "1", null and absent, {} and absent (where {}
+//   says nothing), defaults of list keys (protocol TCP).
+//
+// So Merge(last, now, live) == live says exactly: nothing has to be written. Only metadata.labels, metadata.annotations
+// and spec are looked at; apiVersion, kind, other metadata and status are live's.
 Json ThreeWayMerge(const Json& last, const Json& now, const Json& live);
 
 // Whether two quantities are equal ("1Gi" and "1024Mi"). False where one is none.
 bool QuantityEqual(const std::string& a, const std::string& b);
 
-// Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, namespaceSelector
-// ...).
+// Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, for instance).
 Json DropInsignificant(const Json& value);
 
 }  // namespace yad

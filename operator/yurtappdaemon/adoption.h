@@ -10,9 +10,8 @@
 
 namespace yad {
 
-// Asks the server whether the daemon is still there and not being deleted. A cache may not have heard of a deletion
-// with
-// --cascade=orphan yet: what it leaves behind would be adopted, and then deleted with the daemon.
+// Asks the server whether the daemon is still there and not being deleted. A cache may not have heard yet of a deletion
+// with --cascade=orphan: what it leaves behind would be adopted, and then deleted with the daemon.
 Status ConfirmAdopter(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad
