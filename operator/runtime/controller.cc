@@ -247,15 +247,19 @@ Controller& Controller::For(Informer& primary, Predicate predicate) {
       std::move(predicate));
 }
 
+void Controller::AddControllerUidIndex(Store& store) {
+  store.AddIndex(kControllerUidIndex, [](const StoredObject& object) {
+    const OwnerReference* owner = object.meta().controller();
+    return owner == nullptr ? std::vector<std::string>{} : std::vector<std::string>{owner->uid};
+  });
+}
+
 Controller& Controller::Owns(Informer& owned, Predicate predicate) {
   if (impl_->primary == nullptr) {
     log::Err("Owns needs For first", {{"controller", name()}, {"resource", owned.options().type.resource}});
     std::abort();
   }
-  owned.store().AddIndex(kControllerUidIndex, [](const StoredObject& object) {
-    const OwnerReference* owner = object.meta().controller();
-    return owner == nullptr ? std::vector<std::string>{} : std::vector<std::string>{owner->uid};
-  });
+  AddControllerUidIndex(owned.store());
   impl_->informers.push_back(&owned);
   owned.AddHandler([impl = impl_, predicate = std::move(predicate)](const Event& event) {
     if (predicate && !predicate(event)) return;

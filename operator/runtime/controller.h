@@ -47,6 +47,8 @@ class Controller {
  public:
   // The name of an index that Owns adds to the owned informer's Store: objects by the uid of their controller.
   static constexpr char kControllerUidIndex[] = "controller-uid";
+  // Adds that index to a store that no controller owns (yet); once it is there, nothing happens.
+  static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();

@@ -71,11 +71,7 @@ Error Unsupported(const std::string& path, const std::string& value, const std::
 }  // namespace
 
 void AddIndexes(Store& store) {
-  store.AddIndex(kByController, [](const StoredObject& object) -> std::vector<std::string> {
-    const OwnerReference* controller = object.meta().controller();
-    if (controller == nullptr) return {};
-    return {controller->uid};
-  });
+  Controller::AddControllerUidIndex(store);
   store.AddIndex(kOrphansByNamespace, [](const StoredObject& object) -> std::vector<std::string> {
     if (object.meta().controller() != nullptr) return {};
     return {object.meta().key.ns};
@@ -85,7 +81,7 @@ void AddIndexes(Store& store) {
 // What is remembered between two reconciles of one daemon. Losing it costs time, never correctness.
 struct Reconciler::DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
-      : uid(std::move(daemon_uid)), history(client, revisions, kByController) {}
+      : uid(std::move(daemon_uid)), history(client, revisions, Controller::kControllerUidIndex) {}
 
   const std::string uid;
   PlanMemo memo;
@@ -150,7 +146,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
   const auto of_other_kind =
-      (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(kByController, meta.uid);
+      (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(Controller::kControllerUidIndex, meta.uid);
   if (!of_other_kind) return Fail(of_other_kind.error());
   if (std::any_of(of_other_kind->begin(), of_other_kind->end(),
                   [](const ObjectPtr& o) { return !o->meta().deleting(); })) {
@@ -163,14 +159,16 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
         *state, stop);
   }
 
-  Store& workload_store = is_deployment ? stores_.deployments : stores_.stateful_sets;
-  const auto own = workload_store.ByIndex(kByController, meta.uid);
-  if (!own) return Fail(own.error());
-  const bool has_status = daemon.status.is_object() && !daemon.status.empty();
-  if (!IsOurStatus(daemon.status) && (has_status || !own->empty()) && !state->claimed) {
-    if (const Status claimed = state->history.ClaimOpenYurtRevisions(daemon, stop); !claimed)
-      return Fail(claimed.error());
-    state->claimed = true;
+  if (!IsOurStatus(daemon.status) && !state->claimed) {
+    const auto own = (is_deployment ? stores_.deployments : stores_.stateful_sets)
+                         .ByIndex(Controller::kControllerUidIndex, meta.uid);
+    if (!own) return Fail(own.error());
+    const bool has_status = daemon.status.is_object() && !daemon.status.empty();
+    if (has_status || !own->empty()) {
+      if (const Status claimed = state->history.ClaimOpenYurtRevisions(daemon, stop); !claimed)
+        return Fail(claimed.error());
+      state->claimed = true;
+    }
   }
   auto revisions = state->history.Sync(daemon, stop);
   if (!revisions) {
@@ -242,7 +240,7 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   // Any of these failing ends the reconcile: a failed read is never an empty answer.
   auto pools = stores_.pools.List();
   if (!pools) return Fail(pools.error());
-  auto workloads = store.ByIndex(kByController, uid);
+  auto workloads = store.ByIndex(Controller::kControllerUidIndex, uid);
   if (!workloads) return Fail(workloads.error());
   auto orphans = store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
   if (!orphans) return Fail(orphans.error());

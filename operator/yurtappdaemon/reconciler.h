@@ -17,11 +17,10 @@
 
 namespace yad {
 
-// The names of the indexes that the stores below need.
-inline constexpr char kByController[] = "controller";     // uid of the controlling owner
+// The index that the stores of workloads need beside Controller::kControllerUidIndex.
 inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of workloads that nobody controls
 
-// Adds them; before the informers run.
+// Adds both; before the informers run.
 void AddIndexes(Store& store);
 
 struct ReconcilerStores {

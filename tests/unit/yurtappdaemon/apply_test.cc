@@ -33,7 +33,7 @@ class PlanExecutorTest : public ::testing::Test {
     const auto add = [](const std::vector<ObjectPtr>& objects, std::vector<WorkloadRef>& list) {
       for (const ObjectPtr& object : objects) list.push_back(MakeWorkloadRef(object));
     };
-    add(*store.ByIndex(kByController, world_.uid), snapshot.workloads);
+    add(*store.ByIndex(Controller::kControllerUidIndex, world_.uid), snapshot.workloads);
     add(*store.ByIndex(kOrphansByNamespace, kNs), snapshot.orphans);
     return snapshot;
   }

@@ -38,7 +38,7 @@ class RevisionHistoryTest : public ::testing::Test {
   }
 
   World world_;
-  RevisionHistory history_{world_.client, world_.stores().revisions, kByController};
+  RevisionHistory history_{world_.client, world_.stores().revisions, Controller::kControllerUidIndex};
 };
 
 TEST_F(RevisionHistoryTest, NewContentIsANewRevisionWithTheNextNumber) {
