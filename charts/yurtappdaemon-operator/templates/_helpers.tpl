@@ -1,0 +1,92 @@
+{{- define "yad.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* 40 characters, so that there is room for "-metrics", and a Service's name for 63. */}}
+{{- define "yad.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "yad.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "yad.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "yad.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "yad.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "yad.serviceAccountName" -}}
+{{- .Values.serviceAccount.name | default (ternary (include "yad.fullname" .) "default" .Values.serviceAccount.create) -}}
+{{- end -}}
+
+{{- define "yad.webhookService" -}}
+{{ include "yad.fullname" . }}-webhook
+{{- end -}}
+
+{{/* Where the certificate is: "secret" (the operator keeps it), "certManager" or "files". */}}
+{{- define "yad.certificateMode" -}}
+{{- if and .Values.certManager.enabled .Values.webhook.existingSecret -}}
+{{- fail "certManager.enabled and webhook.existingSecret exclude each other: set one of them" -}}
+{{- else if .Values.certManager.enabled -}}
+certManager
+{{- else if .Values.webhook.existingSecret -}}
+{{- if not .Values.webhook.caBundle -}}
+{{- fail "webhook.caBundle is empty, and webhook.existingSecret is set: give the PEM of the CA that signed its certificate (--set-file webhook.caBundle=ca.crt)" -}}
+{{- end -}}
+files
+{{- else -}}
+{{- if .Values.webhook.caBundle -}}
+{{- fail "webhook.caBundle is set without webhook.existingSecret: give the Secret that holds the certificate, or drop caBundle" -}}
+{{- end -}}
+secret
+{{- end -}}
+{{- end -}}
+
+{{- define "yad.certificateSecret" -}}
+{{- /* cert-manager's has a name of its own, so that a release can go from one to the other. */ -}}
+{{- .Values.webhook.existingSecret | default (printf "%s-webhook%s" (include "yad.fullname" .) (ternary "-tls" "" .Values.certManager.enabled)) -}}
+{{- end -}}
+
+{{/* image REGISTRY/REPOSITORY:TAG or @DIGEST of a dict with these keys. */}}
+{{- define "yad.image" -}}
+{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- end -}}
+
+{{/* 8760h, 30m or 10s in seconds. */}}
+{{- define "yad.seconds" -}}
+{{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
+{{- end -}}
+
+{{/*
+A CRD of files/crds, given as a dict of root and file. Nothing, if one exists that does not belong to this release: changing what
+somebody else installed is for a person to decide.
+*/}}
+{{- define "yad.crd" -}}
+{{- $crd := .root.Files.Get (printf "files/crds/apps.openyurt.io_%s.yaml" .file) | fromYaml -}}
+{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $crd.metadata.name -}}
+{{- if or (not $live) (include "yad.owns" (dict "root" .root "object" $live)) -}}
+{{- $_ := set $crd.metadata "labels" (include "yad.labels" .root | fromYaml) -}}
+{{- if .root.Values.crds.keep -}}
+{{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- end -}}
+{{- toYaml $crd -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Non-empty if the live object belongs to this release. */}}
+{{- define "yad.owns" -}}
+{{- $annotations := .object.metadata.annotations | default dict -}}
+{{- if and (eq (get $annotations "meta.helm.sh/release-name") .root.Release.Name)
+           (eq (get $annotations "meta.helm.sh/release-namespace") .root.Release.Namespace) -}}
+yes
+{{- end -}}
+{{- end -}}

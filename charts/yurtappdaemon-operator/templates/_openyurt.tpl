@@ -1,0 +1,105 @@
+{{/*
+What else in the cluster deals with YurtAppDaemons, as paragraphs for NOTES.txt: OpenYurt's yurt-manager up to 1.6, and webhooks
+that are not this release's. Its controllers and their flag: cmd/yurt-manager in OpenYurt; the names with "-controller" came with
+1.4, which still takes the old ones. A controller's webhooks go with it.
+*/}}
+{{- define "yad.rivals" -}}
+{{- $root := . -}}
+{{- $namespaces := list "kube-system" -}}
+{{- $webhooks := list -}}
+{{- range $kind := list "MutatingWebhookConfiguration" "ValidatingWebhookConfiguration" -}}
+{{- range $configuration := (lookup "admissionregistration.k8s.io/v1" $kind "" "").items -}}
+{{- if not (include "yad.owns" (dict "root" $root "object" $configuration)) -}}
+{{- range $webhook := $configuration.webhooks -}}
+{{- range $rule := $webhook.rules -}}
+{{- if and (has "apps.openyurt.io" $rule.apiGroups) (has "yurtappdaemons" $rule.resources) -}}
+{{- $service := ($webhook.clientConfig.service | default dict) -}}
+{{- $namespaces = append $namespaces ($service.namespace | default "kube-system") -}}
+{{- $webhooks = append $webhooks (dict "kind" $kind "name" $configuration.metadata.name "webhook" $webhook.name "namespace" $service.namespace "service" $service.name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $explained := list -}}
+{{- range $namespace := uniq $namespaces -}}
+{{- $manager := lookup "apps/v1" "Deployment" $namespace "yurt-manager" -}}
+{{- if $manager -}}
+{{- $container := first $manager.spec.template.spec.containers -}}
+{{- $version := regexFind "[0-9]+\\.[0-9]+(\\.[0-9]+)?" (regexFind ":v?[0-9]+\\.[0-9]+[^/]*$" $container.image) -}}
+{{- $names := dict "yurt-app-daemon-controller" "yurtappdaemon" "yurt-app-overrider-controller" "yurtappoverrider" -}}
+{{- if and $version (semverCompare "<1.4.0" $version) -}}
+{{- $names = dict "yurtappdaemon" "yurtappdaemon" -}}
+{{- end -}}
+{{- if not (and $version (semverCompare ">=1.7.0" $version)) -}}
+{{- $controllers := "*" -}}
+{{- range concat ($container.command | default list) ($container.args | default list) -}}
+{{- if hasPrefix "--controllers=" . -}}
+{{- $controllers = trimPrefix "--controllers=" . -}}
+{{- end -}}
+{{- end -}}
+{{- $given := splitList "," $controllers -}}
+{{- $off := list -}}
+{{- range $name, $alias := $names -}}
+{{- if not (or (has (print "-" $name) $given) (has (print "-" $alias) $given)) -}}
+{{- if or (has "*" $given) (has $name $given) (has $alias $given) -}}
+{{- $off = append $off (print "-" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $off }}
+{{- $explained = append $explained $namespace }}
+WARNING: yurt-manager {{ $version }} runs in namespace {{ $namespace }}, and would undo what this operator does: its YurtAppDaemon
+controller changes the same workloads, and that controller's webhook changes what you write.
+{{- if has "-yurt-app-overrider-controller" $off }} The webhook of its YurtAppOverrider
+controller puts the YurtAppDaemon's template over each Deployment that is updated (YurtAppOverriders end with it: spec.overrides of
+a YurtAppDaemon takes their place).
+{{- end }}
+This flag switches off these controllers with their webhooks, and nothing else:
+
+  --controllers={{ join "," (concat $off $given) }}
+
+In OpenYurt's chart it is the value "controllers":
+
+  helm upgrade yurt-manager openyurt/yurt-manager --namespace {{ $namespace }} --reuse-values \
+    --set 'controllers={{ join "\\," (concat $off $given) }}'
+
+OpenYurt 1.7 and later have no such controllers, and do not start with these names: take them out again when you upgrade to it.
+{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $webhooks -}}
+{{- if not (has .namespace $explained) }}
+WARNING: {{ .kind }} {{ .name }} reviews YurtAppDaemons too: its webhook
+{{ .webhook }} calls Service {{ .namespace }}/{{ .service }}. If that is another operator for YurtAppDaemons,
+uninstall it: two would undo each other's work. If it is what one left behind, take that webhook out of it.
+{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Fields at the top of spec and status that the live CRD lacks, as text. A dict of crd (ours) and live. */}}
+{{- define "yad.missingFields" -}}
+{{- $live := .live -}}
+{{- $missing := list -}}
+{{- range $version := .crd.spec.versions -}}
+{{- $found := dict -}}
+{{- range $live.spec.versions -}}
+{{- if eq .name $version.name -}}{{- $found = . -}}{{- end -}}
+{{- end -}}
+{{- if not $found -}}
+{{- $missing = append $missing (print "version " $version.name) -}}
+{{- else -}}
+{{- range $part := list "spec" "status" -}}
+{{- $theirs := dig "schema" "openAPIV3Schema" "properties" $part "properties" dict $found -}}
+{{- range $field := keys (dig "schema" "openAPIV3Schema" "properties" $part "properties" dict $version) | sortAlpha -}}
+{{- if not (hasKey $theirs $field) -}}
+{{- $missing = append $missing (printf "%s.%s" $part $field) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- join ", " $missing -}}
+{{- end -}}
