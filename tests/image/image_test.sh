@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# Builds the image from the Dockerfile as it is, looks into it, and runs what is in it.
+#
+# Needs buildah, debootstrap and root; without them it says so, and ends with 0. No registry is asked: the base is a Debian
+# made here from the mirror that apt is set up with. That base, with the packages that hack/packages.sh installs, stays in
+# the user's cache folder; the compiler's cache is lent to the build. IMAGE_TEST_RECOMPILE=1 lends it for the first of the
+# two builds only, so that every byte is made twice.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+say() { echo "image_test: $*" >&2; }
+skip() { say "SKIPPED: $*"; exit 0; }
+faults=0
+fault() { say "FAILED: $*"; faults=$((faults + 1)); }
+# same WHAT WANTED FOUND
+same() {
+  [ "$2" != "$3" ] || return 0
+  if [[ $2$3 == *$'\n'* ]]; then
+    fault "$1: $(diff <(echo "$2") <(echo "$3") || true)"
+  else
+    fault "$1 should be '$2', and is '$3'"
+  fi
+}
+
+for program in buildah debootstrap jq; do
+  command -v $program >/dev/null || skip "$program is not here (hack/packages.sh image installs it)"
+done
+[ "$(id -u)" = 0 ] || skip "making a Debian to build on needs root"
+codename=$(. /etc/os-release && echo "${ID:-} ${VERSION_CODENAME:-}")
+[ "${codename% *}" = debian ] || skip "this is no Debian whose mirror could be used"
+codename=${codename#* }
+targets=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+  awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
+mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
+[ -n "$mirror" ] || skip "apt knows no mirror of $codename here (apt-get update?)"
+
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
+mkdir -p "$CACHE"
+exec 9>"$CACHE/lock"
+flock 9
+work=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-image.XXXXXX")
+containers=() images=()
+leave() {
+  local code=$?
+  trap - EXIT
+  [ ${#containers[@]} = 0 ] || buildah rm "${containers[@]}" >/dev/null 2>&1 || true
+  [ ${#images[@]} = 0 ] || buildah rmi --force "${images[@]}" >/dev/null 2>&1 || true
+  rm -rf "$work"
+  exit $code
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Containers of our own, apart from the user's: on overlays where the kernel lets us, else as copies. Where there is no
+# container runtime, or not the rights that it needs, a chroot does.
+export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
+for driver in overlay vfs; do
+  printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
+    $driver "$CACHE/storage-$driver" "$work/run" >"$CONTAINERS_STORAGE_CONF"
+  if probe=$(buildah from scratch 2>"$work/why") && buildah mount "$probe" >/dev/null 2>"$work/why"; then break; fi
+  probe=''
+done
+[ -n "$probe" ] || skip "buildah can't work here: $(tail -n 1 "$work/why")"
+buildah rm "$probe" >/dev/null
+
+# --- a Debian to build on ----------------------------------------------------------------------------------------------
+base=localhost/yurtappdaemon-operator-base:$codename-$(sha256sum hack/packages.sh | cut -c1-12)
+if ! buildah inspect --type image "$base" >/dev/null 2>&1; then
+  say "making a Debian $codename to build on (once; it stays in the cache folder)"
+  if ! debootstrap --variant=minbase --include=ca-certificates "$codename" "$work/debian" "$mirror" >"$work/log" 2>&1; then
+    tail -n 5 "$work/log" >&2
+    skip "debootstrap can't make a Debian here"
+  fi
+  sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
+  buildah rmi --all --force >/dev/null 2>&1 || true # those of an older hack/packages.sh
+  container=$(buildah from scratch)
+  containers+=("$container")
+  buildah add -q "$container" "$work/debian" / >/dev/null
+  buildah copy -q "$container" hack/packages.sh /packages.sh >/dev/null
+  buildah run "$container" -- /packages.sh >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
+  buildah run "$container" -- rm /packages.sh
+  buildah commit -q "$container" "$base" >/dev/null
+fi
+
+# --- two builds --------------------------------------------------------------------------------------------------------
+export SOURCE_DATE_EPOCH=1700000000
+lend_cache=()
+if command -v ccache >/dev/null; then
+  compiler_cache=$(ccache --get-config cache_dir)
+  mkdir -p "$compiler_cache"
+  lend_cache=(--volume "$compiler_cache:/root/.cache/ccache" --build-arg LANG="${LANG:-}")
+fi
+tag=localhost/yurtappdaemon-operator-test:$$
+build() { # TAG ARGUMENT...
+  local begin=$SECONDS
+  images+=("$1")
+  hack/image.sh "$@" --build-arg BASE="$base" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+  say "$1 built in $((SECONDS - begin)) s"
+}
+build "$tag" "${lend_cache[@]}"
+first=$(buildah inspect --type image --format '{{.FromImageID}}' "$tag")
+[ -z "${IMAGE_TEST_RECOMPILE:-}" ] || lend_cache=()
+build "$tag-again" "${lend_cache[@]}"
+same "the digest of a second build" "$first" "$(buildah inspect --type image --format '{{.FromImageID}}' "$tag-again")"
+
+# --- what the image says of itself -------------------------------------------------------------------------------------
+version=v$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+buildah inspect --type image "$tag" | jq '.OCIv1.config' >"$work/config"
+config() { jq -r "$1" "$work/config"; }
+same "the user" 65532:65532 "$(config .User)"
+same "the entry point" '["/usr/bin/yurtappdaemon-operator"]' "$(config '.Entrypoint | tojson')"
+label() { config ".Labels[\"org.opencontainers.image.$1\"]"; }
+same "the title" yurtappdaemon-operator "$(label title)"
+same "the licenses" Apache-2.0 "$(label licenses)"
+same "the version" "$version" "$(label version)"
+same "the time of creation" 2023-11-14T22:13:20Z "$(label created)"
+[[ $(label revision) =~ ^[0-9a-f]{40}(-dirty)?$|^unknown$ ]] || fault "the revision is no commit: $(label revision)"
+
+# --- what is in it -----------------------------------------------------------------------------------------------------
+container=$(buildah from --pull-never "$tag")
+containers+=("$container")
+root=$(buildah mount "$container")
+inside() { (cd "$root" && find . "$@" | sed 's/^\.//' | sort); }
+program=/usr/bin/yurtappdaemon-operator
+same "the programs" "$program" "$(inside -type f -perm /111 -not -name '*.so*')"
+same "what anybody may write to, or what runs as its owner" '' "$(inside -not -type l \( -perm /6000 -o -perm -o+w \))"
+same "what belongs to somebody else than root" '' "$(inside -not -user 0)"
+same "what was changed at another time" '' "$(inside -newermt @$SOURCE_DATE_EPOCH)"
+if grep -qaE "/src/(operator|webhook)" "$root$program"; then fault "the program holds paths of its build"; fi
+size=$(stat -c %s "$root$program")
+[ "$size" -le 8000000 ] || fault "the program has $size bytes"
+compressed=$(tar -C "$root" -c . | gzip | wc -c)
+[ "$compressed" -le 40000000 ] || fault "the image has $compressed bytes, compressed"
+
+# --- it runs -----------------------------------------------------------------------------------------------------------
+# run ARGUMENT...: as the image's user; the output goes to $work/out.
+run() { buildah run "$container" -- "$@" >"$work/out" 2>&1; }
+exit_code() { local code=0; run "$@" || code=$?; echo $code; }
+same "the exit code of --version" 0 "$(exit_code $program --version)"
+same "what --version says" "yurtappdaemon-operator $version" "$(cat "$work/out")"
+same "the exit code of --help" 0 "$(exit_code $program --help)"
+grep -q -- --kubeconfig "$work/out" || fault "--help does not help: $(cat "$work/out")"
+same "the exit code of a wrong flag" 2 "$(exit_code $program --nonsense)"
+same "the exit code without a cluster" 1 "$(exit_code $program)"
+for shell in sh bash /bin/sh; do
+  if run $shell -c true; then fault "there is a shell: $shell"; fi
+done
+
+# Resolving a name, TLS, and the end on a signal need more of a system than --version does.
+mkdir -p "$root/tmp"
+echo '127.0.0.1 localhost' >"$root/etc/hosts" # as container runtimes do
+cat >"$root/tmp/kubeconfig" <<'YAML'
+apiVersion: v1
+kind: Config
+current-context: it
+contexts: [{name: it, context: {cluster: it, user: it}}]
+clusters: [{name: it, cluster: {server: "https://localhost:1"}}]
+users: [{name: it, user: {token: none}}]
+YAML
+chroot --userspec=65532:65532 "$root" $program --kubeconfig=/tmp/kubeconfig --leader-elect=false \
+  --metrics-bind-address=0 --health-probe-bind-address=0 >"$work/out" 2>&1 &
+operator=$!
+for ((i = 0; i < 300; i++)); do
+  if grep -q 'connection refused' "$work/out"; then break; fi
+  sleep 0.1
+done
+grep -q 'connection refused' "$work/out" || fault "it does not get as far as to a closed port: $(tail -n 3 "$work/out")"
+kill -TERM $operator
+code=0
+wait $operator || code=$?
+same "the exit code after SIGTERM" 0 $code
+
+# --- what it says that is inside ---------------------------------------------------------------------------------------
+sbom=$root/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json
+cmp -s "$sbom" build/image/sbom.spdx.json || fault "the SBOM beside the image is another than that inside"
+same "the SBOM's version and ours" "SPDX-2.3 $version" "$(jq -r '
+  "\(.spdxVersion) v\(.packages[] | select(.SPDXID == $ARGS.named.ours) | .versionInfo)"' \
+  --arg ours SPDXRef-Package-yurtappdaemon-operator "$sbom")"
+inside -type f \( -path ".$program" -o -name '*.so*' \) | while read -r path; do
+  echo "$(sha256sum <"$root$path" | cut -d' ' -f1) $path"
+done >"$work/files"
+same "the files in the SBOM" "$(cat "$work/files")" "$(jq -r '.files[]
+  | "\(.checksums[] | select(.algorithm == "SHA256") | .checksumValue) \(.fileName[1:])"' "$sbom" | sort -k 2)"
+same "the packages in the SBOM" "$(cd "$root/var/lib/dpkg/status.d" && sed -n 's/^Package: //p' ./* | sort)" \
+  "$(jq -r '[.relationships[] | select(.relationshipType == "CONTAINS") | .relatedSpdxElement] as $contained
+     | .packages[] | select([.SPDXID] | inside($contained)) | .name' "$sbom" | sort)"
+same "the libraries without a package" "$program" "$(jq -r '.relationships[]
+  | select(.relationshipType == "GENERATED_FROM" and .relatedSpdxElement == "SPDXRef-Package-yurtappdaemon-operator")
+  | .spdxElementId as $id | input | .files[] | select(.SPDXID == $id) | .fileName[1:]' "$sbom" "$sbom")"
+for header_only in libboost1.74-dev nlohmann-json3-dev libspdlog-dev; do
+  jq -e --arg name "$header_only" 'any(.packages[]; .name == $name)' "$sbom" >/dev/null ||
+    [ "$codename" != bookworm ] || fault "the SBOM lacks $header_only, which is compiled in"
+done
+
+[ $faults = 0 ] || exit 1
+say "the image is as it should be: $compressed bytes compressed, the program $size"
