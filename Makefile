@@ -3,13 +3,16 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 JOBS := $(shell nproc)
 OPERATOR := build/release/bin/yurtappdaemon-operator
+# As the chart names it.
+IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\) .*/v\1/p' CMakeLists.txt)
 
-# The test programs that tests/CMakeLists.txt makes: one for each folder of unit tests, one for loopback, one for cluster.
+# The test programs that tests/CMakeLists.txt makes: one for each folder of unit tests, one for loopback, cluster and chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
 # api and workload are pure functions: there is no thread in them to be wrong about.
 THREADED := $(filter-out unit_api_test unit_workload_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
+CHART := $(if $(wildcard tests/chart/*_test.cc),chart_test)
 
 # Thread sanitizers of GCC 12 cannot live with the randomized addresses of newer kernels.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
@@ -21,7 +24,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-unit test-tsan test-cluster demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -31,7 +34,10 @@ build: packages ## the operator, in build/release/bin
 	cmake --preset release >/dev/null
 	cmake --build --preset release -j $(JOBS) --target yurtappdaemon-operator
 
-test: lint test-unit test-tsan test-cluster ## everything that has to pass: lint, unit, loopback and cluster tests
+image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
+	hack/image.sh $(IMAGE) $(ARGUMENTS)
+
+test: lint test-unit test-tsan test-cluster test-chart test-image ## everything that has to pass
 
 test-unit: packages ## unit and loopback tests under ASan and UBSan
 	cmake --preset test >/dev/null
@@ -46,6 +52,14 @@ test-tsan: packages ## those of them that have threads, under TSan
 test-cluster: build assets ## the released binary against a real control plane
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	ctest --test-dir build/release -L '^cluster$$' --output-on-failure --no-tests=error
+
+test-chart: build assets ## the Helm chart: what it renders, and installing it on a real control plane
+	cmake --build --preset release -j $(JOBS) --target $(CHART)
+	ctest --test-dir build/release -L '^chart$$' --output-on-failure --no-tests=error
+
+test-image: build ## the image, built on a Debian made here, and looked into; skipped where that can't be done
+	hack/packages.sh image || true
+	tests/image/image_test.sh
 
 demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)

@@ -18,7 +18,7 @@ HELM_VERSION=3.22.0
 K8S_MINOR=${K8S_VERSION#*.}
 K8S_MINOR=${K8S_MINOR%%.*}
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and the assets live in a cache folder below it}/.cache}/yurtappdaemon-operator
-DIR=$CACHE/assets/k8s-$K8S_VERSION-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-helm-$HELM_VERSION
+DIR=$CACHE/assets/k8s-$K8S_VERSION-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-helm-$HELM_VERSION-for-1.$K8S_MINOR
 PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl helm)
 
 say() { echo "assets: $*" >&2; }
@@ -86,7 +86,11 @@ build_missing() {
   case $1 in
     etcd) build go.etcd.io/etcd/server/v3 v$ETCD_VERSION go.etcd.io/etcd/server/v3 etcd ;;
     kwok) build sigs.k8s.io/kwok v$KWOK_VERSION sigs.k8s.io/kwok/cmd/kwok kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION" ;;
-    helm) build helm.sh/helm/v3 v$HELM_VERSION helm.sh/helm/v3/cmd/helm helm "-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION" ;;
+    # The Kubernetes that `helm template` and `helm lint` take for the cluster's; 1.20 without these.
+    helm)
+      build helm.sh/helm/v3 v$HELM_VERSION helm.sh/helm/v3/cmd/helm helm "-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION
+        -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
+      ;;
     *) build k8s.io/kubernetes "v$K8S_VERSION" "k8s.io/kubernetes/cmd/$1" "$1" "$(echo $kubernetes_ldflags)" ;;
   esac
 }

@@ -168,7 +168,7 @@ launch_controllers() {
   local controllers=deployment-controller,replicaset-controller,statefulset-controller,daemonset-controller
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
-  controllers+=,horizontal-pod-autoscaler-controller,disruption-controller
+  controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \

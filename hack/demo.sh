@@ -9,6 +9,8 @@ set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SAMPLES=docs/samples
+RELEASE=yurtappdaemon-operator
+NAMESPACE=yurtappdaemon-system
 PATIENCE=${DEMO_PATIENCE:-90} # seconds for one thing to become true; a second or two is usual
 
 # --- telling -----------------------------------------------------------------------------------------------------------
@@ -25,14 +27,19 @@ tell() { # TITLE [SENTENCE]
 
 kubectl() { command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; }
 
+# helm keeps nothing in the user's own folders.
+helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
+
 # show ARGUMENT...: kubectl, as one would type it, with its answer.
-show() {
-  local argument line='kubectl'
-  for argument in "$@"; do
+show() { run kubectl "$@"; }
+# run PROGRAM ARGUMENT...: the same for another program.
+run() {
+  local argument line=$1
+  for argument in "${@:2}"; do
     if [[ $argument == *[\ \"\{\*]* ]]; then line+=" '$argument'"; else line+=" $argument"; fi
   done
   printf '   %s$ %s%s\n' "$dim" "$line" "$plain"
-  kubectl "$@" 2>&1 | sed 's/^/     /'
+  "$@" 2>&1 | sed 's/^/     /'
 }
 
 # seen WHAT COMMAND...: poll until the command says true, or end the demo.
@@ -125,6 +132,12 @@ nothing_left() {
 
 established() { kubectl wait --for=condition=Established --timeout=1s crd/yurtappdaemons.apps.openyurt.io crd/nodepools.apps.openyurt.io; }
 node_is_ready() { kubectl wait --for=condition=Ready --timeout=1s node -l "apps.openyurt.io/nodepool=$1"; }
+refused() {
+  local answer
+  if answer=$(kubectl apply -f "$1" 2>&1); then return 1; fi
+  echo "$answer"
+  [[ $answer == *'spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value'* ]]
+}
 operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }
 
 # --- doing -------------------------------------------------------------------------------------------------------------
@@ -152,21 +165,27 @@ YAML
     -p "{\"status\":{\"readyNodeNum\":2,\"unreadyNodeNum\":0,\"nodes\":[\"$1-1\",\"$1-2\"]}}" >/dev/null
 }
 
+# free_ports COUNT: ports that nobody listens on.
+free_ports() {
+  perl -MIO::Socket::INET -e 'my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1) } 1..$ARGV[0];
+    print join(" ", map { $_->sockport } @held), "\n"' "$1"
+}
+
+# The machine has no kubelet that could run the operator's pods, so its Service leads to this machine …
+lead_service_here() {
+  kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
+    -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
+}
+# … and the program runs here: with the arguments of the pod, and a token of its ServiceAccount.
 start_operator() {
-  local attempt
-  for attempt in 1 2 3; do
-    HEALTH_PORT=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
-    setsid "$OPERATOR" --kubeconfig="$KUBECONFIG" --leader-elect=false --metrics-bind-address=0 \
-      --health-probe-bind-address="127.0.0.1:$HEALTH_PORT" </dev/null >>"$DIR/operator.log" 2>&1 &
-    OPERATOR_PID=$!
-    disown "$OPERATOR_PID"
-    for _ in $(seq 50); do
-      if operator_ready >/dev/null; then break 2; fi
-      kill -0 "$OPERATOR_PID" 2>/dev/null || break # its port was lost to somebody else, perhaps
-      sleep 0.1
-    done
-    kill -0 "$OPERATOR_PID" 2>/dev/null && break
-  done
+  local arguments
+  kubectl config view --raw -o json | jq --arg token "$(kubectl create token $RELEASE --namespace $NAMESPACE --duration=24h)" \
+    --arg namespace $NAMESPACE '.users[].user = {token: $token} | .contexts[].context.namespace = $namespace' >"$DIR/operator.kubeconfig"
+  mapfile -t arguments < <(kubectl get deployment $RELEASE --namespace $NAMESPACE -o json |
+    jq -r '.spec.template.spec.containers[0].args[]')
+  KUBECONFIG=$DIR/operator.kubeconfig setsid "$OPERATOR" "${arguments[@]}" </dev/null >>"$DIR/operator.log" 2>&1 &
+  OPERATOR_PID=$!
+  disown "$OPERATOR_PID"
   echo "$OPERATOR_PID $(cut -d' ' -f22 "/proc/$OPERATOR_PID/stat" 2>/dev/null)" >"$DIR/operator.pid"
 }
 
@@ -241,8 +260,15 @@ tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler,
 its pods run no code, but everything above the kubelet is real."
 "$HERE/cluster.sh" start "$DIR" >/dev/null
 show version
-show apply --server-side -f crds
+
+tell "The operator" "One helm install: CRDs, rights, webhooks. The operator makes the webhook's certificate itself."
+read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
+run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
+  --set health.port=$HEALTH_PORT,metrics.port=$METRICS_PORT,webhook.port=$WEBHOOK_PORT,webhook.servicePort=$WEBHOOK_PORT
 seen "both CRDs are served" established
+lead_service_here
+start_operator
+seen "the operator says that it is ready: the apiserver trusts its webhook" operator_ready
 
 tell "Three pools of edge machines" "A NodePool stands for one site. Its nodes carry its label and its taint."
 show apply -f "$SAMPLES/nodepools.yaml"
@@ -251,9 +277,10 @@ for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" no
 show get nodepools
 show get nodes -L apps.openyurt.io/nodepool
 
-tell "The operator" "One process, talking to the apiserver with a kubeconfig."
-start_operator
-seen "the operator says that it is ready" operator_ready
+tell "A mistake is answered at once" "The selector of this one does not fit the labels of its template."
+sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
+seen "the apiserver refuses it, and says which fields to mend" refused "$DIR/mistake.yaml"
+sed 's/^/     /' "$DIR/last-check"
 
 tell "A Deployment in every pool" "One YurtAppDaemon; the operator makes a Deployment for each pool, pinned to its nodes and \
 tolerating its taint."

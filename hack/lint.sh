@@ -17,7 +17,7 @@ fault() {
 }
 
 mapfile -t sources < <(find operator webhook tests -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
-mapfile -t scripts < <(find hack .ci -type f \( -name '*.sh' -o -name run \) | sort)
+mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/run \) | sort)
 
 # --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
 declare -A may_include=(
@@ -27,7 +27,7 @@ declare -A may_include=(
   [operator/client]='operator/(base|api|client)'
   [operator/runtime]='operator/(base|api|client|runtime)'
   [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|yurtappdaemon)'
-  [webhook]='(operator/(base|api|workload|client)|webhook)'
+  [webhook]='(operator/(base|api|workload|client|runtime|yurtappdaemon)|webhook)'
 )
 for folder in "${!may_include[@]}"; do
   [ -d "$folder" ] || continue
@@ -47,8 +47,9 @@ owner() {
   fault "$lines" "$1 belongs to $3"
 }
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_transport\.cc'
-owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc'
-owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/status_server\.cc|webhook/[^/]*|tests/.*'
+owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|tests/support/yaml\.cc'
+owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
+owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner CLI11 'CLI/' 'operator/(main|options)\.cc'
@@ -82,6 +83,27 @@ fi
 for file in "${scripts[@]}"; do
   bash -n "$file" || fault "$file:1:" "bash cannot parse it"
   [ -x "$file" ] || fault "$file:1:" "it is a script: chmod +x"
+done
+
+# --- the chart's copies: Helm reads no file outside the chart, and warns of links ----------------------------------------
+chart=charts/yurtappdaemon-operator
+diff -r crds $chart/files/crds >/dev/null ||
+  fault "$chart/files/crds:1:" "differs from crds/: rm $chart/files/crds/*; cp crds/* $chart/files/crds/"
+version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
+
+# --- docs/operations.md names every metric, every alert, and every reason and condition of more than one word ------------
+guide=docs/operations.md
+named=$(
+  cat operator/*/*.cc operator/*.cc webhook/*.cc | tr '\n' ' ' |
+    grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
+  sed -n 's/.* alert: \([A-Za-z]*\)$/\1"/p' $chart/templates/monitoring.yaml
+  # All such words of the product but those that are Kubernetes'.
+  grep -ohE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/yurtappdaemon/*.{cc,h} | cut -c2- |
+    grep -vE '^(StatefulSet|CustomResourceDefinition|NamespaceTerminating)"'
+)
+for name in $(tr -d '"' <<<"$named" | sort -u); do
+  grep -qw -- "$name" $guide || fault "$guide:1:" "says nothing of $name"
 done
 
 # --- long files: worth a look, no fault --------------------------------------------------------------------------------

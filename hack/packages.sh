@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need. Does nothing when they are all there.
+#
+#   hack/packages.sh          for all but the image's test
+#   hack/packages.sh image    for that one
 set -euo pipefail
 
 NEEDED=(
@@ -8,6 +11,7 @@ NEEDED=(
   libexpected-dev libboost-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
   jq curl openssl ca-certificates perl-base util-linux
 )
+[ "${1:-}" != image ] || NEEDED=(buildah debootstrap jq ccache)
 # `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)
 

@@ -14,6 +14,7 @@
 #include "operator/runtime/manager.h"
 #include "operator/runtime/status_server.h"
 #include "operator/yurtappdaemon/wiring.h"
+#include "webhook/wiring.h"
 
 namespace yad {
 namespace {
@@ -47,6 +48,17 @@ ClientOptions MakeClientOptions(const Options& options) {
   };
   client.on_warning = [](const std::string& text) { log::Warn("the apiserver warns", {{"warning", text}}); };
   return client;
+}
+
+WebhookOptions MakeWebhookOptions(const Options& options, const std::string& own_namespace) {
+  WebhookOptions webhook;
+  webhook.port = options.webhook_port;
+  webhook.certificates.directory = options.webhook_cert_dir;
+  if (!options.webhook_cert_secret.empty()) webhook.certificates.secret = {own_namespace, options.webhook_cert_secret};
+  if (!options.webhook_service.empty()) webhook.certificates.service = {own_namespace, options.webhook_service};
+  webhook.certificates.configuration = options.webhook_configuration;
+  webhook.certificates.validity = options.webhook_cert_validity;
+  return webhook;
 }
 
 Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
@@ -94,7 +106,16 @@ int Main(int argc, char** argv) {
   }
   Manager manager(**client, manager_options);
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
-  AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers});
+  const ReconcilerStores stores =
+      AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers});
+  if (!options->webhook_cert_dir.empty() || !options->webhook_cert_secret.empty()) {
+    const WebhookOptions webhook = MakeWebhookOptions(*options, config->ns);
+    const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
+    if (const Status added = AddWebhook(manager, **client, read, webhook); !added) {
+      log::Err("Cannot serve the webhook", {{"error", added.error()}});
+      return kCannotStart;
+    }
+  }
 
   StatusServer metrics_server({options->metrics_bind_address});
   metrics_server.Handle("/metrics", [] {

@@ -5,6 +5,26 @@
 #include <map>
 
 namespace yad {
+namespace {
+
+constexpr std::chrono::seconds kShortestValidity{3};
+constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
+
+// What no flag can tell by itself; "" where all go together.
+std::string Contradiction(const Options& options) {
+  if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
+    return "--kube-api-burst: has no effect without --kube-api-qps; set both";
+  if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
+    return "--webhook-cert-dir, --webhook-cert-secret: give one of them, not both";
+  if (!options.webhook_cert_secret.empty() &&
+      (options.webhook_service.empty() || options.webhook_configuration.empty()))
+    return "--webhook-cert-secret: needs --webhook-service and --webhook-configuration too";
+  if (options.webhook_cert_validity < kShortestValidity || options.webhook_cert_validity > kLongestValidity)
+    return "--webhook-cert-validity: must be between 3s and 87600h";
+  return "";
+}
+
+}  // namespace
 
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code) {
   Options options;
@@ -31,6 +51,28 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--workers", options.workers, "YurtAppDaemons reconciled side by side.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  app.add_option("--webhook-port", options.webhook_port, "Where the admission webhook is served.")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--webhook-cert-dir", options.webhook_cert_dir,
+                 "Serve the webhook with tls.crt and tls.key of this folder; they are read again when they change.");
+  app.add_option(
+      "--webhook-cert-secret", options.webhook_cert_secret,
+      "Serve the webhook with a certificate that the operator makes, rotates and keeps in this Secret of its "
+      "own namespace.");
+  app.add_option("--webhook-service", options.webhook_service,
+                 "The Service in the operator's own namespace through which the apiserver calls the webhook.");
+  app.add_option("--webhook-configuration", options.webhook_configuration,
+                 "The MutatingWebhookConfiguration and ValidatingWebhookConfiguration of this name are the operator's. "
+                 "With --webhook-cert-secret their caBundle is kept right; /readyz waits until it is.");
+  std::uint64_t validity = static_cast<std::uint64_t>(options.webhook_cert_validity.count());
+  app.add_option(
+         "--webhook-cert-validity", validity,
+         "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
+         "replaced.")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::uint64_t>{{"s", 1}, {"m", 60}, {"h", 3600}},
+                                        CLI::AsNumberWithUnit::UNIT_REQUIRED))
+      ->default_str("8760h");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
                                                                             {"info", log::Level::kInfo},
@@ -49,8 +91,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
     exit_code = 2;
     return std::nullopt;
   }
-  if (options.kube_api_burst > 0 && options.kube_api_qps <= 0) {
-    std::cerr << "--kube-api-burst: has no effect without --kube-api-qps; set both\n";
+  options.webhook_cert_validity = std::chrono::seconds(validity);
+  if (const std::string fault = Contradiction(options); !fault.empty()) {
+    std::cerr << fault << "\n";
     exit_code = 2;
     return std::nullopt;
   }

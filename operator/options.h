@@ -2,6 +2,7 @@
 #ifndef OPERATOR_OPTIONS_H_
 #define OPERATOR_OPTIONS_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,12 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
+  int webhook_port = 9443;
+  std::string webhook_cert_dir;       // files that somebody else keeps; or
+  std::string webhook_cert_secret;    // a Secret that the operator keeps. Neither: no webhook is served
+  std::string webhook_service;        // the Service through which the apiserver calls
+  std::string webhook_configuration;  // the name of both webhook configurations
+  std::chrono::seconds webhook_cert_validity = std::chrono::hours(24 * 365);
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;
 };

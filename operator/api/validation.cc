@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/api/quantity.h"
+
 namespace yad {
 namespace {
 
@@ -88,6 +90,14 @@ Json ImmutableStatefulSetPart(const Json& statefulset_template) {
       if (!claim.is_object()) continue;
       for (const char* key : {"apiVersion", "kind", "status"}) claim.erase(key);
       if (StringAt(claim, {"spec", "volumeMode"}) == "Filesystem") claim["spec"].erase("volumeMode");
+      for (const char* kind : {"limits", "requests"}) {
+        const Json::json_pointer at = Json::json_pointer("/spec/resources") / kind;
+        if (Find(claim, {"spec", "resources", kind}) == nullptr || !claim[at].is_object()) continue;
+        for (Json& amount : claim[at]) {
+          const std::string text = amount.is_string() ? amount.get<std::string>() : amount.dump();
+          if (const auto canonical = CanonicalQuantity(text)) amount = *canonical;
+        }
+      }
     }
   }
   return spec;

@@ -103,9 +103,10 @@ struct Client::Impl {
         limiter(options.qps, options.burst, the_clock) {}
 
   // Fills in what all requests have, and calls `attempt` once; and once more with a fresh credential after a 401.
-  // `head_of` finds the answer's status and headers in what `attempt` returned.
+  // `head_of` finds the answer's status and headers in what `attempt` returned. `warnings` as in WriteOptions.
   template <typename T, typename Attempt, typename HeadOf>
-  Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of) {
+  Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
+                std::vector<std::string>* warnings = nullptr) {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
@@ -128,28 +129,36 @@ struct Client::Impl {
         options.on_unauthorized();
         continue;
       }
-      if (const auto warning = head->headers.find("warning"); options.on_warning && warning != head->headers.end()) {
-        for (const std::string& text : WarningTexts(warning->second)) options.on_warning(text);
+      if (const auto warning = head->headers.find("warning"); warning != head->headers.end()) {
+        for (std::string& text : WarningTexts(warning->second)) {
+          if (warnings != nullptr) {
+            warnings->push_back(std::move(text));
+          } else if (options.on_warning) {
+            options.on_warning(text);
+          }
+        }
       }
       return answer;
     }
   }
 
   // An answer of any kind but 2xx is an Error.
-  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop) {
+  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop,
+                            std::vector<std::string>* warnings = nullptr) {
     request.timeout = options.timeout;
     Result<HttpResponse> response = Run<HttpResponse>(
         request, stop, [&] { return transport->Send(request, stop); },
-        [](const HttpResponse& answer) -> const HttpResponse& { return answer; });
+        [](const HttpResponse& answer) -> const HttpResponse& { return answer; }, warnings);
     if (response && response->status / 100 != 2) {
       return Fail(ErrorFromResponse(*response, Describe(request)));
     }
     return response;
   }
 
-  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop) {
+  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop,
+                             std::vector<std::string>* warnings = nullptr) {
     const std::string what = Describe(request);
-    const Result<HttpResponse> response = Send(std::move(request), stop);
+    const Result<HttpResponse> response = Send(std::move(request), stop, warnings);
     if (!response) return Fail(response.error());
     Result<Json> body = ParseJson(response->body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
@@ -295,7 +304,7 @@ Result<Json> Client::Create(const ResourceType& type, const Json& object, const 
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(object)};
-  return impl_->SendForObject(std::move(request), stop);
+  return impl_->SendForObject(std::move(request), stop, options.warnings);
 }
 
 Result<Json> Client::Update(const ResourceType& type, const Json& object, const WriteOptions& options,
@@ -307,7 +316,7 @@ Result<Json> Client::Update(const ResourceType& type, const Json& object, const 
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
       .headers = {{"Content-Type", "application/json"}},
       .body = DumpJson(object)};
-  return impl_->SendForObject(std::move(request), stop);
+  return impl_->SendForObject(std::move(request), stop, options.warnings);
 }
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
@@ -319,7 +328,7 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
                       .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
                       .headers = {{"Content-Type", ContentType(patch_type)}},
                       .body = DumpJson(patch)};
-  return impl_->SendForObject(std::move(request), stop);
+  return impl_->SendForObject(std::move(request), stop, options.warnings);
 }
 
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,

@@ -66,6 +66,8 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
   bool force = false;       // PatchType::kApply only
+  // Gets the texts of this answer's Warning headers, which ClientOptions::on_warning then does not hear of.
+  std::vector<std::string>* warnings = nullptr;
 };
 
 struct DeleteOptions {

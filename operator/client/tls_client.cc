@@ -1,71 +1,19 @@
 #include "operator/client/tls_client.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <utility>
 #include <vector>
 
+#include "operator/client/pem.h"
+
 namespace yad {
 namespace {
 
-template <auto Function>
-struct Deleter {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Function(pointer);
-  }
-};
-using BioPtr = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
-using CertPtr = std::unique_ptr<X509, Deleter<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using StorePtr = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
-using NamesPtr = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
-
-// OpenSSL's newest complaint. Empties the thread's error queue, so that it cannot be taken for a later call's.
-std::string OpenSslReason() {
-  const unsigned long code = ERR_peek_last_error();
-  ERR_clear_error();
-  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
-  return reason == nullptr ? "unreadable" : reason;
-}
-
-// All certificates of a PEM text; other blocks are passed over.
-Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what) {
-  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  std::vector<CertPtr> out;
-  while (bio != nullptr) {
-    CertPtr cert(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-    if (cert == nullptr) break;
-    out.push_back(std::move(cert));
-  }
-  const unsigned long code = ERR_peek_last_error();
-  const bool at_end = ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
-  const std::string reason = OpenSslReason();
-  if (!at_end) return Fail(Reason::kConfig, what + " cannot be read: " + reason);
-  if (out.empty()) {
-    return Fail(Reason::kConfig, what + " holds no certificate: it must be PEM (-----BEGIN CERTIFICATE-----)");
-  }
-  return out;
-}
-
-// OpenSSL would ask for a passphrase on the terminal.
-int NoPassphrase(char*, int, int, void* asked) {
-  *static_cast<bool*>(asked) = true;
-  return -1;
-}
-
-Result<KeyPtr> ReadKey(const std::string& pem) {
-  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  bool encrypted = false;
-  KeyPtr key(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, &encrypted));
-  const std::string reason = OpenSslReason();
-  if (encrypted) return Fail(Reason::kConfig, "the client key is encrypted with a passphrase: give it without one");
-  if (key == nullptr) return Fail(Reason::kConfig, "the client key is no PEM private key: " + reason);
-  return key;
-}
+using StorePtr = OpenSslPtr<X509_STORE, X509_STORE_free>;
+using NamesPtr = OpenSslPtr<GENERAL_NAMES, GENERAL_NAMES_free>;
 
 std::string OneLine(const X509_NAME* name) {
   BioPtr bio(BIO_new(BIO_s_mem()));
@@ -189,7 +137,7 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
   if (!options.client_cert_pem.empty()) {
     Result<std::vector<CertPtr>> certificates = ReadCertificates(options.client_cert_pem, "the client certificate");
     if (!certificates) return Fail(certificates.error());
-    Result<KeyPtr> key = ReadKey(options.client_key_pem);
+    Result<KeyPtr> key = ReadPrivateKey(options.client_key_pem, "the client key");
     if (!key) return Fail(key.error());
     const bool fits = X509_check_private_key(certificates->front().get(), key->get()) == 1;
     ERR_clear_error();

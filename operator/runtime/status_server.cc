@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <charconv>
 #include <cstdint>
 #include <exception>
 #include <list>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "operator/base/log.h"
+#include "operator/runtime/acceptor.h"
 
 namespace yad {
 namespace {
@@ -129,47 +128,6 @@ struct StatusServer::Impl {
 
   bool disabled() const { return options.bind.empty() || options.bind == "0"; }
 
-  Status Bind(const tcp::endpoint& endpoint) {
-    error_code error;
-    const auto step = [&](auto&& call) {
-      if (!error) call();
-    };
-    step([&] { acceptor.open(endpoint.protocol(), error); });
-    step([&] { acceptor.set_option(net::socket_base::reuse_address(true), error); });
-    // "All addresses" includes those of IPv4.
-    if (endpoint.protocol() == tcp::v6() && endpoint.address().is_unspecified()) {
-      step([&] { acceptor.set_option(net::ip::v6_only(false), error); });
-    }
-    step([&] { acceptor.bind(endpoint, error); });
-    step([&] { acceptor.listen(net::socket_base::max_listen_connections, error); });
-    if (!error) return {};
-    error_code ignored;
-    acceptor.close(ignored);
-    return Fail(Reason::kConfig, "cannot listen on \"" + options.bind + "\": " + error.message());
-  }
-
-  Status Listen() {
-    const auto bad = [&](const std::string& why) {
-      return Fail(Reason::kConfig, "bad address \"" + options.bind + "\": " + why);
-    };
-    const std::size_t colon = options.bind.rfind(':');
-    if (colon == std::string::npos) return bad("want \"host:port\", \":port\", or \"0\" for no server");
-    const std::string digits = options.bind.substr(colon + 1);
-    std::uint16_t port = 0;
-    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (failed != std::errc() || end != digits.data() + digits.size()) return bad("the port must be 0 to 65535");
-    std::string host = options.bind.substr(0, colon);
-    if (host.empty()) {
-      if (Bind({net::ip::address_v6::any(), port})) return {};
-      return Bind({net::ip::address_v4::any(), port});  // a machine without IPv6
-    }
-    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-    error_code error;
-    const auto found = tcp::resolver(context).resolve(host, digits, tcp::resolver::passive, error);
-    if (error) return bad(error.message());
-    return Bind(found.begin()->endpoint());
-  }
-
   void Accept() {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (error == net::error::operation_aborted) return;
@@ -208,11 +166,7 @@ void StatusServer::Handle(std::string path, Handler handler) {
 
 Status StatusServer::Listen() {
   if (impl_->disabled()) return {};
-  try {
-    return impl_->Listen();
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kConfig, "cannot listen on \"" + impl_->options.bind + "\": " + exception.what());
-  }
+  return ListenOn(impl_->acceptor, impl_->options.bind);
 }
 
 int StatusServer::port() const {

@@ -20,9 +20,6 @@ namespace yad {
 // and spec are looked at; apiVersion, kind, other metadata and status are live's.
 Json ThreeWayMerge(const Json& last, const Json& now, const Json& live);
 
-// Whether two quantities are equal ("1Gi" and "1024Mi"). False where one is none.
-bool QuantityEqual(const std::string& a, const std::string& b);
-
 // Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, for instance).
 Json DropInsignificant(const Json& value);
 

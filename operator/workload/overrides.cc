@@ -122,7 +122,9 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, Json& work
     try {
       wrong = ApplyJsonPatch(patches[i], workload);
     } catch (const Json::exception& error) {
-      wrong = error.what();
+      // Without the library's own number of it, "[json.exception.out_of_range.403] ".
+      const std::string_view what = error.what();
+      wrong = what.substr(what.find("] ") == std::string_view::npos ? 0 : what.find("] ") + 2);
     }
     if (!wrong.empty()) return Invalid(at, patches[i], "does not apply: " + wrong);
   }

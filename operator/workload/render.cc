@@ -30,13 +30,14 @@ bool Tolerates(const Json& tolerations, const Taint& taint) {
   return false;
 }
 
-bool AddTolerations(const std::vector<Taint>& taints, Json& pod) {
+// With `once`, a taint that is tolerated already adds nothing; OpenYurt did not look.
+bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
   if (tolerations.is_null()) tolerations = Json::array();
   if (!tolerations.is_array()) return false;
   for (const Taint& taint : taints) {
-    if (Tolerates(tolerations, taint)) continue;
+    if (once && Tolerates(tolerations, taint)) continue;
     Json toleration = {{"operator", "Exists"}};
     if (!taint.key.empty()) toleration["key"] = taint.key;
     if (!taint.effect.empty()) toleration["effect"] = taint.effect;
@@ -94,7 +95,7 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   (*match_labels)[kPoolNameLabel] = pool;
   (*pod_labels)[kPoolNameLabel] = pool;
   (*node_selector)[kNodePoolLabel] = pool;
-  return AddTolerations(inputs.tolerations, *pod);
+  return AddTolerations(inputs.tolerations, inputs.rules > 0, *pod);
 }
 
 bool ParseIndices(const Json& list, std::vector<int>& indices) {

@@ -19,7 +19,8 @@ namespace yad {
 // has changed.
 struct RenderInputs {
   // The version of the rendering rules. 0: OpenYurt's (nodeSelector replaced, required node affinity dropped, the
-  // selector's labels on the workload too, revision label on the workload and in the pod template); 1: ours, below.
+  // selector's labels on the workload too, revision label on the workload and in the pod template, tolerations
+  // repeated); 1: ours, below.
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the entries of the revision that apply to the pool

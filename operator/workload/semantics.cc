@@ -1,7 +1,7 @@
 #include "operator/workload/semantics.h"
 
+#include "operator/api/quantity.h"
 #include "operator/workload/merge.h"
-#include "operator/workload/quantity.h"
 
 namespace yad {
 namespace {

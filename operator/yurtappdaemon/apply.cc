@@ -176,7 +176,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   struct Done {
     Attempt attempt;
     ObjectPtr object;
-    bool settled = false;
+    std::optional<std::uint64_t> undone;  // what the server did not keep
   };
   std::vector<Done> done(writes.size());
   std::vector<Status> deleted(plan.removals.size());
@@ -207,7 +207,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     now.from = now.to;
     const Json answer = slot.object->Parse();
     const auto again = MergedWorkload(daemon, now, answer);
-    slot.settled = again && *again != answer;
+    if (again && *again != answer) slot.undone = UndoneDifference(answer, *again);
   });
 
   const auto retry = [&](const Error& error) {
@@ -222,8 +222,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (slot.object != nullptr) {
       result.workload = MakeWorkloadRef(slot.object);
       result.outstanding = slot.attempt.reclaimed;
-      if (slot.settled) {
-        memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), slot.object->digest());
+      if (slot.undone) {
+        memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
       }
       if (slot.attempt.written == Write::kMove &&
           result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {

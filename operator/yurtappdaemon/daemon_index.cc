@@ -13,6 +13,10 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
   auto projection = std::make_unique<DaemonProjection>();
   if (auto daemon = ParseYurtAppDaemon(object)) {
     projection->pools = std::move(daemon->pools);
+    if (auto selector = LabelSelector::Parse(daemon->selector, "spec.selector")) {
+      projection->selector = *std::move(selector);
+    }
+    projection->pod_labels = StringMapAt(daemon->workload_template, {"spec", "template", "metadata", "labels"});
     projection->readable = true;
   }
   projection->annotations_of_ours = Fnv1a64("");

@@ -14,7 +14,9 @@ namespace yad {
 // What the cache keeps of a YurtAppDaemon beside its text.
 struct DaemonProjection : Projection {
   PoolSelection pools;
-  bool readable = false;  // false: the spec is invalid, and no pool concerns it
+  LabelSelector selector;
+  StringMap pod_labels;   // of the template
+  bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
   std::uint64_t annotations_of_ours = 0;
 };
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);

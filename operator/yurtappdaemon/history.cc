@@ -151,9 +151,11 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   return state;
 }
 
-RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {
+RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) { return Named(state.all, label); }
+
+RevisionPtr RevisionHistory::Named(const std::vector<ObjectPtr>& revisions, const std::string& label) {
   if (label.empty()) return nullptr;
-  for (const ObjectPtr& object : state.all) {
+  for (const ObjectPtr& object : revisions) {
     if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
   }
   return nullptr;

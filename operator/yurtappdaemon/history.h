@@ -33,6 +33,8 @@ class RevisionHistory {
 
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
   RevisionPtr Named(const State& state, const std::string& label);
+  // The same among these.
+  RevisionPtr Named(const std::vector<ObjectPtr>& revisions, const std::string& label);
 
   // Deletes the oldest revisions beyond the limit; those whose name is in `live` are never counted or touched.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,

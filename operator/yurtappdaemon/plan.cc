@@ -20,18 +20,24 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ valu
 
 bool MovesAllowed(const YurtAppDaemon& daemon) { return !daemon.paused && daemon.strategy == UpdateStrategyType::kAll; }
 
-// OpenYurt left no record of its inputs; the tolerations that it added are read back from what it made.
-RenderInputs OpenYurtInputs(const Json& live) {
-  RenderInputs inputs;
-  inputs.rules = 0;
-  const Json* tolerations = Find(live, {"spec", "template", "spec", "tolerations"});
-  if (tolerations == nullptr || !tolerations->is_array()) return inputs;
-  for (const Json& toleration : *tolerations) {
+// Of a list of tolerations from `first` on, those that a taint of a pool may have added.
+std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
+  std::vector<Taint> taints;
+  const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
+  if (tolerations == nullptr || !tolerations->is_array()) return taints;
+  for (std::size_t i = first; i < tolerations->size(); ++i) {
+    const Json& toleration = (*tolerations)[i];
     if (StringAt(toleration, {"operator"}) == "Exists") {
-      inputs.tolerations.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
+      taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
     }
   }
-  return inputs;
+  return taints;
+}
+
+// OpenYurt left no record of its inputs, but it put the pool's tolerations behind those of the template.
+std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
+  const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
+  return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
 }
 
 struct RecordedInputs {
@@ -46,10 +52,11 @@ RecordedInputs InputsOf(const Json& live) {
   }
   // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
   // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
-  RenderInputs inputs = OpenYurtInputs(live);
+  RenderInputs inputs;
+  inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
   const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
-  if (ours) inputs.rules = 1;
+  inputs.rules = ours ? 1 : 0;
   return {std::move(inputs), ours};
 }
 
@@ -112,6 +119,7 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   const auto made_by = [&](const RevisionPtr& revision) {
     Origin origin{{revision, recorded.inputs}, std::nullopt, false};
     if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
     if (auto rendered = RenderTarget(origin.target, workload.pool)) {
       origin.intact = Satisfies(live, *rendered);
       origin.rendered = *std::move(rendered);
@@ -168,7 +176,7 @@ PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const Wo
   Complete(merged, snapshot.daemon, verdict.to);
   if (merged == live) return verdict;
   if (!moves &&
-      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), workload.object->digest())) {
+      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), UndoneDifference(live, merged))) {
     return verdict;
   }
   verdict.write = moves ? Write::kMove : Write::kRepair;
@@ -229,22 +237,27 @@ void PlanMemo::Put(const std::string& workload, std::uint64_t key, Verdict verdi
   entry.verdict = std::move(verdict);
 }
 
-void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t digest) {
+void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
   Entry& entry = entries_[workload];
   entry.key = 0;
   entry.settled_rendered = rendered;
-  entry.settled_digest = digest;
+  entry.settled_difference = difference;
 }
 
-bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t digest) const {
+bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
   const auto it = entries_.find(workload);
-  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_digest == digest;
+  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
 }
 
 void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
 
 std::uint64_t TargetFingerprint(const Target& target) {
   return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
+}
+
+std::uint64_t UndoneDifference(const Json& live, const Json& merged) {
+  return Fnv1a64(Json::diff(live, merged).dump(-1, ' ', false, Json::error_handler_t::replace),
+                 static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})));
 }
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {

@@ -73,10 +73,11 @@ class PlanMemo {
   };
   const Verdict* Find(const std::string& workload, std::uint64_t key) const;
   void Put(const std::string& workload, std::uint64_t key, Verdict verdict);
-  // The server turned what we wrote for `rendered` into `digest` and will do so again: writing it once more changes
-  // nothing. Until somebody else changes the workload or the target, it is left so.
-  void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t digest);
-  bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t digest) const;
+  // The server does not keep `difference` (UndoneDifference) of what is written for `rendered`, and will not the next
+  // time: until what it drops, the spec's generation or the target is another, it is not written again. So somebody's
+  // annotation is no reason to try once more.
+  void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
+  bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
 
  private:
@@ -84,7 +85,7 @@ class PlanMemo {
     std::uint64_t key = 0;
     Verdict verdict;
     std::uint64_t settled_rendered = 0;
-    std::uint64_t settled_digest = 0;
+    std::uint64_t settled_difference = 0;
   };
   std::unordered_map<std::string, Entry> entries_;
 };
@@ -96,8 +97,9 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // The object to POST.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
-// A fingerprint of plan.to for PlanMemo::Settle.
+// Fingerprints for PlanMemo::Settle: of plan.to, and of what a merge would change in the live workload.
 std::uint64_t TargetFingerprint(const Target& target);
+std::uint64_t UndoneDifference(const Json& live, const Json& merged);
 
 }  // namespace yad
 

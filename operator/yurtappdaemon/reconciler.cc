@@ -276,7 +276,15 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
     all_known = all_known && revision != nullptr;
     add(revision);
   }
-  for (const std::string& label : labels_of(snapshot.orphans)) add(history.Named(revisions, label));
+  if (!snapshot.orphans.empty()) {
+    // What was left with them tells what made them: else nothing that the new template leaves out would be taken away.
+    auto left = stores_.revisions.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
+    if (!left) return Fail(left.error());
+    for (const std::string& label : labels_of(snapshot.orphans)) {
+      const RevisionPtr revision = history.Named(revisions, label);
+      add(revision != nullptr ? revision : history.Named(*left, label));
+    }
+  }
 
   if (IsOurStatus(wanted.status)) {
     snapshot.current = history.Named(revisions, StringAt(wanted.status, {"currentRevision"}));

@@ -3,13 +3,16 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/nodepool_type.h"
-#include "operator/yurtappdaemon/reconciler.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
 namespace yad {
 namespace {
+
+constexpr Duration kCrdCheckPeriod = std::chrono::minutes(10);
+constexpr Duration kCrdCheckDeadline = std::chrono::seconds(30);
 
 // Status writes are our own: only what a person asks for counts.
 bool DaemonChanged(const Event& event) {
@@ -52,8 +55,8 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
 
 }  // namespace
 
-void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
-                                const YurtAppDaemonOptions& options) {
+ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
+                                            const YurtAppDaemonOptions& options) {
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
   ReflectorOptions watch_pools = Watching(kNodePoolType, "", "", ProjectPool);
@@ -67,10 +70,9 @@ void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& eve
   Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
 
-  auto reconciler = std::make_shared<Reconciler>(
-      client,
-      ReconcilerStores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store()},
-      events);
+  const ReconcilerStores stores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(),
+                                revisions.store()};
+  auto reconciler = std::make_shared<Reconciler>(client, stores, events);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -84,7 +86,14 @@ void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& eve
       .Owns(revisions)
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
+  auto crd_check = std::make_shared<CrdCheck>(client, events);
+  controller->Polls("crd", kCrdCheckPeriod, kCrdCheckDeadline,
+                    [crd_check](std::stop_token stop) -> Result<std::vector<Request>> {
+                      if (const Status checked = crd_check->Run(stop); !checked) return Fail(checked.error());
+                      return std::vector<Request>{};
+                    });
   manager.AddController(std::move(controller));
+  return stores;
 }
 
 }  // namespace yad

@@ -9,6 +9,7 @@
 #include "operator/client/client.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/manager.h"
+#include "operator/yurtappdaemon/reconciler.h"
 
 namespace yad {
 
@@ -17,9 +18,10 @@ struct YurtAppDaemonOptions {
   int workers = 4;  // daemons reconciled side by side
 };
 
-// Adds informers and the controller to the manager; `client` and `events` must outlive its Run.
-void AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
-                                const YurtAppDaemonOptions& options);
+// Adds informers and the controller to the manager; `client` and `events` must outlive its Run. Returns what the
+// informers keep, for others who want to read it; it lives as long as the manager.
+ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
+                                            const YurtAppDaemonOptions& options);
 
 }  // namespace yad
 

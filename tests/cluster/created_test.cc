@@ -156,8 +156,8 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
                       {{"metadata", {{"annotations", {{"poke", std::to_string(i)}}}}}});
     Barrier();
   }
-  std::vector<AuditedWrite> writes = WritesSince(before);
-  std::erase_if(writes, [&](const AuditedWrite& write) { return write.resource != type().resource; });
+  std::vector<AuditedRequest> writes = WritesSince(before);
+  std::erase_if(writes, [&](const AuditedRequest& write) { return write.resource != type().resource; });
   EXPECT_LE(writes.size(), 3U) << ToString(writes);
 }
 

@@ -68,7 +68,7 @@ TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
   WaitUntilReady("other");
   Barrier();
   EXPECT_TRUE(Workloads("web").empty());
-  for (const AuditedWrite& write : WritesSince(before)) {
+  for (const AuditedRequest& write : WritesSince(before)) {
     EXPECT_NE(write.name, "web") << write.verb;
     EXPECT_NE(write.name.rfind("web-", 0), 0U) << write.verb << " " << write.resource << " " << write.name;
   }

@@ -5,14 +5,27 @@
 #include <iostream>
 #include <sstream>
 
+#include "tests/cluster/rights.h"
+
 namespace yad::testing {
 namespace {
 
-std::unique_ptr<ControlPlane> shared_plane;  // NOLINT: ended by the environment below
+// NOLINTBEGIN: ended by the environment below
+std::unique_ptr<ControlPlane> shared_plane;
+std::unique_ptr<Helm> shared_helm;
+std::unique_ptr<ChartInstall> shared_install;
+// NOLINTEND
 
 class Environment : public ::testing::Environment {
  public:
-  void TearDown() override { shared_plane.reset(); }
+  void TearDown() override {
+    if (shared_install != nullptr) {
+      const auto* tests = ::testing::UnitTest::GetInstance();
+      CheckRights(*shared_plane, *shared_install, tests->test_to_run_count() == tests->total_test_count());
+    }
+    shared_install.reset();
+    shared_plane.reset();
+  }
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
 
@@ -39,10 +52,16 @@ ControlPlane* SharedControlPlane() {
   static std::string why_not;
   if (!tried) {
     tried = true;
-    why_not = ControlPlane::Missing(YAD_SOURCE_DIR);
+    why_not = ControlPlane::Missing(YAD_SOURCE_DIR) + Helm::Missing(YAD_SOURCE_DIR);
     if (why_not.empty()) {
       try {
         shared_plane = std::make_unique<ControlPlane>(YAD_SOURCE_DIR);
+        shared_helm = std::make_unique<Helm>(YAD_SOURCE_DIR, *shared_plane);
+        ChartInstallOptions options;
+        options.release = kOperatorAccount;
+        options.values = {"crds.enabled=false",
+                          std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
+        shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
       } catch (const TestFailure& failure) {
         why_not = failure.what();
         ADD_FAILURE() << why_not;
@@ -55,6 +74,8 @@ ControlPlane* SharedControlPlane() {
   InCi() ? fail() : skip();
   return nullptr;
 }
+
+ChartInstall* SharedInstall() { return shared_install.get(); }
 
 void ClusterTest::SetUp() {
   plane_ = SharedControlPlane();
@@ -86,7 +107,8 @@ void ClusterTest::TearDown() {
 OperatorOptions ClusterTest::DefaultOptions() {
   OperatorOptions options;
   options.binary = YAD_OPERATOR_BINARY;
-  options.kubeconfig = plane_->kubeconfig();
+  static const std::string kubeconfig = SharedInstall()->kubeconfig();
+  options.kubeconfig = kubeconfig;
   options.ns = ns_;
   options.log_file = log_file_;
   return options;

@@ -15,6 +15,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
+#include "tests/support/chart_install.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/eventually.h"
 #include "tests/support/kube.h"
@@ -25,6 +26,10 @@ namespace yad::testing {
 // The control plane that all tests share, started at first use. Skips the test (fails it in CI) and returns nullptr
 // where the programs are missing.
 ControlPlane* SharedControlPlane();
+// The chart on it. Operators of these tests have the rights that it gives to its ServiceAccount, and no others; its
+// webhooks ask for namespaces labelled kReviewedLabel: "yes" only. nullptr where there is no control plane.
+ChartInstall* SharedInstall();
+inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
 
 class ClusterTest : public ::testing::Test {
  protected:
@@ -32,7 +37,7 @@ class ClusterTest : public ::testing::Test {
   void TearDown() override;
 
   // ---- the operator ----
-  OperatorOptions DefaultOptions();
+  virtual OperatorOptions DefaultOptions();
   OperatorProcess& StartOperator(std::vector<std::string> flags = {});  // and waits until it is ready
   OperatorProcess& op() { return *operator_; }
   void StopOperator();  // SIGTERM, and it must end with 0
@@ -77,7 +82,7 @@ class ClusterTest : public ::testing::Test {
   Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure where there is none
   void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
   std::vector<Json> Revisions(const std::string& daemon);                               // ours, oldest first
-  std::vector<AuditedWrite> WritesSince(std::size_t position) { return plane().OperatorWrites(ns(), position); }
+  std::vector<AuditedRequest> WritesSince(std::size_t position) { return plane().OperatorWrites(ns(), position); }
   std::size_t Now() { return plane().AuditPosition(); }
   // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked
   // at.

@@ -142,8 +142,8 @@ TEST_P(PoolsTest, ATaintsValueIsNoChange) {
                     R"({"spec": {"taints": [{"key": "x", "value": "2", "effect": "NoSchedule"}]}})"_json);
   Barrier();
   Barrier();
-  std::vector<AuditedWrite> writes = WritesSince(before);
-  std::erase_if(writes, [&](const AuditedWrite& write) { return write.resource != type().resource; });
+  std::vector<AuditedRequest> writes = WritesSince(before);
+  std::erase_if(writes, [&](const AuditedRequest& write) { return write.resource != type().resource; });
   EXPECT_TRUE(writes.empty()) << ToString(writes);
 }
 
@@ -304,8 +304,8 @@ TEST_P(PoolsTest, APoolsHeartbeatCostsNoWrite) {
                       "status");
   }
   Barrier();
-  std::vector<AuditedWrite> writes = WritesSince(before);
-  std::erase_if(writes, [](const AuditedWrite& write) { return write.name.rfind("barrier-", 0) == 0; });
+  std::vector<AuditedRequest> writes = WritesSince(before);
+  std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
   EXPECT_TRUE(writes.empty()) << ToString(writes);
 }
 

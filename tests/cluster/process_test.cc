@@ -166,10 +166,10 @@ TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
 TEST_F(ProcessOnClusterTest, OfTwoProcessesOneLeadsAndHandsOverAtOnceWhenItIsStopped) {
   OperatorOptions options = DefaultOptions();
   options.leader_elect = true;
-  options.flags = {"--leader-election-namespace=" + ns()};
+  const Kube own(plane().client(), kOperatorNamespace);
   const auto holder = [&]() -> std::string {
-    const auto leases = kube().List(kLeaseType);
-    return leases.empty() ? "" : StringAt(leases[0], {"spec", "holderIdentity"});
+    const auto lease = own.Find(kLeaseType, "yurtappdaemon-operator");
+    return lease ? StringAt(*lease, {"spec", "holderIdentity"}) : "";
   };
   options.log_file = plane().dir() + "/" + ns() + "-first.log";
   auto first = std::make_unique<OperatorProcess>(options);

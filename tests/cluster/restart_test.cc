@@ -9,8 +9,8 @@ namespace {
 class RestartTest : public BothKinds {
  protected:
   void ExpectNoWrites(std::size_t since) {
-    std::vector<AuditedWrite> writes = WritesSince(since);
-    std::erase_if(writes, [](const AuditedWrite& write) { return write.name.rfind("barrier-", 0) == 0; });
+    std::vector<AuditedRequest> writes = WritesSince(since);
+    std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
   }
 };
@@ -31,7 +31,7 @@ TEST_P(RestartTest, KilledInTheMiddleOfAFanOutNothingIsMadeTwiceAndNothingIsLost
   EXPECT_EQ(kube().List(type()).size(), 60U);
   EXPECT_EQ(Revisions("web").size(), 1U);
   int created = 0;
-  for (const AuditedWrite& write : WritesSince(begin)) {
+  for (const AuditedRequest& write : WritesSince(begin)) {
     if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
     EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
   }

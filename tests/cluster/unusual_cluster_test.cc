@@ -1,4 +1,5 @@
 // Clusters that lack something: the CRDs, a right, conversions.
+#include "operator/yurtappdaemon/crd_check.h"
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -20,6 +21,7 @@ class UnusualClusterTest : public ClusterTest {
     };
     allow("apps.openyurt.io", {"yurtappdaemons", "yurtappdaemons/status", "yurtappdaemons/finalizers", "nodepools"});
     allow("apps", {"deployments", "statefulsets", "controllerrevisions"});
+    allow("apiextensions.k8s.io", {"customresourcedefinitions"});
     allow("events.k8s.io", {"events"});
     allow("coordination.k8s.io", {"leases"});
     Kubectl({"create", "serviceaccount", "op"});
@@ -29,15 +31,7 @@ class UnusualClusterTest : public ClusterTest {
                        {"rules", rules}};
     Kubectl({"apply", "-f", "-"}, role.dump());
     Kubectl({"create", "clusterrolebinding", name, "--clusterrole=" + name, "--serviceaccount=" + ns() + ":op"});
-    std::string token = Kubectl({"create", "token", "op"});
-    while (!token.empty() && token.back() == '\n') token.pop_back();
-    std::string text = ReadFile(plane().kubeconfig());
-    const auto user = text.find("  user: {client-certificate-data:");
-    if (user == std::string::npos) throw TestFailure("the kubeconfig looks different");
-    text.replace(user, text.find('\n', user) - user, "  user: {token: " + token + "}");
-    const std::string path = plane().dir() + "/" + name + ".kubeconfig";
-    WriteFile(path, text);
-    return path;
+    return plane().TokenKubeconfig(ns(), "op");
   }
   void Allow() {
     Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin",
@@ -129,7 +123,11 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
       {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works too, and then the other way
   other.ApplyCrds();
   const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
-  EXPECT_THAT(other.Kubectl({"explain", "yurtappdaemons.spec.paused", fresh}), ::testing::HasSubstr("DESCRIPTION"));
+  // An apiserver publishes what explain reads some time after the CRD is established.
+  Eventually("explain knows the CRD", [&]() -> std::string {
+    const ProcessResult explained = other.TryKubectl({"explain", "yurtappdaemons.spec.paused", fresh});
+    return explained.out.find("DESCRIPTION") != std::string::npos ? "" : explained.out + explained.err;
+  });
   const Kube there(other.client(), "default");
   there.Create(kNodePoolType, R"({"metadata": {"name": "a", "labels": {"x": "y"}}, "spec": {"type": "Edge"}})"_json);
   Json daemon = Daemon("web");
@@ -140,6 +138,28 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   });
   process.WaitUntilReady();
   EXPECT_EQ(process.Stop(), 0);
+}
+
+TEST_F(UnusualClusterTest, ACrdThatLacksOurFieldsIsToldInAnEvent) {
+  const char* name = "yurtappdaemons.apps.openyurt.io";
+  const ResourceType type{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
+  EXPECT_EQ(FieldsMissingFrom(kube().Get(type, name)), std::vector<std::string>{}) << "our own CRD";
+  const auto restore = [this](void*) { plane().ApplyCrds(); };
+  const std::unique_ptr<void, decltype(restore)> restored(this, restore);
+  kube().JsonPatch(
+      type, name,
+      {{{"op", "remove"}, {"path", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/overrides"}}});
+  StartOperator();
+  Eventually("the event", [&]() -> std::string {
+    const Json events = Json::parse(Kubectl({"get", "events.events.k8s.io", "-n", "default", "-o", "json"}));
+    for (const Json& event : events.at("items")) {
+      if (StringAt(event, {"reason"}) == "OutdatedCRD" && StringAt(event, {"regarding", "name"}) == name &&
+          StringAt(event, {"note"}).find(": spec.overrides. Apply") != std::string::npos) {
+        return "";
+      }
+    }
+    return events.dump(2);
+  });
 }
 
 }  // namespace

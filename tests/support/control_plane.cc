@@ -15,7 +15,8 @@
 namespace yad::testing {
 namespace {
 
-// Writes by anybody but Kubernetes' own components, which write far more than everybody else.
+// Writes by anybody but Kubernetes' own components, which write far more than everybody else; and all that operators
+// ask that have a service account.
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -25,13 +26,10 @@ rules:
 - level: None
   userGroups: ["system:serviceaccounts:kube-system", "system:nodes"]
 - level: Metadata
+  userGroups: ["system:serviceaccounts"]
+- level: Metadata
   verbs: [create, update, patch, delete, deletecollection]
 )";
-
-std::string AssetsDir(const std::string& source_dir) {
-  const ProcessResult result = RunProcess({source_dir + "/hack/assets.sh", "dir"});
-  return result.out.substr(0, result.out.find('\n'));
-}
 
 std::string TempDir() {
   const char* base = std::getenv("TMPDIR");
@@ -42,11 +40,17 @@ std::string TempDir() {
 
 }  // namespace
 
-std::string ToString(const std::vector<AuditedWrite>& writes) {
+std::string AssetsDir(const std::string& source_dir) {
+  const ProcessResult result = RunProcess({source_dir + "/hack/assets.sh", "dir"});
+  return result.out.substr(0, result.out.find('\n'));
+}
+
+std::string ToString(const std::vector<AuditedRequest>& requests) {
   std::ostringstream text;
-  for (const AuditedWrite& write : writes) {
-    text << "\n  " << write.verb << " " << write.resource << (write.subresource.empty() ? "" : "/" + write.subresource)
-         << " " << write.ns << "/" << write.name << " -> " << write.code;
+  for (const AuditedRequest& request : requests) {
+    text << "\n  " << request.verb << " " << request.resource
+         << (request.subresource.empty() ? "" : "/" + request.subresource) << " " << request.ns << "/" << request.name
+         << " -> " << request.code;
   }
   return text.str();
 }
@@ -87,8 +91,10 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");
   ProcessOptions process;
+  // The plugin runs on OpenShift: an ownerReference with blockOwnerDeletion then needs a right of its own.
   process.env["CLUSTER_APISERVER_FLAGS"] =
-      "--audit-policy-file=" + dir_ + "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log";
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement --audit-policy-file=" + dir_ +
+      "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log";
   process.env["CLUSTER_READY_SECONDS"] = "120";
   const ProcessResult result = RunProcess(command, process, std::chrono::minutes(5));
   if (result.exit_code != 0) throw TestFailure("hack/cluster.sh start: " + result.err + result.out);
@@ -116,7 +122,7 @@ std::string ControlPlane::server() const {
 }
 
 void ControlPlane::ApplyCrds() {
-  Kubectl({"apply", "--server-side", "-f", source_dir_ + "/crds"});
+  Kubectl({"apply", "--server-side", "--force-conflicts", "-f", source_dir_ + "/crds"});
   Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
 }
 
@@ -144,25 +150,55 @@ std::size_t ControlPlane::AuditPosition() const {
   return error ? 0 : size;
 }
 
-std::vector<AuditedWrite> ControlPlane::OperatorWrites(const std::string& ns, std::size_t since) const {
+std::vector<AuditedRequest> ControlPlane::Audited(std::size_t since, const std::string& line_has) const {
   const std::string log = ReadFile(dir_ + "/audit.log");
   if (log.empty()) throw TestFailure("there is no audit log: does hack/cluster.sh honour CLUSTER_APISERVER_FLAGS?");
-  std::vector<AuditedWrite> writes;
+  std::vector<AuditedRequest> requests;
   std::istringstream lines(log.substr(std::min(since, log.size())));
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("\"userAgent\":\"yurtappdaemon-operator") == std::string::npos) continue;
+    if (line.find(line_has) == std::string::npos) continue;
     const Json event = Json::parse(line, nullptr, false);
     if (event.is_discarded()) continue;  // the line that is being written
-    AuditedWrite write;
-    write.verb = StringAt(event, {"verb"});
-    write.resource = StringAt(event, {"objectRef", "resource"});
-    write.subresource = StringAt(event, {"objectRef", "subresource"});
-    write.ns = StringAt(event, {"objectRef", "namespace"});
-    write.name = StringAt(event, {"objectRef", "name"});
-    write.code = static_cast<int>(IntAt(event, {"responseStatus", "code"}));
-    if (write.ns == ns) writes.push_back(write);
+    AuditedRequest request;
+    request.verb = StringAt(event, {"verb"});
+    request.group = StringAt(event, {"objectRef", "apiGroup"});
+    request.resource = StringAt(event, {"objectRef", "resource"});
+    request.subresource = StringAt(event, {"objectRef", "subresource"});
+    request.ns = StringAt(event, {"objectRef", "namespace"});
+    request.name = StringAt(event, {"objectRef", "name"});
+    request.code = static_cast<int>(IntAt(event, {"responseStatus", "code"}));
+    request.forbidden = StringAt(event, {"annotations", "authorization.k8s.io/decision"}) == "forbid";
+    requests.push_back(std::move(request));
   }
+  return requests;
+}
+
+std::vector<AuditedRequest> ControlPlane::OperatorWrites(const std::string& ns, std::size_t since) const {
+  std::vector<AuditedRequest> writes = Audited(since, "\"userAgent\":\"yurtappdaemon-operator");
+  std::erase_if(writes, [&](const AuditedRequest& request) {
+    return request.ns != ns || request.verb == "get" || request.verb == "list" || request.verb == "watch";
+  });
   return writes;
+}
+
+std::vector<AuditedRequest> ControlPlane::RequestsOf(const std::string& ns, const std::string& account) const {
+  return Audited(0, "\"username\":\"system:serviceaccount:" + ns + ":" + account + "\"");
+}
+
+std::string ControlPlane::TokenKubeconfig(const std::string& ns, const std::string& account) const {
+  std::string token = Kubectl({"create", "token", account, "--namespace=" + ns, "--duration=24h"});
+  while (!token.empty() && token.back() == '\n') token.pop_back();
+  std::string text = ReadFile(kubeconfig_);
+  const auto replace = [&text](const std::string& begin, const std::string& line) {
+    const auto at = text.find(begin);
+    if (at == std::string::npos) throw TestFailure("the kubeconfig looks different: there is no \"" + begin + "\"");
+    text.replace(at, text.find('\n', at) - at, line);
+  };
+  replace("  user: {client-certificate-data:", "  user: {token: " + token + "}");
+  replace("  context: {cluster: test,", "  context: {cluster: test, user: admin, namespace: " + ns + "}");
+  const std::string path = dir_ + "/" + ns + "-" + account + ".kubeconfig";
+  WriteFile(path, text);
+  return path;
 }
 
 }  // namespace yad::testing

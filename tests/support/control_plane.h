@@ -12,17 +12,27 @@
 
 namespace yad::testing {
 
-// One write that the apiserver's audit log has seen.
-struct AuditedWrite {
-  std::string verb;  // create, update, patch, delete
+// One request that the apiserver's audit log has seen: everybody's writes, and all that a service account of the
+// operator asks.
+struct AuditedRequest {
+  std::string verb;   // get, list, watch, create, update, patch, delete
+  std::string group;  // "" for the core group
   std::string resource;
   std::string subresource;
   std::string ns;
   std::string name;  // of a create: what the answer was named, where the log says so
   int code = 0;
-  bool operator==(const AuditedWrite&) const = default;
+  bool forbidden = false;  // by RBAC
+  bool operator==(const AuditedRequest&) const = default;
 };
-std::string ToString(const std::vector<AuditedWrite>& writes);
+std::string ToString(const std::vector<AuditedRequest>& requests);
+
+// The namespace and the service account of an operator whose rights are those that the chart gives it.
+inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
+inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
+
+// The folder that holds etcd, kubectl, helm …, whether they are there yet or not.
+std::string AssetsDir(const std::string& source_dir);
 
 struct ControlPlaneOptions {
   bool controllers = true;  // false: only etcd and the apiserver
@@ -52,9 +62,15 @@ class ControlPlane {
 
   // Where the audit log ends now, and what this operator's user agent has written in `ns` since such a place.
   std::size_t AuditPosition() const;
-  std::vector<AuditedWrite> OperatorWrites(const std::string& ns, std::size_t since) const;
+  std::vector<AuditedRequest> OperatorWrites(const std::string& ns, std::size_t since) const;
+  // What this service account has asked so far. A watch is in the log once it has ended.
+  std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account) const;
+  // A kubeconfig of a service account; the context's namespace is the account's.
+  std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;
 
  private:
+  std::vector<AuditedRequest> Audited(std::size_t since, const std::string& line_has) const;
+
   std::string source_dir_;
   std::string dir_;
   std::string kubeconfig_;

@@ -1,6 +1,7 @@
 #include "tests/support/fake_apiserver.h"
 
 #include <sstream>
+#include <utility>
 
 #include "operator/base/clock.h"
 
@@ -44,6 +45,17 @@ std::string FaultOf(const ResourceType& type, const Json& old, const Json& objec
   return "";
 }
 
+ObjectKey KeyOf(const Json& object) {
+  return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
+}
+
+// The name that `metadata.name=x` asks for; "" for no field selector.
+std::string NameSelected(const HttpRequest& request) {
+  const std::string selector = QueryOf(request, "fieldSelector");
+  const std::string by_name = "metadata.name=";
+  return selector.starts_with(by_name) ? selector.substr(by_name.size()) : "";
+}
+
 }  // namespace
 
 std::string WriteRecord::ToString() const {
@@ -70,6 +82,7 @@ bool MatchesSelectorText(const std::string& selector, const StringMap& labels) {
 
 FakeCluster::FakeCluster() : transport_(std::make_shared<FakeTransport>()) {
   transport_->OnSend([this](const HttpRequest& request) { return Serve(request); });
+  transport_->OnOpen([this](const HttpRequest& request) { return ServeWatch(request); });
 }
 
 const FakeCluster::Table* FakeCluster::FindTable(const ResourceType& type) const {
@@ -83,7 +96,8 @@ Json& FakeCluster::Insert(const ResourceType& type, Json object) {
   metadata["resourceVersion"] = NextVersion();
   metadata["generation"] = 1;
   metadata["creationTimestamp"] = FormatTime(WallTime(std::chrono::seconds(kFirstCreation + uids_)));
-  const ObjectKey key{StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
+  Tell(type, Json(), object);
+  const ObjectKey key = KeyOf(object);
   return TableOf(type)[key] = std::move(object);
 }
 
@@ -100,18 +114,63 @@ bool FakeCluster::Replace(const ResourceType& type, Json& old, Json object) {
   if (object == old) return false;
   if (Desired(object) != Desired(old)) metadata["generation"] = IntAt(old, {"metadata", "generation"}) + 1;
   metadata["resourceVersion"] = NextVersion();
+  Tell(type, old, object);
   old = std::move(object);
   const Json* finalizers = Find(old, {"metadata", "finalizers"});
   const bool finalized = finalizers == nullptr || finalizers->empty();
   if (finalized && Find(old, {"metadata", "deletionTimestamp"}) != nullptr) {
-    Remove(type, {StringAt(old, {"metadata", "namespace"}), StringAt(old, {"metadata", "name"})});
+    Remove(type, KeyOf(old));
   }
   return true;
 }
 
 void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
-  TableOf(type).erase(key);
-  NextVersion();  // A deletion is a version of its own.
+  Table& table = TableOf(type);
+  const auto found = table.find(key);
+  Json last = std::move(found->second);
+  table.erase(found);
+  last["metadata"]["resourceVersion"] = NextVersion();  // A deletion is a version of its own.
+  Tell(type, last, Json());
+}
+
+void FakeCluster::Tell(const ResourceType& type, const Json& before, const Json& after) {
+  std::erase_if(watches_, [](const OpenWatch& watch) { return watch.stream->closed(); });
+  for (const OpenWatch& watch : watches_) {
+    const auto selected = [&](const Json& object) {
+      const ObjectKey key = KeyOf(object);
+      return object.is_object() && (watch.target.key.ns.empty() || watch.target.key.ns == key.ns) &&
+             (watch.name.empty() || watch.name == key.name) &&
+             MatchesSelectorText(watch.label_selector, StringMapAt(object, {"metadata", "labels"}));
+    };
+    if (watch.target.type.group != type.group || watch.target.type.resource != type.resource) continue;
+    if (selected(after)) {
+      watch.stream->PushEvent(selected(before) ? "MODIFIED" : "ADDED", after);
+    } else if (selected(before)) {
+      Json last = before;
+      if (after.is_object()) last["metadata"]["resourceVersion"] = after["metadata"]["resourceVersion"];
+      watch.stream->PushEvent("DELETED", last);
+    }
+  }
+}
+
+std::shared_ptr<FakeStream> FakeCluster::ServeWatch(const HttpRequest& request) {
+  if (QueryOf(request, "sendInitialEvents") != "true") {
+    return std::make_shared<FakeStream>(StatusResponse(410, "Expired", "too old resource version"));
+  }
+  std::lock_guard lock(mutex_);
+  OpenWatch watch{TargetOf(request), NameSelected(request), QueryOf(request, "labelSelector"),
+                  std::make_shared<FakeStream>()};
+  // The initial events are told as if everything had just been made.
+  std::vector<OpenWatch> others = std::exchange(watches_, {watch});
+  if (const Table* table = FindTable(watch.target.type)) {
+    for (const auto& [key, object] : *table) Tell(watch.target.type, Json(), object);
+  }
+  watch.stream->PushEvent(
+      "BOOKMARK",
+      {{"metadata",
+        {{"resourceVersion", std::to_string(version_)}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}});
+  watches_.insert(watches_.end(), others.begin(), others.end());
+  return watch.stream;
 }
 
 Json FakeCluster::Create(const ResourceType& type, Json object) {
@@ -189,7 +248,7 @@ void FakeCluster::ClearWrites() {
   writes_.clear();
 }
 
-Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
+FakeCluster::Target FakeCluster::TargetOf(const HttpRequest& request) {
   Target target;
   std::vector<std::string> parts;
   std::istringstream path(PathOf(request));
@@ -207,6 +266,11 @@ Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
   if (at < parts.size()) target.type.resource = parts[at++];
   if (at < parts.size()) target.key.name = parts[at++];
   if (at < parts.size()) target.subresource = parts[at++];
+  return target;
+}
+
+Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
+  const Target target = TargetOf(request);
   if (target.type.resource.empty()) return StatusResponse(404, "NotFound", "no such path: " + request.path);
 
   const Json body = request.body.empty() ? Json::object() : Json::parse(request.body, nullptr, false);
@@ -245,6 +309,7 @@ HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& targe
 
 HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& target) const {
   const std::string selector = QueryOf(request, "labelSelector");
+  const std::string name = NameSelected(request);
   const std::string limit_text = QueryOf(request, "limit");
   const std::string from = QueryOf(request, "continue");
   const std::size_t limit = limit_text.empty() ? 0 : std::stoul(limit_text);
@@ -253,6 +318,7 @@ HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& ta
   if (const Table* table = FindTable(target.type)) {
     for (const auto& [key, object] : *table) {
       if (!target.key.ns.empty() && key.ns != target.key.ns) continue;
+      if (!name.empty() && key.name != name) continue;
       if (!from.empty() && key.ToString() <= from) continue;
       if (!MatchesSelectorText(selector, StringMapAt(object, {"metadata", "labels"}))) continue;
       if (limit > 0 && items.size() == limit) {

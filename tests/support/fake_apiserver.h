@@ -34,8 +34,8 @@ struct WriteRecord {
 // Keeps objects of any type as a real server does, as far as controllers can tell: uid, resourceVersion, generation
 // (rises with anything but metadata and status), creationTimestamp (a second apart each); status is written through its
 // subresource only; a write that changes nothing leaves the resourceVersion; a stale resourceVersion or another uid is
-// a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; pages.
-// Thread-safe.
+// a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; the field
+// selector metadata.name; pages; watches that begin with a streaming list (any other has expired). Thread-safe.
 class FakeCluster {
  public:
   FakeCluster();
@@ -76,7 +76,18 @@ class FakeCluster {
     std::string subresource;
   };
 
+  struct OpenWatch {
+    Target target;
+    std::string name;  // that the field selector asks for; empty: any
+    std::string label_selector;
+    std::shared_ptr<FakeStream> stream;
+  };
+
+  static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
+  std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
+  // Tells the watches: from `before` (null: it is new) to `after` (null: it is gone).
+  void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
   HttpResponse ServePost(const Target& target, Json object, WriteRecord& record);
@@ -99,6 +110,7 @@ class FakeCluster {
   Faults faults_;
   Mutation mutation_;
   std::vector<WriteRecord> writes_;
+  std::vector<OpenWatch> watches_;
   const std::shared_ptr<FakeTransport> transport_;
 };
 

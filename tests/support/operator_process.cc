@@ -10,17 +10,24 @@
 namespace yad::testing {
 
 OperatorProcess::OperatorProcess(const OperatorOptions& options)
-    : options_(options), health_port_(FreePort()), metrics_port_(FreePort()) {
-  std::vector<std::string> command = {options.binary,
-                                      std::string("--leader-elect=") + (options.leader_elect ? "true" : "false"),
-                                      "--health-probe-bind-address=127.0.0.1:" + std::to_string(health_port_),
-                                      "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_)};
-  if (!options.kubeconfig.empty()) command.push_back("--kubeconfig=" + options.kubeconfig);
-  if (!options.ns.empty()) command.push_back("--namespace=" + options.ns);
-  command.insert(command.end(), options.flags.begin(), options.flags.end());
+    : options_(options),
+      health_port_(options.health_port != 0 ? options.health_port : FreePort()),
+      metrics_port_(options.metrics_port != 0 ? options.metrics_port : FreePort()) {
+  std::vector<std::string> flags = options.exactly;
   ProcessOptions process;
   process.output_file = options.log_file;
-  process_ = std::make_unique<Process>(command, process);
+  if (flags.empty()) {
+    flags = {std::string("--leader-elect=") + (options.leader_elect ? "true" : "false"),
+             "--health-probe-bind-address=127.0.0.1:" + std::to_string(health_port_),
+             "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_)};
+    if (!options.kubeconfig.empty()) flags.push_back("--kubeconfig=" + options.kubeconfig);
+    if (!options.ns.empty()) flags.push_back("--namespace=" + options.ns);
+    flags.insert(flags.end(), options.flags.begin(), options.flags.end());
+  } else {
+    process.env["KUBECONFIG"] = options.kubeconfig;
+  }
+  flags.insert(flags.begin(), options.binary);
+  process_ = std::make_unique<Process>(flags, process);
 }
 
 bool OperatorProcess::Ready() const { return HttpGet(health_port_, "/readyz").status == 200; }

@@ -17,6 +17,11 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // more, after the usual ones
+  // Exactly these, instead of all that the fields above would give; the kubeconfig is then in the environment, and the
+  // ports are those that these arguments name.
+  std::vector<std::string> exactly;
+  int health_port = 0;  // 0: a free one
+  int metrics_port = 0;
 };
 
 // Not thread-safe.

@@ -355,6 +355,24 @@ TEST_F(ClientTest, EachAnswerIsObserved) {
   EXPECT_THAT(seen, ElementsAre("GET 0 2", "DELETE 404 0"));
 }
 
+TEST_F(ClientTest, WhoAsksForTheWarningsOfOneWriteGetsThemAlone) {
+  std::vector<std::string> seen;
+  options_.on_warning = [&](const std::string& text) { seen.push_back(text); };
+  const Json pod = {{"metadata", {{"namespace", "a"}, {"name", "b"}}}};
+  std::vector<std::string> warnings;
+  WriteOptions write;
+  write.warnings = &warnings;
+  for (const int status : {200, 422}) {
+    warnings.clear();
+    HttpResponse response = JsonResponse(pod, status);
+    response.headers["warning"] = R"(299 - "mind the gap")";
+    Answer(response);
+    EXPECT_EQ(client().Update(kPods, pod, write).has_value(), status == 200);
+    EXPECT_THAT(warnings, ElementsAre("mind the gap"));
+  }
+  EXPECT_TRUE(seen.empty());
+}
+
 TEST_F(ClientTest, WarningsAreReported) {
   std::vector<std::string> seen;
   options_.on_warning = [&](const std::string& text) { seen.push_back(text); };

@@ -538,9 +538,18 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   Plan plan = MakePlan(moment.Take(), memo);
   ASSERT_EQ(plan.pools[0].write, Write::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
-  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to), live.object->digest());
+  const Json object = live.object->Parse();
+  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+              UndoneDifference(object, Put(moment, plan.pools[0])));
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone);
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone) << "from the memo";
+
+  Moment annotated = moment;
+  annotated.workloads[0]["metadata"]["annotations"]["somebody"] = "else";
+  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, Write::kNone) << "nothing of ours";
+  Moment scaled = moment;
+  scaled.workloads[0]["metadata"]["generation"] = 2;
+  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, Write::kRepair) << "somebody wrote the spec";
 
   Moment edited = moment;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";

@@ -21,10 +21,23 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // A daemon as OpenYurt 1.6 leaves it: revision 1 in status for ever, everything on revision 2.
-  void LeftByOpenYurt(std::vector<std::string> pools) {
-    world_.AddPools(pools);
-    world_.CreateDaemon(DaemonJson("app:2"));
+  // kubectl delete --cascade=orphan
+  void DeleteOrphaning() {
+    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
+      for (const Json& object : world_.cluster.List(type)) {
+        world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
+                            [](Json& o) { o["metadata"].erase("ownerReferences"); });
+      }
+    }
+    world_.Reconcile();
+  }
+
+  // A daemon as OpenYurt 1.6 leaves it: revision 1 in status for ever, everything on revision 2. Pools have `taints`.
+  void LeftByOpenYurt(std::vector<std::string> pools, Json newest = DaemonJson("app:2"),
+                      const std::vector<std::string>& taints = {}) {
+    for (const std::string& pool : pools) world_.AddPool(pool, taints);
+    world_.CreateDaemon(std::move(newest));
     const Json daemon = world_.Daemon();
     int number = 0;
     for (const char* image : {"app:1", "app:2"}) {
@@ -45,7 +58,7 @@ class TakeoverTest : public ::testing::Test {
     auto made = std::make_shared<Revision>(*MakeRevision(daemon));
     made->name = made->label = "web-5c69b69bd2";
     for (const std::string& pool : pools) {
-      Json workload = OpenYurtWorkloadJson(daemon, made, PoolJson(pool));
+      Json workload = OpenYurtWorkloadJson(daemon, made, PoolJson(pool, taints));
       workload["metadata"]["ownerReferences"][0]["uid"] = world_.uid;
       world_.cluster.Create(kDeploymentType, workload);
     }
@@ -73,6 +86,17 @@ TEST_F(TakeoverTest, WritesNoWorkloadLabelsTheRevisionsAndKnowsWhatIsCurrent) {
   EXPECT_EQ(world_.Status()["updatedPools"], 2);
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["workload"], "web-a-x7k2p");
   EXPECT_EQ(world_.Status()["conditions"][0]["lastTransitionTime"], "2025-01-01T00:00:00Z");
+}
+
+TEST_F(TakeoverTest, ATolerationThatOpenYurtRepeatedRestartsNoPod) {
+  Json daemon = DaemonJson("app:2");
+  PodSpecOf(TemplateOf(daemon))["tolerations"] =
+      R"([{"key": "t", "operator": "Exists", "effect": "NoSchedule"}, {"key": "own", "operator": "Exists"}])"_json;
+  LeftByOpenYurt({"a"}, daemon, {"t"});
+  ASSERT_THAT(PodSpecOf(world_.Workloads()[0])["tolerations"], SizeIs(3));
+  world_.Converge();
+  EXPECT_EQ(world_.Workloads()[0]["metadata"]["generation"], 1);
+  EXPECT_EQ(world_.Status()["updatedPools"], 1);
 }
 
 TEST_F(TakeoverTest, WhilePausedANewPoolGetsWhatTheOthersHave) {
@@ -110,17 +134,21 @@ TEST_F(TakeoverTest, OfTwoWorkloadsForOnePoolTheSecondGoes) {
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["name"], "web-a-x7k2p");
 }
 
+TEST_F(TakeoverTest, WhatTheNewTemplateLeavesOutIsTakenFromAdoptedOrphansToo) {
+  Json daemon = DaemonJson();
+  PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
+  Deployed({"a"}, daemon);
+  DeleteOrphaning();
+  world_.CreateDaemon(DaemonJson("app:2"));
+  EXPECT_LE(world_.Converge(), 8);
+  ASSERT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_EQ(ImageOf(world_.Workloads()[0]), "app:2");
+  EXPECT_THAT(PodSpecOf(world_.Workloads()[0])["containers"], SizeIs(1));
+}
+
 TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   Deployed({"a", "b"});
-  // kubectl delete --cascade=orphan, and the manifest applied again.
-  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-  for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
-    for (const Json& object : world_.cluster.List(type)) {
-      world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
-                          [](Json& o) { o["metadata"].erase("ownerReferences"); });
-    }
-  }
-  world_.Reconcile();
+  DeleteOrphaning();
   world_.CreateDaemon();
   EXPECT_LE(world_.Converge(), 5);
   EXPECT_THAT(world_.Workloads(), SizeIs(2));

@@ -1,6 +1,6 @@
 // Kubernetes quantities ("100m", "1Gi", "1e3"). Pure.
-#ifndef OPERATOR_WORKLOAD_QUANTITY_H_
-#define OPERATOR_WORKLOAD_QUANTITY_H_
+#ifndef OPERATOR_API_QUANTITY_H_
+#define OPERATOR_API_QUANTITY_H_
 
 #include <optional>
 #include <string>
@@ -12,6 +12,9 @@ namespace yad {
 // more than about 38 digits.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
+// Whether two quantities are equal ("1Gi" and "1024Mi"). False where one is none.
+bool QuantityEqual(const std::string& a, const std::string& b);
+
 }  // namespace yad
 
-#endif  // OPERATOR_WORKLOAD_QUANTITY_H_
+#endif  // OPERATOR_API_QUANTITY_H_

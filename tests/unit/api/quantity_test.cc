@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "operator/api/quantity.h"
 
-#include "operator/workload/merge.h"
+#include <gtest/gtest.h>
 
 namespace yad {
 namespace {

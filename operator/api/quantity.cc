@@ -1,8 +1,6 @@
-#include "operator/workload/quantity.h"
+#include "operator/api/quantity.h"
 
 #include <limits>
-
-#include "operator/workload/merge.h"
 
 namespace yad {
 namespace {

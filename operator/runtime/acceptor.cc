@@ -1,0 +1,66 @@
+#include "operator/runtime/acceptor.h"
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <charconv>
+#include <cstdint>
+#include <exception>
+
+namespace yad {
+namespace {
+
+namespace net = boost::asio;
+using boost::system::error_code;
+using tcp = net::ip::tcp;
+
+Status Bind(tcp::acceptor& acceptor, const tcp::endpoint& endpoint, const std::string& bind) {
+  error_code error;
+  const auto step = [&](auto&& call) {
+    if (!error) call();
+  };
+  step([&] { acceptor.open(endpoint.protocol(), error); });
+  step([&] { acceptor.set_option(net::socket_base::reuse_address(true), error); });
+  // "All addresses" includes those of IPv4.
+  if (endpoint.protocol() == tcp::v6() && endpoint.address().is_unspecified()) {
+    step([&] { acceptor.set_option(net::ip::v6_only(false), error); });
+  }
+  step([&] { acceptor.bind(endpoint, error); });
+  step([&] { acceptor.listen(net::socket_base::max_listen_connections, error); });
+  if (!error) return {};
+  error_code ignored;
+  acceptor.close(ignored);
+  return Fail(Reason::kConfig, "cannot listen on \"" + bind + "\": " + error.message());
+}
+
+Status ParseAndBind(tcp::acceptor& acceptor, const std::string& bind) {
+  const auto bad = [&](const std::string& why) {
+    return Fail(Reason::kConfig, "bad address \"" + bind + "\": " + why);
+  };
+  const std::size_t colon = bind.rfind(':');
+  if (colon == std::string::npos) return bad("want \"host:port\" or \":port\"");
+  const std::string digits = bind.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (failed != std::errc() || end != digits.data() + digits.size()) return bad("the port must be 0 to 65535");
+  std::string host = bind.substr(0, colon);
+  if (host.empty()) {
+    if (Bind(acceptor, {net::ip::address_v6::any(), port}, bind)) return {};
+    return Bind(acceptor, {net::ip::address_v4::any(), port}, bind);  // a machine without IPv6
+  }
+  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  error_code error;
+  const auto found = tcp::resolver(acceptor.get_executor()).resolve(host, digits, tcp::resolver::passive, error);
+  if (error) return bad(error.message());
+  return Bind(acceptor, found.begin()->endpoint(), bind);
+}
+
+}  // namespace
+
+Status ListenOn(tcp::acceptor& acceptor, const std::string& bind) {
+  try {
+    return ParseAndBind(acceptor, bind);
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kConfig, "cannot listen on \"" + bind + "\": " + exception.what());
+  }
+}
+
+}  // namespace yad

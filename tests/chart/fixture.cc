@@ -1,0 +1,159 @@
+#include "tests/chart/fixture.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "tests/support/eventually.h"
+
+namespace yad::testing {
+namespace {
+
+std::unique_ptr<ControlPlane> shared_plane;  // NOLINT: ended by the environment below
+
+class Environment : public ::testing::Environment {
+ public:
+  void TearDown() override { shared_plane.reset(); }
+};
+[[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
+
+// What the chart can make and a cluster only has when somebody has installed it. Any content will do.
+std::string ForeignCrd(const std::string& group, const std::string& version, const std::string& kind,
+                       const std::string& plural) {
+  const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  const Json crd = {
+      {"apiVersion", kCrdType.ApiVersion()},
+      {"kind", kCrdType.kind},
+      {"metadata", {{"name", plural + "." + group}}},
+      {"spec",
+       {{"group", group},
+        {"scope", "Namespaced"},
+        {"names", {{"kind", kind}, {"plural", plural}}},
+        {"versions",
+         {{{"name", version}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
+  return crd.dump() + "\n---\n";
+}
+
+void InstallForeignCrds(const ControlPlane& plane) {
+  plane.Kubectl({"apply", "-f", "-"},
+                ForeignCrd("cert-manager.io", "v1", "Issuer", "issuers") +
+                    ForeignCrd("cert-manager.io", "v1", "Certificate", "certificates") +
+                    ForeignCrd("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors") +
+                    ForeignCrd("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules"));
+  plane.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+}
+
+// What kubectl prints of several objects: a List, or one after the other.
+std::vector<Json> ParseObjects(const std::string& text) {
+  std::vector<Json> objects;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find("\n}\n", begin), text.size() - 3) + 3;
+    objects.push_back(Json::parse(text.substr(begin, end - begin)));
+    begin = end;
+  }
+  if (objects.size() == 1 && StringAt(objects[0], {"kind"}) == "List") return Json(objects[0]["items"]);
+  return objects;
+}
+
+// One that is deleted before its storage is ready, after its creation or a change, can stay for minutes.
+void RemoveCrd(const Kube& kube, const std::string& name) {
+  const std::optional<Json> crd = kube.Find(kCrdType, name);
+  if (!crd) return;
+  ResourceType type{"apps.openyurt.io", "", name.substr(0, name.find('.')), "", false};
+  type.version = At(*crd, "/spec/versions/0/name").get<std::string>();
+  Eventually(name + " is served", [&] { return kube.client().List(type, {}).has_value(); });
+  kube.Delete(kCrdType, name);
+  Eventually(
+      name + " is gone", [&] { return !kube.Find(kCrdType, name).has_value(); }, std::chrono::minutes(2));
+}
+
+bool InCi() {
+  const char* ci = std::getenv("CI");
+  return ci != nullptr && std::string(ci) == "true";
+}
+
+}  // namespace
+
+void ChartTest::SetUp() {
+  const std::string missing = ControlPlane::Missing(YAD_SOURCE_DIR) + Helm::Missing(YAD_SOURCE_DIR);
+  if (!missing.empty()) {
+    if (InCi()) FAIL() << missing;
+    GTEST_SKIP() << missing;
+  }
+  if (shared_plane == nullptr) {
+    ControlPlaneOptions options;
+    options.crds = false;
+    shared_plane = std::make_unique<ControlPlane>(YAD_SOURCE_DIR, options);
+    InstallForeignCrds(*shared_plane);
+  }
+  plane_ = shared_plane.get();
+  helm_ = std::make_unique<Helm>(YAD_SOURCE_DIR, *plane_);
+  RemoveCrdsAndRivals();
+}
+
+void ChartTest::TearDown() {
+  if (plane_ != nullptr) RemoveCrdsAndRivals();
+}
+
+void ChartTest::RemoveCrdsAndRivals() const {
+  for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+    for (const Json& configuration : kube().List(*type)) kube().Delete(*type, NameOf(configuration));
+  }
+  RemoveCrds();
+  plane_->Kubectl({"delete", "deployment", "yurt-manager", "--namespace=kube-system", "--ignore-not-found"});
+}
+
+void ChartTest::RemoveCrds() const {
+  for (const char* crd : {kDaemonCrd, kPoolCrd}) RemoveCrd(kube(), crd);
+}
+
+void ChartTest::MakeNamespace(const std::string& name, const Json& labels) const {
+  if (kube().Find(kNamespaceType, name)) return;
+  kube().Create(kNamespaceType, {{"metadata", {{"name", name}, {"labels", labels}}}});
+}
+
+std::string ChartTest::Render(const std::vector<std::string>& values, const std::string& release, const std::string& ns,
+                              const std::string& flag) const {
+  std::vector<std::string> command = {"template", release,          helm_->chart(), "--namespace",
+                                      ns,         "--kube-version", "1.34.0",       flag};
+  for (const std::string& value : values) command.insert(command.end(), {"--set", value});
+  return helm_->Run(command);
+}
+
+std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
+  // Several tests look at the same renderings.
+  static std::map<std::vector<std::string>, std::vector<Json>> known;
+  if (const auto found = known.find(values); found != known.end()) return found->second;
+  MakeNamespace(kOperatorNamespace);
+  return known[values] = ParseObjects(plane_->Kubectl(
+             {"create", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"}, Render(values)));
+}
+
+std::vector<Json> ChartTest::AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const {
+  // A pod is admitted only where its service account exists.
+  MakeNamespace(ns);
+  plane_->TryKubectl({"create", "serviceaccount", "yad-yurtappdaemon-operator-test", "--namespace=" + ns});
+  return ParseObjects(plane_->Kubectl({"apply", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"},
+                                      Render(values, "yad", ns, "--show-only=templates/tests/test.yaml")));
+}
+
+std::vector<Json> OfKind(const std::vector<Json>& objects, const std::string& kind) {
+  std::vector<Json> found;
+  for (const Json& object : objects) {
+    if (StringAt(object, {"kind"}) == kind) found.push_back(object);
+  }
+  return found;
+}
+
+const Json& TheOne(const std::vector<Json>& objects, const std::string& kind, const std::string& name_ends) {
+  const Json* found = nullptr;
+  for (const Json& object : objects) {
+    if (StringAt(object, {"kind"}) != kind || !NameOf(object).ends_with(name_ends)) continue;
+    if (found != nullptr) throw TestFailure("two objects are a " + kind + " " + name_ends);
+    found = &object;
+  }
+  if (found == nullptr) throw TestFailure("no object is a " + kind + " " + name_ends);
+  return *found;
+}
+
+}  // namespace yad::testing

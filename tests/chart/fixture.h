@@ -1,0 +1,65 @@
+// One control plane without our CRDs for all tests of the chart; each test begins without any release.
+#ifndef TESTS_CHART_FIXTURE_H_
+#define TESTS_CHART_FIXTURE_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/chart_install.h"
+#include "tests/support/control_plane.h"
+#include "tests/support/kube.h"
+
+namespace yad::testing {
+
+inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                   "CustomResourceDefinition", false};
+inline const ResourceType kMutatingType{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                                        "MutatingWebhookConfiguration", false};
+inline const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                          "ValidatingWebhookConfiguration", false};
+inline const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
+
+inline constexpr char kDaemonCrd[] = "yurtappdaemons.apps.openyurt.io";
+inline constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
+
+class ChartTest : public ::testing::Test {
+ protected:
+  // Skips the test (fails it in CI) where the programs are missing.
+  void SetUp() override;
+  void TearDown() override;
+
+  ControlPlane& plane() const { return *plane_; }
+  const Helm& helm() const { return *helm_; }
+  Kube kube(const std::string& ns = kOperatorNamespace) const { return {plane_->client(), ns}; }
+
+  // A namespace of this name; it stays, because each test has its own names.
+  void MakeNamespace(const std::string& name, const Json& labels = Json::object()) const;
+  // What `helm template` renders with these values, as YAML.
+  std::string Render(const std::vector<std::string>& values, const std::string& release = "yad",
+                     const std::string& ns = kOperatorNamespace, const std::string& flag = "--no-hooks") const;
+  // The same as objects, after the apiserver has checked and defaulted them without keeping them.
+  std::vector<Json> Admitted(const std::vector<std::string>& values) const;
+  // The objects of `helm test`, in the same way; TestFailure if one is refused.
+  std::vector<Json> AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const;
+  void RemoveCrds() const;
+
+ private:
+  // What tests leave behind on purpose, or when they fail.
+  void RemoveCrdsAndRivals() const;
+
+  ControlPlane* plane_ = nullptr;
+  std::unique_ptr<Helm> helm_;
+};
+
+// The objects of that kind.
+std::vector<Json> OfKind(const std::vector<Json>& objects, const std::string& kind);
+const Json& TheOne(const std::vector<Json>& objects, const std::string& kind, const std::string& name_ends = "");
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CHART_FIXTURE_H_

@@ -1,0 +1,354 @@
+// helm install, upgrade and uninstall against a real control plane. No operator runs here: what it would write is
+// written by hand.
+#include <regex>
+
+#include "operator/api/well_known.h"
+#include "tests/chart/fixture.h"
+#include "tests/support/eventually.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// As OpenYurt's: without the fields that are ours, and kept by nobody's release.
+Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version, const Json& spec) {
+  const std::string plural = name.substr(0, name.find('.'));
+  const Json schema = {{"type", "object"}, {"properties", {{"spec", {{"type", "object"}, {"properties", spec}}}}}};
+  return {{"metadata", {{"name", name}}},
+          {"spec",
+           {{"group", "apps.openyurt.io"},
+            {"scope", kind == "NodePool" ? "Cluster" : "Namespaced"},
+            {"names", {{"kind", kind}, {"plural", plural}}},
+            {"versions",
+             {{{"name", version}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
+}
+
+const Json kAnything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+
+// The indented command of a text that contains these words, with all of its lines.
+std::string CommandIn(const std::string& text, const std::string& words) {
+  const auto at = text.find(words);
+  if (at == std::string::npos) throw TestFailure("no \"" + words + "\" in:\n" + text);
+  auto begin = text.rfind('\n', at) + 1;
+  while (begin > 1 && text[begin - 2] == '\\') begin = text.rfind('\n', begin - 2) + 1;
+  auto end = text.find('\n', at);
+  while (end != std::string::npos && text[end - 1] == '\\') end = text.find('\n', end + 1);
+  return text.substr(begin, end - begin);
+}
+
+class InstallTest : public ChartTest {
+ protected:
+  void InstallOpenYurtsCrds() {
+    kube().Create(kCrdType, OpenYurtsCrd(kPoolCrd, "NodePool", "v1beta2", {{"type", {{"type", "string"}}}}));
+    kube().Create(kCrdType, OpenYurtsCrd(kDaemonCrd, "YurtAppDaemon", "v1alpha1",
+                                         {{"selector", kAnything}, {"workloadTemplate", kAnything}}));
+    plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+  }
+
+  // A Deployment as OpenYurt's chart makes it; nothing runs in it.
+  void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
+    const Json labels = {{"app", "yurt-manager"}};
+    kube("kube-system")
+        .Create(kDeploymentType,
+                {{"metadata", {{"name", "yurt-manager"}}},
+                 {"spec",
+                  {{"replicas", 0},
+                   {"selector", {{"matchLabels", labels}}},
+                   {"template",
+                    {{"metadata", {{"labels", labels}}},
+                     {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
+  }
+
+  // What `helm install` would say; nothing is installed.
+  std::string Notes() { return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret"}); }
+
+  Json SpecOf(const std::string& crd) { return At(kube().Get(kCrdType, crd), "/spec"); }
+
+  bool Can(const ChartInstall& chart, const std::string& verb, const std::string& resource, const std::string& ns,
+           const std::string& name = "") {
+    std::vector<std::string> command = {"auth", "can-i", verb, resource + (name.empty() ? "" : "/" + name)};
+    if (!ns.empty()) command.push_back("--namespace=" + ns);
+    command.push_back("--as=system:serviceaccount:" + chart.ns() + ":" + chart.name());
+    return plane().TryKubectl(command).out == "yes\n";
+  }
+};
+
+TEST_F(InstallTest, ABareClusterGetsTheProjectsCrdsAndTheNotesNameTheNextCommand) {
+  plane().ApplyCrds();
+  const Json daemon_spec = SpecOf(kDaemonCrd);
+  const Json pool_spec = SpecOf(kPoolCrd);
+  RemoveCrds();
+
+  const ChartInstall chart(helm(), plane(), {"bare", "bare"});
+  EXPECT_EQ(SpecOf(kDaemonCrd), daemon_spec);
+  EXPECT_EQ(SpecOf(kPoolCrd), pool_spec);
+  EXPECT_THAT(chart.notes(), AllOf(HasSubstr("CRD " + std::string(kDaemonCrd) + ": installed. It stays"),
+                                   HasSubstr("CRD " + std::string(kPoolCrd) + ": installed. It stays"),
+                                   HasSubstr("helm test bare --namespace bare"), Not(HasSubstr("WARNING"))));
+  const ProcessResult next = helm().TryShell(CommandIn(chart.notes(), "get yurtappdaemons"));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+}
+
+TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
+  const Json resources = {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "50"}};
+  kube().Create(kNodeType,
+                {{"metadata", {{"name", "cloud"}}}, {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  MakeNamespace("wait", {{"pod-security.kubernetes.io/enforce", "restricted"}});
+  helm().Run({"install", "wait", helm().chart(), "--namespace=wait", "--wait", "--timeout=90s"});
+  for (const Json& pod : kube("wait").List(kPodType)) {
+    EXPECT_EQ(At(pod, "/spec/priorityClassName"), "system-cluster-critical");
+  }
+  helm().Run({"uninstall", "wait", "--namespace=wait", "--wait"});
+  kube().Delete(kNodeType, "cloud");
+}
+
+TEST_F(InstallTest, NoPodGoesToAnEdgeNode) {
+  const Json resources = {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "50"}};
+  kube().Create(kNodeType, {{"metadata", {{"name", "edge"}, {"labels", {{"openyurt.io/is-edge-worker", "true"}}}}},
+                            {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  const ChartInstall chart(helm(), plane(), {"edge", "edge"});
+  Eventually("the scheduler says why it places no pod", [&] {
+    const std::vector<Json> pods = kube("edge").List(kPodType);
+    return !pods.empty() && pods[0].dump().find("didn't match Pod's node affinity") != std::string::npos;
+  });
+  kube().Delete(kNodeType, "edge");
+}
+
+TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
+  InstallOpenYurtsCrds();
+  const Json daemon = kube().Get(kCrdType, kDaemonCrd);
+  const Json pool = kube().Get(kCrdType, kPoolCrd);
+
+  ChartInstall chart(helm(), plane(), {"taking", "taking"});
+  chart.Upgrade({"replicas=3"});
+  EXPECT_EQ(VersionOf(kube().Get(kCrdType, kDaemonCrd)), VersionOf(daemon));
+  EXPECT_EQ(VersionOf(kube().Get(kCrdType, kPoolCrd)), VersionOf(pool));
+  for (const char* crd : {kDaemonCrd, kPoolCrd}) {
+    EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(crd) +
+                                         ": was there already, and was left as it is, because "
+                                         "this release did not make it."));
+  }
+  EXPECT_THAT(chart.notes(),
+              AllOf(HasSubstr("It lacks spec.nodePools, spec.nodepoolSelector, spec.overrides, spec.paused"),
+                    HasSubstr("status.updateRevision")));
+
+  // The command of the notes, as it stands there.
+  const ProcessResult updated = helm().TryShell(CommandIn(chart.notes(), "kubectl apply --server-side"));
+  EXPECT_EQ(updated.exit_code, 0) << updated.err;
+  EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
+  EXPECT_EQ(VersionOf(kube().Get(kCrdType, kPoolCrd)), VersionOf(pool))
+      << "OpenYurt's NodePools would lose their version";
+  chart.Upgrade({});
+  EXPECT_THAT(chart.notes(), AllOf(HasSubstr("left as it is"), Not(HasSubstr("It lacks"))));
+
+  chart.Uninstall();
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+  EXPECT_TRUE(kube().Find(kCrdType, kPoolCrd));
+}
+
+TEST_F(InstallTest, TheNodePoolCrdCanBeLeftToOpenYurt) {
+  const ChartInstall chart(helm(), plane(), {"nopool", "nopool", {"crds.nodePool=false"}});
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+  EXPECT_FALSE(kube().Find(kCrdType, kPoolCrd));
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kPoolCrd) + ": is not there, and was not installed"));
+}
+
+TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
+  ChartInstall chart(helm(), plane(), {"upgrade", "upgrade"});
+  // An older version of this chart had fewer fields.
+  kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("overrides");
+  });
+  const std::string bundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t";
+  for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+    const Json patch = {{{"op", "add"}, {"path", "/webhooks/0/clientConfig/caBundle"}, {"value", bundle}}};
+    plane().Kubectl({"patch", type->resource, chart.name(), "--type=json", "--patch=" + patch.dump()});
+  }
+  const Json data = {{"ca.crt", bundle}, {"tls.crt", "eA=="}, {"tls.key", "eQ=="}};
+  kube("upgrade").MergePatch(kSecretType, chart.certificate_secret(), {{"data", data}});
+
+  const auto check = [&](const char* after) {
+    SCOPED_TRACE(after);
+    for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+      const Json configuration = kube().Get(*type, chart.name());
+      EXPECT_EQ(At(configuration, "/webhooks/0/clientConfig/caBundle"), bundle) << type->kind;
+      EXPECT_EQ(At(configuration, "/webhooks/0/timeoutSeconds"), 7) << type->kind;
+    }
+    EXPECT_EQ(At(kube("upgrade").Get(kSecretType, chart.certificate_secret()), "/data"), data);
+  };
+  chart.Upgrade({"webhook.timeoutSeconds=7", "webhook.namespaceSelector.matchLabels.a=b"});
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date."));
+  EXPECT_THAT(SpecOf(kDaemonCrd).dump(), HasSubstr("jsonPatches"));
+  check("helm upgrade");
+
+  // As tools do that render the chart and apply it; Helm 4 too.
+  for (const char* file : {"webhook", "certificate"}) {
+    const std::string rendered = Render({"webhook.timeoutSeconds=7"}, "upgrade", "upgrade",
+                                        "--show-only=templates/" + std::string(file) + ".yaml");
+    for (int i = 0; i < 2; ++i) {
+      plane().Kubectl({"apply", "--server-side", "--force-conflicts", "-f", "-"}, rendered);
+    }
+  }
+  check("kubectl apply --server-side");
+}
+
+TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
+  ChartInstall first(helm(), plane(), {"again", "again"});
+  plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+  kube().Create(kNodePoolType, {{"metadata", {{"name", "again"}}}});
+  first.Uninstall();
+  EXPECT_THAT(first.notes(), HasSubstr(kDaemonCrd));
+  EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
+  const std::string left =
+      plane().Kubectl({"get",
+                       "all,secrets,serviceaccounts,roles,rolebindings,pdb,clusterroles,clusterrolebindings,"
+                       "mutatingwebhookconfigurations,validatingwebhookconfigurations",
+                       "--namespace=again", "--output=name", "--selector=app.kubernetes.io/instance=again"});
+  EXPECT_EQ(left, "");
+
+  {
+    const ChartInstall second(helm(), plane(), {"again", "again"});
+    EXPECT_THAT(second.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date."));
+    EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
+  }
+  const ChartInstall third(helm(), plane(), {"other", "again"});
+  EXPECT_THAT(third.notes(), HasSubstr("was left as it is, because it belongs to release again in namespace again."));
+  EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
+  kube().Delete(kNodePoolType, "again");
+}
+
+TEST_F(InstallTest, WhoDoesNotKeepTheCrdsIsToldWhatThatMeans) {
+  ChartInstall chart(helm(), plane(), {"drop", "drop", {"crds.keep=false"}});
+  EXPECT_THAT(chart.notes(), HasSubstr("UNINSTALLING THIS RELEASE DELETES IT, AND ALL ITS OBJECTS"));
+  chart.Uninstall();
+  Eventually("the CRDs are gone",
+             [&] { return !kube().Find(kCrdType, kDaemonCrd) && !kube().Find(kCrdType, kPoolCrd); });
+}
+
+TEST_F(InstallTest, AReleaseTakesTheCrdsOverAsTheDocumentSays) {
+  InstallOpenYurtsCrds();
+  ChartInstall chart(helm(), plane(), {"yad", "yurtappdaemon-system"});
+  const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
+  for (const char* words : {"kubectl label crd", "kubectl annotate crd"}) {
+    const ProcessResult result = helm().TryShell(CommandIn(document, words));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  chart.Upgrade({});
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date. It stays"));
+  EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
+}
+
+TEST_F(InstallTest, NotesNameTheFlagThatSwitchesYurtManagersControllersOff) {
+  struct Case {
+    std::string image;
+    std::vector<std::string> args;
+    std::string flag;  // empty: nothing is to be done
+  };
+  const std::string off = "-yurt-app-daemon-controller,-yurt-app-overrider-controller,";
+  const std::vector<Case> cases = {
+      {"openyurt/yurt-manager:v1.6.1", {"--v=4", "--controllers=-nodelifecycle,*"}, off + "-nodelifecycle,*"},
+      {"example.org:5000/yurt-manager:v1.5.0", {"--controllers=*"}, off + "*"},
+      {"openyurt/yurt-manager:v1.4.4", {}, off + "*"},
+      {"openyurt/yurt-manager:latest", {"--controllers=*"}, off + "*"},
+      {"openyurt/yurt-manager:v1.3.4", {"--controllers=*"}, "-yurtappdaemon,*"},
+      {"openyurt/yurt-manager:v1.6.1",
+       {"--controllers=*,-yurtappdaemon"},
+       "-yurt-app-overrider-controller,*,-yurtappdaemon"},
+      {"openyurt/yurt-manager:v1.6.1",
+       {"--controllers=nodepool,yurtappdaemon"},
+       "-yurt-app-daemon-controller,nodepool,yurtappdaemon"},
+      {"openyurt/yurt-manager:v1.6.1", {"--controllers=" + off + "*"}, ""},
+      {"openyurt/yurt-manager:v1.6.1", {"--controllers=nodepool-controller"}, ""},
+      {"openyurt/yurt-manager:v1.7.0", {"--controllers=-nodelifecycle,*"}, ""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.image + " " + Json(c.args).dump());
+    InstallYurtManager(c.image, c.args);
+    const std::string notes = Notes();
+    if (c.flag.empty()) {
+      EXPECT_THAT(notes, Not(HasSubstr("WARNING")));
+    } else {
+      EXPECT_THAT(notes,
+                  AllOf(HasSubstr("\n  --controllers=" + c.flag + "\n"),
+                        HasSubstr("--set 'controllers=" + std::regex_replace(c.flag, std::regex(","), "\\,") + "'")));
+    }
+    kube("kube-system").Delete(kDeploymentType, "yurt-manager");
+  }
+}
+
+TEST_F(InstallTest, NotesNameAnybodyElsesWebhookForYurtAppDaemonsButNotOurOwn) {
+  const auto webhook = [](const std::string& resource) {
+    return Json{{"name", "mutate.apps.v1alpha1." + resource + ".openyurt.io"},
+                {"admissionReviewVersions", {"v1"}},
+                {"clientConfig", {{"service", {{"name", "manager"}, {"namespace", "rival"}, {"path", "/x"}}}}},
+                {"rules",
+                 {{{"apiGroups", {"apps.openyurt.io"}},
+                   {"apiVersions", {"v1alpha1"}},
+                   {"operations", {"CREATE"}},
+                   {"resources", {resource}}}}},
+                {"failurePolicy", "Ignore"},
+                {"sideEffects", "None"}};
+  };
+  kube().Create(kMutatingType, {{"metadata", {{"name", "rival"}}}, {"webhooks", {webhook("yurtappdaemons")}}});
+  kube().Create(kMutatingType, {{"metadata", {{"name", "harmless"}}}, {"webhooks", {webhook("yurtappsets")}}});
+  ChartInstall chart(helm(), plane(), {"rivals", "rivals"});
+  EXPECT_THAT(chart.notes(), AllOf(HasSubstr("WARNING: MutatingWebhookConfiguration rival reviews YurtAppDaemons too"),
+                                   HasSubstr("Service rival/manager"), Not(HasSubstr("harmless"))));
+  chart.Upgrade({});
+  EXPECT_THAT(chart.notes(), Not(HasSubstr("Configuration " + chart.name())));
+}
+
+TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
+  const ChartInstall chart(helm(), plane(), {"rights", "rights"});
+  const std::string lease = "yurtappdaemon-operator";
+  for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
+    EXPECT_TRUE(Can(chart, verb, "deployments.apps", "default")) << verb;
+    EXPECT_TRUE(Can(chart, verb, "statefulsets.apps", "default")) << verb;
+    EXPECT_FALSE(Can(chart, verb, "pods", "default")) << verb;
+    EXPECT_FALSE(Can(chart, verb, "configmaps", "default")) << verb;
+  }
+  EXPECT_TRUE(Can(chart, "update", "leases.coordination.k8s.io", "rights", lease));
+  EXPECT_FALSE(Can(chart, "update", "leases.coordination.k8s.io", "rights", "another"));
+  EXPECT_FALSE(Can(chart, "get", "leases.coordination.k8s.io", "default", lease));
+  EXPECT_TRUE(Can(chart, "watch", "secrets", "rights", chart.certificate_secret()));
+  EXPECT_FALSE(Can(chart, "watch", "secrets", "rights"));
+  EXPECT_FALSE(Can(chart, "get", "secrets", "default", chart.certificate_secret()));
+  EXPECT_TRUE(Can(chart, "update", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "", chart.name()));
+  EXPECT_FALSE(Can(chart, "update", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "", "another"));
+  EXPECT_FALSE(Can(chart, "delete", "validatingwebhookconfigurations.admissionregistration.k8s.io", "", chart.name()));
+  EXPECT_TRUE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", kDaemonCrd));
+  EXPECT_FALSE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", kPoolCrd));
+  EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
+}
+
+TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
+  MakeNamespace("watched");
+  const ChartInstall chart(helm(), plane(), {"narrow", "narrow", {"watchNamespace=watched"}});
+  EXPECT_TRUE(Can(chart, "create", "deployments.apps", "watched"));
+  EXPECT_FALSE(Can(chart, "create", "deployments.apps", "default"));
+  EXPECT_FALSE(Can(chart, "create", "deployments.apps", "narrow"));
+  EXPECT_TRUE(Can(chart, "watch", "yurtappdaemons.apps.openyurt.io", "watched"));
+  EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
+  EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
+}
+
+TEST_F(InstallTest, NamespaceAdministratorsMayWriteYurtAppDaemons) {
+  const ChartInstall chart(helm(), plane(), {"users", "users"});
+  plane().TryKubectl({"create", "rolebinding", "edit", "--clusterrole=edit", "--user=ann", "--namespace=users"});
+  plane().TryKubectl({"create", "rolebinding", "view", "--clusterrole=view", "--user=bob", "--namespace=users"});
+  const auto can = [&](const std::string& user, const std::string& verb, const std::string& ns) {
+    return plane()
+               .TryKubectl(
+                   {"auth", "can-i", verb, "yurtappdaemons.apps.openyurt.io", "--namespace=" + ns, "--as=" + user})
+               .out == "yes\n";
+  };
+  Eventually("the roles are aggregated", [&] { return can("ann", "create", "users") && can("bob", "watch", "users"); });
+  EXPECT_FALSE(can("bob", "create", "users"));
+  EXPECT_FALSE(can("ann", "create", "default"));
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,337 @@
+// What the chart renders, in the eyes of helm and of a real apiserver. Nothing is installed.
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "tests/chart/fixture.h"
+#include "tests/support/eventually.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+using Values = std::vector<std::string>;
+
+// Each option on its own, and what has to work together.
+const std::vector<Values> kMatrix = {
+    {},
+    {"nameOverride=other", "fullnameOverride=quite-another-name-of-forty-characters-x"},
+    {"image.registry=example.org:5000", "image.tag=v9", "imagePullSecrets[0].name=pull"},
+    {"image.digest=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
+    {"replicas=1", "podDisruptionBudget.enabled=false"},
+    {"podDisruptionBudget.maxUnavailable=50%"},
+    {"watchNamespace=default"},
+    {"workers=8", "kubeApi.qps=50", "kubeApi.burst=100", "log.level=debug", "log.format=json"},
+    {"extraArgs[0]=--kube-api-qps=5"},
+    {"resources=null", "priorityClassName=", "nodeSelector.disk=ssd", "podSecurityContext.runAsUser=null"},
+    {"tolerations[0].operator=Exists", "podAnnotations.a=b", "podLabels.c=d", "hostNetwork=true"},
+    {"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey=zone"},
+    {"topologySpreadConstraints[0].maxSkew=1", "topologySpreadConstraints[0].topologyKey=zone",
+     "topologySpreadConstraints[0].whenUnsatisfiable=ScheduleAnyway"},
+    {"serviceAccount.create=false", "serviceAccount.name=mine"},
+    {"serviceAccount.annotations.a=b", "rbac.create=false"},
+    {"rbac.aggregateToUserRoles=false", "health.port=10081", "metrics.port=10080", "webhook.port=10443"},
+    {"metrics.enabled=false"},
+    {"metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.labels.release=prometheus"},
+    {"metrics.prometheusRule.enabled=true", "metrics.prometheusRule.labels.release=prometheus"},
+    {"metrics.grafanaDashboard.enabled=true"},
+    {"webhook.enabled=false"},
+    {"webhook.failurePolicy=Ignore", "webhook.timeoutSeconds=30", "webhook.servicePort=8443"},
+    {"webhook.namespaceSelector.matchLabels.yad=yes", "watchNamespace=default"},
+    {"webhook.existingSecret=tls", "webhook.caBundle=-----BEGIN CERTIFICATE-----"},
+    {"certManager.enabled=true"},
+    {"certManager.enabled=true", "certManager.issuerRef.name=company", "certManager.issuerRef.kind=ClusterIssuer"},
+    {"networkPolicy.enabled=true"},
+    {"networkPolicy.enabled=true", "networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.name=monitoring",
+     "networkPolicy.egress[0].ports[0].port=443"},
+    {"crds.enabled=false"},
+    {"crds.nodePool=false", "crds.keep=false"},
+    {"watchNamespace=default", "webhook.enabled=false", "metrics.enabled=false", "crds.enabled=false"},
+};
+
+std::string Text(const Values& values) {
+  std::string text = "values:";
+  for (const std::string& value : values) text += " " + value;
+  return text;
+}
+
+class RenderTest : public ChartTest {};
+
+TEST_F(RenderTest, HelmLintFindsNothing) {
+  const ProcessResult result = helm().Try({"lint", "--strict", "--kube-version", "1.34.0", helm().chart()});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, Not(HasSubstr("[WARNING]")));
+}
+
+TEST_F(RenderTest, EveryCombinationOfValuesRendersWhatTheApiserverTakes) {
+  for (const Values& values : kMatrix) {
+    SCOPED_TRACE(Text(values));
+    std::vector<Json> objects;
+    ASSERT_NO_THROW(objects = Admitted(values));
+    EXPECT_EQ(OfKind(objects, "Deployment").size(), 1u);
+  }
+}
+
+TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
+  const std::vector<std::pair<Values, std::vector<std::string>>> cases = {
+      {{"replicas=-1"}, {"/replicas", "want 0"}},
+      {{"replicas=two"}, {"/replicas", "want integer"}},
+      {{"replica=3"}, {"'replica' not allowed"}},
+      {{"webhook.certDir=/certs"}, {"/webhook", "'certDir' not allowed"}},
+      {{"image.pullPolicy=Sometimes"}, {"/image/pullPolicy", "'Always', 'IfNotPresent', 'Never'"}},
+      {{"image.digest=sha256:12"}, {"/image/digest", "pattern"}},
+      {{"image.repository="}, {"/image/repository", "minLength"}},
+      {{"imagePullSecrets[0]=name"}, {"/imagePullSecrets/0", "want object"}},
+      {{"watchNamespace=A_b"}, {"/watchNamespace", "pattern"}},
+      {{"fullnameOverride=a.b"}, {"/fullnameOverride", "pattern"}},
+      {{"workers=65"}, {"/workers", "want 64"}},
+      {{"workers=0"}, {"/workers", "want 1"}},
+      {{"kubeApi.qps=-5"}, {"/kubeApi/qps", "want 0"}},
+      {{"kubeApi.burst=5"}, {"kubeApi.burst has no effect without kubeApi.qps"}},
+      {{"log.level=trace"}, {"/log/level", "'debug', 'info', 'warn', 'error'"}},
+      {{"log.format=xml"}, {"/log/format", "'text', 'json'"}},
+      {{"extraArgs[0]=workers"}, {"/extraArgs/0", "pattern"}},
+      {{"podAnnotations.a=1"}, {"/podAnnotations/a", "want string"}},
+      {{"podDisruptionBudget.maxUnavailable=5x"}, {"/podDisruptionBudget/maxUnavailable", "pattern"}},
+      {{"hostNetwork=maybe"}, {"/hostNetwork", "want boolean"}},
+      {{"health.port=0"}, {"/health/port", "want 1"}},
+      {{"metrics.port=65536"}, {"/metrics/port", "want 65,535"}},
+      {{"metrics.serviceMonitor.interval=often"}, {"/metrics/serviceMonitor/interval", "pattern"}},
+      {{"webhook.failurePolicy=fail"}, {"/webhook/failurePolicy", "'Fail', 'Ignore'"}},
+      {{"webhook.timeoutSeconds=31"}, {"/webhook/timeoutSeconds", "want 30"}},
+      {{"webhook.namespaceSelector.labels.a=b"}, {"/webhook/namespaceSelector", "'labels' not allowed"}},
+      {{"webhook.namespaceSelector.matchExpressions[0].key=a"}, {"/matchExpressions/0", "operator"}},
+      {{"webhook.certificateValidity=1y"}, {"/webhook/certificateValidity", "pattern"}},
+      {{"webhook.caBundle=ca.crt"}, {"/webhook/caBundle", "BEGIN CERTIFICATE"}},
+      {{"webhook.existingSecret=tls"}, {"webhook.caBundle is empty", "--set-file webhook.caBundle"}},
+      {{"webhook.caBundle=-----BEGIN CERTIFICATE-----"}, {"webhook.caBundle is set without webhook.existingSecret"}},
+      {{"certManager.enabled=true", "webhook.existingSecret=tls"},
+       {"certManager.enabled and webhook.existingSecret exclude each other"}},
+      {{"certManager.issuerRef.issuer=x"}, {"/certManager/issuerRef", "'issuer' not allowed"}},
+      {{"crds.keep=yes"}, {"/crds/keep", "want boolean"}},
+      {{"test.image.tag="}, {"/test/image/tag", "minLength"}},
+  };
+  for (const auto& [values, words] : cases) {
+    SCOPED_TRACE(Text(values));
+    std::vector<std::string> command = {"template", "yad", helm().chart(), "--kube-version", "1.34.0"};
+    for (const std::string& value : values) command.insert(command.end(), {"--set", value});
+    const ProcessResult result = helm().Try(command);
+    EXPECT_NE(result.exit_code, 0);
+    for (const std::string& word : words) EXPECT_THAT(result.err, HasSubstr(word));
+  }
+}
+
+TEST_F(RenderTest, KubernetesThatIsTooOldIsRefused) {
+  const ProcessResult result = helm().Try({"template", "yad", helm().chart(), "--kube-version", "1.29.9"});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr(">=1.30.0"));
+}
+
+TEST_F(RenderTest, NoRoleOfTheOperatorHasAWildcard) {
+  for (const Values& values : kMatrix) {
+    SCOPED_TRACE(Text(values));
+    const std::vector<Json> objects = Admitted(values);
+    for (const char* kind : {"ClusterRole", "Role"}) {
+      for (const Json& role : OfKind(objects, kind)) {
+        for (const Json& rule : role.at("rules")) EXPECT_THAT(rule.dump(), Not(HasSubstr("*"))) << NameOf(role);
+      }
+    }
+  }
+}
+
+TEST_F(RenderTest, SecretsAreReadByNameAndInTheOperatorsNamespaceAlone) {
+  for (const Values& values : kMatrix) {
+    SCOPED_TRACE(Text(values));
+    const std::vector<Json> objects = Admitted(values);
+    for (const char* kind : {"ClusterRole", "Role"}) {
+      for (const Json& role : OfKind(objects, kind)) {
+        for (const Json& rule : role.at("rules")) {
+          if (rule.at("resources") != Json{"secrets"}) continue;
+          EXPECT_EQ(At(role, "/metadata/namespace"), kOperatorNamespace) << NameOf(role);
+          EXPECT_TRUE(rule.contains("resourceNames") || rule.at("verbs") == Json{"create"}) << rule;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(RenderTest, WithoutRbacNothingIsBoundAndNoOptionMeansNoObject) {
+  const std::vector<Json> objects =
+      Admitted({"rbac.create=false", "crds.enabled=false", "metrics.enabled=false", "webhook.enabled=false"});
+  std::vector<std::string> kinds;
+  for (const Json& object : objects) {
+    kinds.push_back(StringAt(object, {"kind"}));
+  }
+  EXPECT_THAT(kinds, UnorderedElementsAre("Deployment", "PodDisruptionBudget", "ServiceAccount"));
+}
+
+TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
+  MakeNamespace("restricted", {{"pod-security.kubernetes.io/enforce", "restricted"},
+                               {"pod-security.kubernetes.io/warn", "restricted"}});
+  const auto warnings = [&](const Values& values) {
+    const ProcessResult result =
+        plane().TryKubectl({"create", "--dry-run=server", "-f", "-"}, Render(values, "yad", "restricted"));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  for (const Values& values : std::vector<Values>{{}, {"certManager.enabled=true"}, {"webhook.enabled=false"}}) {
+    SCOPED_TRACE(Text(values));
+    EXPECT_THAT(warnings(values), Not(HasSubstr("PodSecurity")));
+    EXPECT_NO_THROW(AdmittedTest(values, "restricted"));
+  }
+  // The oracle sees what it should see.
+  const Values wrong = {"securityContext.capabilities=null"};
+  EXPECT_THAT(warnings(wrong), HasSubstr("would violate PodSecurity \"restricted:latest\""));
+  EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
+}
+
+TEST_F(RenderTest, TheDeploymentIsAsHardAsTheIssueAsks) {
+  const Json pod = At(TheOne(Admitted({}), "Deployment"), "/spec/template/spec");
+  EXPECT_EQ(At(pod, "/securityContext/runAsNonRoot"), true);
+  EXPECT_EQ(At(pod, "/securityContext/runAsUser"), 65532);
+  EXPECT_EQ(At(pod, "/securityContext/seccompProfile/type"), "RuntimeDefault");
+  EXPECT_EQ(At(pod, "/priorityClassName"), "system-cluster-critical");
+  EXPECT_EQ(
+      At(pod, "/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution/0/podAffinityTerm"),
+      (Json{{"topologyKey", "kubernetes.io/hostname"},
+            {"labelSelector",
+             {{"matchLabels",
+               {{"app.kubernetes.io/name", "yurtappdaemon-operator"}, {"app.kubernetes.io/instance", "yad"}}}}}}));
+  const Json container = At(pod, "/containers/0");
+  EXPECT_EQ(At(container, "/securityContext/readOnlyRootFilesystem"), true);
+  EXPECT_EQ(At(container, "/securityContext/allowPrivilegeEscalation"), false);
+  EXPECT_EQ(At(container, "/securityContext/capabilities"), (Json{{"drop", {"ALL"}}}));
+  EXPECT_EQ(At(container, "/livenessProbe/httpGet/path"), "/healthz");
+  EXPECT_EQ(At(container, "/readinessProbe/httpGet/path"), "/readyz");
+  EXPECT_FALSE(At(container, "/resources/requests").empty());
+}
+
+TEST_F(RenderTest, OnlyTheReplicasAreEndpointsOfTheServices) {
+  const std::vector<Json> objects = Admitted({});
+  const std::vector<Json> tests = AdmittedTest({}, kOperatorNamespace);
+  const Json& test_pod = TheOne(tests, "Pod");
+  for (const Json& service : OfKind(objects, "Service")) {
+    const Json selector = At(service, "/spec/selector");
+    EXPECT_TRUE(selector == At(TheOne(objects, "Deployment"), "/spec/template/metadata/labels"));
+    Json labels = At(test_pod, "/metadata/labels");
+    labels.update(selector);
+    EXPECT_NE(labels, At(test_pod, "/metadata/labels")) << "the pod of helm test would get admission reviews";
+  }
+}
+
+TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTheOperator) {
+  const std::vector<Json> objects = Admitted({"webhook.namespaceSelector.matchLabels.yad=yes", "watchNamespace=default",
+                                              "webhook.timeoutSeconds=7", "webhook.servicePort=8443"});
+  for (const auto& [kind, verb] :
+       {std::pair{"MutatingWebhookConfiguration", "mutate"}, {"ValidatingWebhookConfiguration", "validate"}}) {
+    const Json& configuration = TheOne(objects, kind);
+    ASSERT_EQ(configuration.at("webhooks").size(), 1u);
+    const Json& webhook = configuration.at("webhooks")[0];
+    EXPECT_EQ(webhook.at("name"), std::string(verb) + ".apps.v1alpha1.yurtappdaemon.openyurt.io");
+    EXPECT_EQ(webhook.at("clientConfig"),
+              (Json{{"service",
+                     {{"name", "yad-yurtappdaemon-operator-webhook"},
+                      {"namespace", kOperatorNamespace},
+                      {"path", "/" + std::string(verb) + "-apps-openyurt-io-v1alpha1-yurtappdaemon"},
+                      {"port", 8443}}}}));
+    EXPECT_EQ(webhook.at("rules"), (Json{{{"apiGroups", {"apps.openyurt.io"}},
+                                          {"apiVersions", {"v1alpha1"}},
+                                          {"operations", {"CREATE", "UPDATE"}},
+                                          {"resources", {"yurtappdaemons"}},
+                                          {"scope", "Namespaced"}}}));
+    EXPECT_EQ(webhook.at("failurePolicy"), "Fail");
+    EXPECT_EQ(webhook.at("matchPolicy"), "Equivalent");
+    EXPECT_EQ(webhook.at("sideEffects"), "None");
+    EXPECT_EQ(webhook.at("timeoutSeconds"), 7);
+    EXPECT_EQ(webhook.at("namespaceSelector"),
+              (Json{{"matchLabels", {{"yad", "yes"}}},
+                    {"matchExpressions",
+                     {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"default"}}}}}}));
+  }
+}
+
+TEST_F(RenderTest, CertManagersCertificateIsInjectedMountedAndServed) {
+  const std::vector<Json> objects = Admitted({"certManager.enabled=true"});
+  const Json& leaf = TheOne(objects, "Certificate", "-webhook");
+  const std::string name = std::string(kOperatorNamespace) + "/" + NameOf(leaf);
+  for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
+    const Json annotations = At(TheOne(objects, kind), "/metadata/annotations");
+    EXPECT_EQ(annotations.at("cert-manager.io/inject-ca-from"), name);
+  }
+  const Json pod = At(TheOne(objects, "Deployment"), "/spec/template/spec");
+  EXPECT_EQ(At(pod, "/volumes/0/secret/secretName"), At(leaf, "/spec/secretName"));
+  EXPECT_EQ(At(pod, "/containers/0/volumeMounts/0/mountPath"), "/webhook-certificate");
+  EXPECT_THAT(At(pod, "/containers/0/args"),
+              AllOf(Contains("--webhook-cert-dir=/webhook-certificate"),
+                    Not(Contains("--webhook-cert-secret=yad-yurtappdaemon-operator-webhook"))));
+  EXPECT_THAT(OfKind(objects, "Secret"), IsEmpty());
+  EXPECT_EQ(At(leaf, "/spec/dnsNames/0"),
+            "yad-yurtappdaemon-operator-webhook." + std::string(kOperatorNamespace) + ".svc");
+}
+
+TEST_F(RenderTest, ACertificateOfSomebodyElseIsMountedAndItsCaIsTrusted) {
+  const std::vector<Json> objects =
+      Admitted({"webhook.existingSecret=tls", "webhook.caBundle=-----BEGIN CERTIFICATE-----"});
+  const Json pod = At(TheOne(objects, "Deployment"), "/spec/template/spec");
+  EXPECT_EQ(At(pod, "/volumes/0/secret/secretName"), "tls");
+  for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
+    EXPECT_EQ(At(TheOne(objects, kind), "/webhooks/0/clientConfig/caBundle"), "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t");
+  }
+  EXPECT_THAT(OfKind(objects, "Secret"), IsEmpty());
+}
+
+// Names of metrics in expressions: what is no function, keyword or label.
+std::set<std::string> MetricsIn(const std::string& text) {
+  std::set<std::string> names;
+  const std::regex name("\\b([a-z_]+(?:_total|_status|_bucket|_depth|_pools|_bytes|_seconds))\\b");
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+    std::string found = (*at)[1];
+    if (found.ends_with("_bucket")) found.resize(found.size() - std::string("_bucket").size());
+    names.insert(found);
+  }
+  return names;
+}
+
+TEST_F(RenderTest, AlertsAndDashboardAskForMetricsThatExist) {
+  const std::vector<Json> objects =
+      Admitted({"metrics.prometheusRule.enabled=true", "metrics.grafanaDashboard.enabled=true"});
+  std::string expressions;
+  for (const Json& rule : At(TheOne(objects, "PrometheusRule"), "/spec/groups/0/rules")) {
+    expressions += rule.at("expr").get<std::string>() + "\n";
+  }
+  const Json dashboard =
+      Json::parse(TheOne(objects, "ConfigMap").at("data").at("yurtappdaemon-operator.json").get<std::string>());
+  for (const Json& panel : dashboard.at("panels")) {
+    for (const Json& target : panel.at("targets")) expressions += target.at("expr").get<std::string>() + "\n";
+  }
+  const std::set<std::string> names = MetricsIn(expressions);
+  EXPECT_GE(names.size(), 9u);
+  std::string sources;
+  for (const char* folder : {"/operator", "/webhook"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(YAD_SOURCE_DIR + std::string(folder))) {
+      if (file.is_regular_file()) sources += ReadFile(file.path());
+    }
+  }
+  for (const std::string& name : names) EXPECT_THAT(sources, HasSubstr("\"" + name + "\""));
+}
+
+TEST_F(RenderTest, EveryFlagIsOneThatTheOperatorKnows) {
+  const ProcessResult help = RunProcess({YAD_OPERATOR_BINARY, "--help"});
+  ASSERT_EQ(help.exit_code, 0);
+  for (const Values& values : kMatrix) {
+    SCOPED_TRACE(Text(values));
+    for (const Json& arg : At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec/containers/0/args")) {
+      const std::string flag = arg.get<std::string>().substr(0, arg.get<std::string>().find('='));
+      EXPECT_TRUE(std::regex_search(help.out, std::regex(flag + "[ ,=]"))) << flag;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,45 @@
+// An operator that serves the admission webhooks of its test's namespace, and three pools.
+#ifndef TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
+#define TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
+
+#include <memory>
+
+#include "tests/cluster/fixture.h"
+#include "tests/support/webhook_setup.h"
+
+namespace yad::testing {
+
+inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
+
+class WebhookTest : public ClusterTest {
+ protected:
+  // Pools shop-a and shop-b (label example.com/tier: shop), office (Cloud, tier office); headless Services "headless"
+  // and "headless-too".
+  void SetUp() override {
+    ClusterTest::SetUp();
+    if (!HasControlPlane()) return;
+    AddPoolNamed("shop-a", Json::object(), {{"example.com/tier", "shop"}});
+    AddPoolNamed("shop-b", Json::object(), {{"example.com/tier", "shop"}});
+    AddPoolNamed("office", {{"type", "Cloud"}}, {{"example.com/tier", "office"}});
+    for (const char* name : {"headless", "headless-too"}) {
+      kube().Create(kServiceType, {{"metadata", {{"name", name}}},
+                                   {"spec", {{"clusterIP", "None"}, {"selector", {{"app", "web"}}}}}});
+    }
+    webhooks_ = std::make_unique<WebhookSetup>(kube(), plane().dir());
+    StartOperator(webhooks_->flags());
+    webhooks_->Install();
+  }
+  void TearDown() override {
+    webhooks_.reset();  // first: without an operator they would refuse even the cleaning up
+    ClusterTest::TearDown();
+  }
+
+  WebhookSetup& webhooks() { return *webhooks_; }
+
+ private:
+  std::unique_ptr<WebhookSetup> webhooks_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_WEBHOOK_FIXTURE_H_

@@ -1,0 +1,51 @@
+// The admission webhooks of an operator on this machine, for one namespace of a test.
+#ifndef TESTS_SUPPORT_WEBHOOK_SETUP_H_
+#define TESTS_SUPPORT_WEBHOOK_SETUP_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/support/kube.h"
+#include "tests/support/test_pki.h"
+
+namespace yad::testing {
+
+inline const ResourceType kMutatingWebhookConfigurationType{
+    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
+inline const ResourceType kValidatingWebhookConfigurationType{
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
+
+// An object with this label goes past the webhooks, as if it had been stored before they came. What takes the label
+// away does not: the apiserver asks where either the old or the new object is meant.
+inline constexpr char kUncheckedLabel[] = "test/unchecked";
+
+// A certificate in files, a port, and both configurations, named after the namespace. Not thread-safe.
+class WebhookSetup {
+ public:
+  // Writes tls.crt and tls.key into `dir`/webhook-NAMESPACE. `kube` must outlive this.
+  WebhookSetup(const Kube& kube, const std::string& dir);
+  ~WebhookSetup();  // uninstalls
+  WebhookSetup(const WebhookSetup&) = delete;
+  WebhookSetup& operator=(const WebhookSetup&) = delete;
+
+  // For the operator.
+  std::vector<std::string> flags() const;
+  // Makes the configurations (failurePolicy Fail), once the operator is ready, and waits until the apiserver asks.
+  void Install();
+  void Uninstall();
+
+  int port() const { return port_; }
+  const std::string& ca_pem() const { return ca_.cert_pem(); }
+
+ private:
+  const Kube& kube_;
+  const std::string name_;
+  const std::string dir_;
+  const int port_;
+  const TestCa ca_;
+  bool installed_ = false;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_WEBHOOK_SETUP_H_

@@ -1,0 +1,258 @@
+#include "webhook/admission_handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "operator/base/metrics.h"
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class AdmissionHandlerTest : public ::testing::Test {
+ protected:
+  AdmissionHandlerTest() {
+    world_.SetDaemons({});
+    world_.SetPoolNames({"a"});
+    world_.SetDeployments({});
+    world_.SetStatefulSets({});
+  }
+
+  HttpsReply Post(const std::string& path, const std::string& body) {
+    return handler_({"POST", path + "?timeout=10s", "application/json", body});
+  }
+  // The response of a review that was answered with 200.
+  Json Review(const std::string& path, const AdmissionRequest& request) {
+    const HttpsReply reply = Post(path, ReviewJson(request).dump());
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    EXPECT_EQ(reply.content_type, "application/json");
+    const Json review = Json::parse(reply.body);
+    EXPECT_EQ(review["kind"], "AdmissionReview");
+    EXPECT_EQ(review["apiVersion"], "admission.k8s.io/v1");
+    EXPECT_EQ(review["response"]["uid"], request.uid);
+    return review["response"];
+  }
+  Json Validate(const AdmissionRequest& request) { return Review(kValidatePath, request); }
+  Json Mutate(const AdmissionRequest& request) { return Review(kMutatePath, request); }
+
+  AdmissionWorld world_;
+  HttpsServer::Handler handler_ = MakeAdmissionHandler(world_.client, world_.stores(), world_.clock);
+};
+
+TEST_F(AdmissionHandlerTest, EachPathDoesItsOwn) {
+  Json object = DaemonJson();
+  const Json mutated = Mutate(CreateRequest(object));
+  EXPECT_EQ(mutated["allowed"], true);
+  EXPECT_EQ(mutated["patchType"], "JSONPatch");
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty()) << "defaulting asks nobody";
+  object["spec"]["revisionHistoryLimit"] = 1;
+  EXPECT_FALSE(Mutate(CreateRequest(object)).contains("patch"));
+
+  EXPECT_EQ(Validate(CreateRequest(object))["allowed"], true);
+  object["spec"]["paused"] = 1;
+  const Json refused = Validate(CreateRequest(object));
+  EXPECT_EQ(refused["allowed"], false);
+  EXPECT_EQ(refused["status"]["code"], 422);
+  EXPECT_FALSE(refused.contains("patch"));
+}
+
+TEST_F(AdmissionHandlerTest, WhatIsNoReviewIsAnsweredWithAStatusThatSaysSo) {
+  for (const char* body :
+       {"", "{", "[]", "null", "\xff", "{\"kind\": \"AdmissionReview\"}",
+        R"({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1"}})",
+        R"({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {}})",
+        R"({"kind": "Pod", "apiVersion": "v1"})"}) {
+    for (const char* path : {kMutatePath, kValidatePath}) {
+      const HttpsReply reply = Post(path, body);
+      EXPECT_EQ(reply.status, 400) << body;
+      EXPECT_THAT(reply.body, Not(IsEmpty()));
+    }
+  }
+  const std::string good = ReviewJson(CreateRequest(DaemonJson())).dump();
+  EXPECT_EQ(handler_({"GET", kValidatePath, "application/json", ""}).status, 405);
+  EXPECT_EQ(handler_({"POST", kValidatePath, "text/yaml", good}).status, 415);
+  EXPECT_EQ(handler_({"POST", kValidatePath, "Application/JSON ; charset=utf-8", good}).status, 200);
+  EXPECT_EQ(handler_({"POST", std::string(kValidatePath) + "/", "application/json", good}).status, 404);
+  EXPECT_EQ(handler_({"POST", "/", "application/json", good}).status, 404);
+}
+
+TEST_F(AdmissionHandlerTest, AnotherKindIsDeniedWithTheMend) {
+  AdmissionRequest pod = CreateRequest(DaemonJson());
+  pod.group = "";
+  pod.version = "v1";
+  pod.kind = "Pod";
+  pod.resource = "pods";
+  AdmissionRequest future = CreateRequest(DaemonJson());
+  future.version = "v9";
+  for (const AdmissionRequest& request : {pod, future}) {
+    for (const char* path : {kMutatePath, kValidatePath}) {
+      const Json response = Review(path, request);
+      EXPECT_EQ(response["allowed"], false);
+      EXPECT_EQ(response["status"]["code"], 400);
+      EXPECT_THAT(StringAt(response, {"status", "message"}),
+                  HasSubstr("correct the rules of its webhook configuration"));
+    }
+  }
+}
+
+TEST_F(AdmissionHandlerTest, DeletionsAndSubresourcesAreNotJudged) {
+  Json faulty = DaemonJson();
+  faulty["spec"] = 1;
+  AdmissionRequest deletion = CreateRequest(nullptr);
+  deletion.operation = "DELETE";
+  deletion.old_object = faulty;
+  AdmissionRequest status = UpdateRequest(faulty, DaemonJson());
+  status.subresource = "status";
+  AdmissionRequest connect = CreateRequest(faulty);
+  connect.operation = "CONNECT";
+  for (const AdmissionRequest& request : {deletion, status, connect}) {
+    EXPECT_EQ(Validate(request)["allowed"], true);
+    EXPECT_EQ(Mutate(request), Json({{"uid", request.uid}, {"allowed", true}}));
+  }
+}
+
+TEST_F(AdmissionHandlerTest, ARequestWithoutItsObjectIsDenied) {
+  for (const Json& object : {Json(), Json(1), Json::array()}) {
+    AdmissionRequest request = CreateRequest(nullptr);
+    request.object = object;
+    EXPECT_EQ(Validate(request)["status"]["code"], 400);
+    EXPECT_EQ(Mutate(request)["status"]["code"], 400);
+    EXPECT_EQ(Validate(UpdateRequest(DaemonJson(), object))["status"]["code"], 400);
+  }
+}
+
+TEST_F(AdmissionHandlerTest, ADryRunOfTheCallerIsTreatedAlike) {
+  AdmissionRequest request = CreateRequest(DaemonJson());
+  request.dry_run = true;
+  EXPECT_EQ(Validate(request)["allowed"], true);
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
+}
+
+TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
+  struct Case {
+    std::string query;
+    int seconds;
+  };
+  for (const auto& [query, seconds] : {Case{"?timeout=4s", 2}, Case{"?x=1&timeout=8000ms", 4}, Case{"", 5},
+                                       Case{"?timeout=nonsense", 5}, Case{"?timeout=90s", 15}}) {
+    SCOPED_TRACE(query);
+    AdmissionWorld world;
+    world.SetPoolNames({"a"});
+    const auto handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
+    // The cluster answers, but the StatefulSet's Service is asked for after that: by then the time is over, or not.
+    const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+    const std::string body = ReviewJson(CreateRequest(object)).dump();
+    const auto services_asked = [&](Duration dry_run) {
+      world.clock.Advance(std::chrono::hours(1));  // nothing is remembered
+      world.OnAsk([&, dry_run](const Asked& asked) -> Result<HttpResponse> {
+        if (asked.method == "POST") world.clock.Advance(dry_run);
+        return JsonResponse(asked.body.is_null() ? Json::object() : asked.body, 200);
+      });
+      EXPECT_EQ(handler({"POST", kValidatePath + query, "application/json", body}).status, 200);
+      int count = 0;
+      for (const Asked& asked : world.TakeAsked()) count += asked.method == "GET";
+      return count;
+    };
+    EXPECT_EQ(services_asked(std::chrono::seconds(seconds) - std::chrono::milliseconds(1)), 1);
+    EXPECT_EQ(services_asked(std::chrono::seconds(seconds)), 0);
+  }
+}
+
+TEST_F(AdmissionHandlerTest, RequestsAreCountedAsControllerRuntimeCountsThem) {
+  const auto count = [](const std::string& code) {
+    return metrics::GetCounter("controller_runtime_webhook_requests_total", "",
+                               {{"webhook", kValidatePath}, {"code", code}})
+        .Value();
+  };
+  const double good = count("200"), bad = count("400"), failed = count("500");
+  Validate(CreateRequest(DaemonJson()));
+  Post(kValidatePath, "{");
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> { throw std::runtime_error("out of something"); });
+  EXPECT_THROW(Post(kValidatePath, ReviewJson(CreateRequest(DaemonJson("app:2"))).dump()), std::runtime_error);
+  EXPECT_EQ(count("200"), good + 1);
+  EXPECT_EQ(count("400"), bad + 1);
+  EXPECT_EQ(count("500"), failed + 1);
+  EXPECT_EQ(
+      metrics::GetGauge("controller_runtime_webhook_requests_in_flight", "", {{"webhook", kValidatePath}}).Value(), 0);
+  EXPECT_THAT(metrics::Render(), HasSubstr("controller_runtime_webhook_latency_seconds_bucket"));
+}
+
+// Changes a random place of a review, mostly of its objects, into something else.
+void Spoil(Json& review, std::mt19937& random) {
+  Json* at = &review;
+  if (random() % 6 != 0 && review["request"].is_object()) {
+    at = &review["request"][random() % 4 == 0 ? "oldObject" : "object"];
+  }
+  do {
+    if (!at->is_structured() || at->empty()) break;
+    auto child = at->begin();
+    std::advance(child, random() % at->size());
+    at = &*child;
+  } while (random() % 6 != 0);
+  const Json values[] = {nullptr,
+                         -1,
+                         1.5,
+                         true,
+                         "text",
+                         "",
+                         Json::array(),
+                         Json::array({1, nullptr}),
+                         Json::object(),
+                         {{"k", 1}},
+                         18446744073709551615ULL};
+  *at = values[random() % 11];
+}
+
+TEST_F(AdmissionHandlerTest, WhateverIsSpoiltInAReviewThereIsAnAnswer) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = R"([{"pools": ["a", "-b"], "replicas": 1, "images": [{"name": "main", "image": "x"}],
+      "patch": {"spec": {"minReadySeconds": 1}}, "jsonPatches": [{"op": "add", "path": "/spec/paused", "value": true}]},
+      {"nodepoolSelector": {"matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]}, "replicas": 2}])"_json;
+  object["spec"]["nodePools"] = R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})"_json;
+  Json changed = object;
+  changed["spec"]["paused"] = true;
+  PodSpecOf(TemplateOf(changed))["containers"][0]["image"] = "app:2";
+  const Json reviews[] = {ReviewJson(CreateRequest(object)), ReviewJson(UpdateRequest(changed, object))};
+  std::mt19937 random(20261121);
+  std::map<int, int> statuses;
+  for (int i = 0; i < 1000; ++i) {
+    Json review = reviews[i % 2];
+    for (unsigned spoilt = random() % 3; spoilt < 3; ++spoilt) Spoil(review, random);
+    for (const char* path : {kMutatePath, kValidatePath}) {
+      HttpsReply reply;
+      ASSERT_NO_THROW(reply = Post(path, review.dump())) << review;
+      ++statuses[reply.status];
+      if (reply.status == 200) {
+        ASSERT_TRUE(Json::parse(reply.body)["response"]["allowed"].is_boolean());
+      }
+    }
+  }
+  EXPECT_EQ(statuses.size(), 2U);
+  EXPECT_GT(statuses[200], 500);
+  EXPECT_GT(statuses[400], 50);
+}
+
+TEST_F(AdmissionHandlerTest, SeveralAreAnsweredAtOnce) {
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < 25; ++i) {
+        Json object = DaemonJson("app:" + std::to_string(i * 4 + t));
+        EXPECT_EQ(Validate(CreateRequest(object))["allowed"], true);
+        EXPECT_TRUE(Mutate(CreateRequest(object)).contains("patch"));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing

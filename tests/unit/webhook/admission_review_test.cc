@@ -1,0 +1,159 @@
+#include "webhook/admission_review.h"
+
+#include <gtest/gtest.h>
+
+#include "operator/api/field_error.h"
+#include "operator/client/base64.h"
+
+namespace yad {
+namespace {
+
+// As kube-apiserver sends it.
+Json Review() {
+  return R"({
+    "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1",
+    "request": {
+      "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
+      "kind": {"group": "apps.openyurt.io", "version": "v1alpha1", "kind": "YurtAppDaemon"},
+      "resource": {"group": "apps.openyurt.io", "version": "v1alpha1", "resource": "yurtappdaemons"},
+      "requestKind": {"group": "apps.openyurt.io", "version": "v1alpha1", "kind": "YurtAppDaemon"},
+      "name": "web", "namespace": "shop", "operation": "UPDATE",
+      "userInfo": {"username": "admin", "groups": ["system:authenticated"]},
+      "object": {"spec": {"a": 1}}, "oldObject": {"spec": {"a": 2}}, "dryRun": true,
+      "options": {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}
+    }})"_json;
+}
+
+Json Answered(const AdmissionAnswer& answer) { return Json::parse(MakeAdmissionReview("the-uid", answer)); }
+
+TEST(AdmissionReviewTest, ReadsWhatAnApiserverSends) {
+  const auto request = ParseAdmissionReview(Review().dump());
+  ASSERT_TRUE(request) << request.error().ToString();
+  EXPECT_EQ(request->uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
+  EXPECT_EQ(request->operation, "UPDATE");
+  EXPECT_EQ(request->group, "apps.openyurt.io");
+  EXPECT_EQ(request->version, "v1alpha1");
+  EXPECT_EQ(request->kind, "YurtAppDaemon");
+  EXPECT_EQ(request->resource, "yurtappdaemons");
+  EXPECT_EQ(request->subresource, "");
+  EXPECT_EQ(request->key, (ObjectKey{"shop", "web"}));
+  EXPECT_TRUE(request->dry_run);
+  EXPECT_EQ(request->object, R"({"spec": {"a": 1}})"_json);
+  EXPECT_EQ(request->old_object, R"({"spec": {"a": 2}})"_json);
+}
+
+TEST(AdmissionReviewTest, AbsentObjectsAndNamesAreEmpty) {
+  Json review = Review();
+  for (const char* key : {"name", "object", "dryRun"}) review["request"].erase(key);
+  review["request"]["oldObject"] = nullptr;
+  review["request"]["subResource"] = "status";
+  const auto request = ParseAdmissionReview(review.dump());
+  ASSERT_TRUE(request) << request.error().ToString();
+  EXPECT_EQ(request->key, (ObjectKey{"shop", ""}));
+  EXPECT_EQ(request->subresource, "status");
+  EXPECT_FALSE(request->dry_run);
+  EXPECT_TRUE(request->object.is_null());
+  EXPECT_TRUE(request->old_object.is_null());
+}
+
+TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
+  const auto error = [](const std::string& body) {
+    const auto request = ParseAdmissionReview(body);
+    return request ? Error{Reason::kUnknown, "no error", 0, {}, {}} : request.error();
+  };
+  EXPECT_EQ(error("").reason, Reason::kDecode);
+  EXPECT_EQ(error("{\"kind\": ").reason, Reason::kDecode);
+  EXPECT_EQ(error("\xff\xfe").reason, Reason::kDecode);
+  EXPECT_EQ(error(std::string(200'000, '[')).reason, Reason::kDecode);
+  const auto bad = [&](const std::string& body) {
+    const Error found = error(body);
+    EXPECT_EQ(found.reason, Reason::kBadRequest) << body;
+    return found.message;
+  };
+  const std::string wanted = "the body must be an AdmissionReview of admission.k8s.io/v1 with a request";
+  EXPECT_EQ(bad("[]"), wanted);
+  EXPECT_EQ(bad("null"), wanted);
+  EXPECT_EQ(bad("{}"), wanted);
+  Json review = Review();
+  review["apiVersion"] = "admission.k8s.io/v1beta1";
+  EXPECT_EQ(bad(review.dump()), wanted);
+  review = Review();
+  review["kind"] = "Pod";
+  EXPECT_EQ(bad(review.dump()), wanted);
+  review = Review();
+  review.erase("request");
+  EXPECT_EQ(bad(review.dump()), wanted);
+  review["request"] = {1, 2};
+  EXPECT_EQ(bad(review.dump()), wanted);
+  review = Review();
+  review["request"]["uid"] = 7;
+  EXPECT_EQ(bad(review.dump()), "request.uid is missing");
+}
+
+TEST(AdmissionReviewTest, AllowedSaysNoMoreThanThat) {
+  const Json empty_patch = Json::array();
+  for (const Json& patch : {Json(), empty_patch}) {
+    AdmissionAnswer answer;
+    answer.patch = patch;
+    EXPECT_EQ(Answered(answer), R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+                                    "response": {"uid": "the-uid", "allowed": true}})"_json);
+  }
+}
+
+TEST(AdmissionReviewTest, PatchIsBase64OfItsText) {
+  AdmissionAnswer answer;
+  answer.patch = R"([{"op": "add", "path": "/spec/revisionHistoryLimit", "value": 10}])"_json;
+  const Json response = Answered(answer)["response"];
+  EXPECT_EQ(response["patchType"], "JSONPatch");
+  EXPECT_EQ(Json::parse(Base64Decode(response["patch"].get<std::string>()).value()), answer.patch);
+  answer.allowed = false;
+  EXPECT_FALSE(Answered(answer)["response"].contains("patch"));
+}
+
+TEST(AdmissionReviewTest, InvalidNamesEachFaultAsAnApiserverDoes) {
+  AdmissionRequest request;
+  request.group = "apps.openyurt.io";
+  request.kind = "YurtAppDaemon";
+  request.key = {"shop", "web"};
+  const Json response = Answered(AdmissionAnswer::Invalid(
+      request, {FieldError::Required("spec.selector").ToCause(),
+                FieldError::Invalid("spec.revisionHistoryLimit", -1, "must be greater than or equal to 0")
+                    .ToCause()}))["response"];
+  EXPECT_EQ(response["allowed"], false);
+  EXPECT_EQ(response["status"], R"({
+    "status": "Failure", "code": 422, "reason": "Invalid",
+    "message": "YurtAppDaemon.apps.openyurt.io \"web\" is invalid: [spec.selector: Required value, spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0]",
+    "details": {"name": "web", "group": "apps.openyurt.io", "kind": "YurtAppDaemon", "causes": [
+      {"field": "spec.selector", "reason": "FieldValueRequired", "message": "Required value"},
+      {"field": "spec.revisionHistoryLimit", "reason": "FieldValueInvalid",
+       "message": "Invalid value: -1: must be greater than or equal to 0"}]}})"_json);
+}
+
+TEST(AdmissionReviewTest, WarningsAreOneLineEachAndWholeWhereThereIsRoom) {
+  AdmissionAnswer answer;
+  answer.warnings = {"a\nb\tc\x7f", std::string(4000, 'x')};
+  EXPECT_EQ(Answered(answer)["response"]["warnings"], Json({"a b c ", std::string(4000, 'x')}));
+}
+
+TEST(AdmissionReviewTest, TooManyWarningsAreCutAndEndAtFourKibibytes) {
+  AdmissionAnswer answer;
+  answer.warnings = {std::string(4096, 'x'), std::string(256, 'x'), std::string(257, 'x'),
+                     std::string(252, 'x') + "ééé"};
+  const Json warnings = Answered(answer)["response"]["warnings"];
+  ASSERT_EQ(warnings.size(), 4U);
+  EXPECT_EQ(warnings[0], std::string(253, 'x') + "...");
+  EXPECT_EQ(warnings[1], std::string(256, 'x'));
+  EXPECT_EQ(warnings[2], std::string(253, 'x') + "...");
+  EXPECT_EQ(warnings[3], std::string(252, 'x') + "...");
+  answer.warnings = std::vector<std::string>(20, std::string(256, 'x'));
+  EXPECT_EQ(Answered(answer)["response"]["warnings"].size(), 16U);
+}
+
+TEST(AdmissionReviewTest, TextThatIsNoUtf8StillMakesAnAnswer) {
+  AdmissionAnswer answer;
+  answer.warnings = {"\xff"};
+  EXPECT_EQ(Answered(answer)["response"]["warnings"][0], "\xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,116 @@
+#include "webhook/certificate_pair.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/test_pki.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const WallTime kFrom = ParseTime("2026-01-02T03:04:05Z");
+const WallTime kTo = ParseTime("2027-01-02T03:04:05Z");
+const WallTime kNow = ParseTime("2026-06-01T00:00:00Z");
+const std::vector<std::string> kNames = {"web.sys.svc", "web.sys.svc.cluster.local"};
+
+IssuedCertificate Issued() {
+  Result<IssuedCertificate> issued = IssueCertificate(kNames, kFrom, kTo);
+  EXPECT_TRUE(issued.has_value());
+  return issued.value_or(IssuedCertificate{});
+}
+
+std::string WhyNot(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
+                   WallTime now = kNow) {
+  const Status verified = VerifyServer(certificate, bundle, names, now);
+  return verified ? "" : verified.error().message;
+}
+
+TEST(CertificatePairTest, WhoTrustsTheCaAcceptsTheLeafForEachOfItsNames) {
+  const IssuedCertificate issued = Issued();
+  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames), "");
+  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, {}), "");
+  EXPECT_THAT(ReadNames(issued.pair.certificate), ElementsAre(kNames[0], kNames[1]));
+  EXPECT_TRUE(VerifyKey(issued.pair).has_value());
+}
+
+TEST(CertificatePairTest, NobodyElseVouchesForTheLeaf) {
+  const IssuedCertificate issued = Issued();
+  EXPECT_THAT(WhyNot(issued.pair.certificate, Issued().ca, kNames), HasSubstr("issuer"));
+  EXPECT_THAT(WhyNot(issued.pair.certificate, "", kNames), HasSubstr("no CA"));
+  EXPECT_THAT(WhyNot(issued.pair.certificate, "no PEM", kNames), HasSubstr("no CA"));
+  EXPECT_THAT(WhyNot("", issued.ca, kNames), HasSubstr("no certificate"));
+}
+
+TEST(CertificatePairTest, ALeafIsNotForAnotherName) {
+  const IssuedCertificate issued = Issued();
+  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
+  // The subject is no name.
+  const testing::TestCa ca;
+  const auto nameless = ca.Issue({"web.sys.svc", ""});
+  EXPECT_NE(WhyNot(nameless.cert_pem, ca.cert_pem(), {"web.sys.svc"}, std::chrono::system_clock::now()), "");
+  EXPECT_THAT(ReadNames(nameless.cert_pem), IsEmpty());
+}
+
+TEST(CertificatePairTest, ALeafIsGoodFromItsFirstSecondToItsLast) {
+  const IssuedCertificate issued = Issued();
+  const Result<CertificateTimes> times = ReadTimes(issued.pair.certificate);
+  ASSERT_TRUE(times.has_value());
+  EXPECT_EQ(times->not_before, kFrom);
+  EXPECT_EQ(times->not_after, kTo);
+  EXPECT_EQ(ReadTimes(issued.ca)->not_after, kTo);
+  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kFrom - seconds(1)), HasSubstr("not yet valid"));
+  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames, kFrom + seconds(1)), "");
+  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo - seconds(1)), "");
+  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
+}
+
+TEST(CertificatePairTest, InABundleOfManyCasEachLeafFindsItsOwn) {
+  std::vector<IssuedCertificate> issued;
+  std::string bundle;
+  for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).ca;
+  for (const IssuedCertificate& one : issued) EXPECT_EQ(WhyNot(one.pair.certificate, bundle, kNames), "");
+  EXPECT_EQ(SplitBundle(bundle).size(), 4u);
+}
+
+TEST(CertificatePairTest, ATrustedLeafEndsTheChainItself) {
+  const IssuedCertificate issued = Issued();
+  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.pair.certificate, kNames), "");
+}
+
+TEST(CertificatePairTest, AKeyOfAnotherCertificateAndWhatIsNoKeyAreToldApart) {
+  const IssuedCertificate issued = Issued();
+  const auto why = [&](const std::string& key) { return VerifyKey({issued.pair.certificate, key}).error().message; };
+  EXPECT_THAT(why(Issued().pair.key), HasSubstr("another certificate's"));
+  EXPECT_THAT(why(""), HasSubstr("no private key"));
+  EXPECT_THAT(why(issued.ca), HasSubstr("no private key"));
+  EXPECT_THAT(why(testing::EncryptedKeyPem()), HasSubstr("no private key"));
+  EXPECT_THAT(VerifyKey({"", issued.pair.key}).error().message, HasSubstr("no certificate"));
+  EXPECT_FALSE(ReadTimes(issued.pair.key).has_value());
+}
+
+TEST(CertificatePairTest, OfABundleEverythingButWholeCertificatesIsLeftOut) {
+  const IssuedCertificate a = Issued();
+  const IssuedCertificate b = Issued();
+  std::string broken = Issued().ca;
+  broken.replace(broken.find('\n') + 1, 4, "!!!!");
+  std::string cut = Issued().ca;
+  cut.resize(cut.size() / 2);
+  const std::string no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  EXPECT_THAT(SplitBundle("# ours\n" + a.ca + broken + "text\n" + a.pair.key + a.ca + no_certificate + b.ca + cut),
+              ElementsAre(a.ca, b.ca));
+  EXPECT_THAT(SplitBundle(cut), IsEmpty());
+  EXPECT_THAT(SplitBundle(std::string(100'000, '-')), IsEmpty());
+  EXPECT_THAT(SplitBundle(std::string("\0\0", 2)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,410 @@
+#include "webhook/dry_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+const std::string kTemplate = "spec.workloadTemplate.deploymentTemplate.";
+const Cause kImageFault{"spec.template.spec.containers[0].image", "FieldValueInvalid",
+                        "Invalid value: \"a b\": spaces"};
+
+std::vector<std::string> Texts(const std::vector<Cause>& causes) {
+  std::vector<std::string> texts;
+  for (const Cause& cause : causes) texts.push_back(cause.field + ": " + cause.message);
+  return texts;
+}
+
+class DryRunTest : public ::testing::Test {
+ protected:
+  // The live workloads are those of `before`, in these pools; null: there are none.
+  void Given(const std::vector<Json>& pools, const Json& before = nullptr) {
+    world_.SetPools(pools);
+    std::vector<Json> live;
+    if (!before.is_null()) {
+      for (const Json& pool : pools) live.push_back(WorkloadJson(before, MakeRevision(before), pool));
+    }
+    world_.SetDeployments(live);
+    world_.SetStatefulSets({});
+  }
+
+  Findings Ask(const Json& object, const Json& before = nullptr) {
+    const YurtAppDaemon daemon = *ParseYurtAppDaemon(object);
+    std::optional<YurtAppDaemon> old;
+    if (!before.is_null()) old = *ParseYurtAppDaemon(before);
+    return dry_run_.Ask(daemon, old ? &*old : nullptr, world_.clock.Now() + std::chrono::seconds(5), {});
+  }
+
+  std::vector<std::string> AskedPools() {
+    std::vector<std::string> pools;
+    for (const Asked& asked : world_.TakeAsked()) pools.push_back(asked.method + " " + asked.pool());
+    return pools;
+  }
+  void AnswerAll(const HttpResponse& response) {
+    world_.OnAsk([response](const Asked&) { return response; });
+  }
+
+  AdmissionWorld world_;
+  DryRun dry_run_{world_.client, world_.stores(), world_.clock};
+};
+
+TEST_F(DryRunTest, ANewDaemonIsTriedByPostingWhatTheOperatorWouldMake) {
+  const Json pool = PoolJson("a", {"edge"});
+  Given({pool});
+  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].method + " " + asked[0].path, "POST /apis/apps/v1/namespaces/ns/deployments");
+  EXPECT_EQ(asked[0].dry_run, "All");
+  Json made = WorkloadJson(DaemonJson(), MakeRevision(DaemonJson()), pool);
+  for (const char* key : {"uid", "resourceVersion", "generation", "creationTimestamp"}) made["metadata"].erase(key);
+  made.erase("status");
+  EXPECT_EQ(asked[0].body, made);
+}
+
+TEST_F(DryRunTest, AnObjectWithoutUidGetsAStandIn) {
+  Given({PoolJson("a")});
+  Json object = DaemonJson();
+  object["metadata"].erase("uid");
+  Ask(object);
+  EXPECT_THAT(StringAt(world_.TakeAsked()[0].body["metadata"]["ownerReferences"][0], {"uid"}), SizeIs(36));
+}
+
+TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVersion) {
+  const Json old = DaemonJson("app:1");
+  Given({PoolJson("a")}, old);
+  Json live = WorkloadJson(old, MakeRevision(old), PoolJson("a"));
+  live["metadata"]["annotations"]["somebody"] = "else";
+  PodSpecOf(live)["containers"].push_back(R"({"name": "injected", "image": "sidecar"})"_json);
+  world_.SetDeployments({live});
+  Ask(DaemonJson("app:2"), old);
+  auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].method + " " + asked[0].path,
+            "PUT /apis/apps/v1/namespaces/ns/deployments/" + StringAt(live, {"metadata", "name"}));
+  EXPECT_EQ(asked[0].dry_run, "All");
+  EXPECT_EQ(ImageOf(asked[0].body), "app:2");
+  EXPECT_EQ(asked[0].body["metadata"]["annotations"]["somebody"], "else");
+  EXPECT_THAT(PodSpecOf(asked[0].body)["containers"], SizeIs(2));
+  EXPECT_FALSE(asked[0].body["metadata"].contains("resourceVersion"));
+  EXPECT_EQ(asked[0].body["metadata"]["uid"], "uid-of-a");
+}
+
+TEST_F(DryRunTest, WhatTheNewSpecNoLongerSaysIsTakenAway) {
+  Json old = DaemonJson();
+  PodSpecOf(TemplateOf(old))["hostNetwork"] = true;
+  Given({PoolJson("a")}, old);
+  Ask(DaemonJson(), old);
+  auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_FALSE(PodSpecOf(asked[0].body).contains("hostNetwork"));
+}
+
+TEST_F(DryRunTest, PoolsThatRenderAlikeAreTriedOnceAndOneWithAWorkloadStandsForThem) {
+  const Json old = DaemonJson();
+  Given({PoolJson("a"), PoolJson("b"), PoolJson("c", {"t"}), PoolJson("d", {"t"})}, nullptr);
+  world_.SetDeployments({WorkloadJson(old, MakeRevision(old), PoolJson("b"))});
+  Ask(DaemonJson("app:2"), old);
+  EXPECT_THAT(AskedPools(), UnorderedElementsAre("PUT b", "POST c"));
+}
+
+TEST_F(DryRunTest, WhatAnUpdateLeavesAsItWasIsTriedTooAndRemembered) {
+  Json old = DaemonJson();
+  old["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["b"], "replicas": 3}])"_json;
+  Given({PoolJson("a"), PoolJson("b"), PoolJson("c")}, old);
+  Json now = old;
+  now["spec"]["overrides"][1]["replicas"] = 4;
+  Ask(now, old);
+  EXPECT_THAT(AskedPools(), UnorderedElementsAre("PUT a", "PUT b", "PUT c"));
+  now["spec"]["overrides"][1]["replicas"] = 5;
+  Ask(now, old);
+  EXPECT_THAT(AskedPools(), ElementsAre("PUT b"));
+  // Other names for the same pools, and paused: all the same.
+  now["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 5}, {"pools": ["-b", "-c"], "replicas": 2}])"_json;
+  now["spec"]["paused"] = true;
+  Ask(now, old);
+  EXPECT_THAT(AskedPools(), IsEmpty());
+}
+
+TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateLeavesIsAWarning) {
+  const Json old = DaemonJson();
+  Given({PoolJson("a")}, old);
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
+    return InvalidResponse({{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"}});
+  });
+  Json now = old;
+  now["spec"]["paused"] = true;
+  const Findings findings = Ask(now, old);
+  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.warnings,
+              ElementsAre("spec.workloadTemplate.deploymentTemplate.spec.template.spec.priority: Forbidden: no"));
+}
+
+TEST_F(DryRunTest, AtMostSixteenAreTriedOverridesBeforeTaints) {
+  Json object = DaemonJson();
+  std::vector<Json> pools;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "p" + std::to_string(100 + i);
+    pools.push_back(PoolJson(name, {"t" + std::to_string(i)}));
+    if (i >= 30) object["spec"]["overrides"].push_back({{"pools", {name}}, {"replicas", i}});
+  }
+  Given(pools);
+  Ask(object);
+  const auto asked = AskedPools();
+  EXPECT_THAT(asked, SizeIs(16));
+  for (int i = 30; i < 40; ++i) EXPECT_THAT(asked, ::testing::Contains("POST p" + std::to_string(100 + i)));
+}
+
+TEST_F(DryRunTest, WithoutPoolsTheTemplateIsTriedAllTheSame) {
+  Given({});
+  AnswerAll(InvalidResponse({kImageFault}));
+  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+              ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
+  AdmissionWorld empty;  // nothing is synced
+  DryRun dry_run(empty.client, empty.stores(), empty.clock);
+  dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, empty.clock.Now() + std::chrono::seconds(5), {});
+  EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
+}
+
+TEST_F(DryRunTest, ARefusalIsToldInTheDaemonsOwnPathsEachFaultOnce) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  AnswerAll(InvalidResponse({kImageFault,
+                             {"metadata.labels", "FieldValueInvalid", "Invalid value: \"x\": no"},
+                             {"spec.selector.matchLabels", "FieldValueInvalid", "Invalid value: \"y\": no"},
+                             {"", "", "policy says no"}}));
+  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+              ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message,
+                          kTemplate + "metadata.labels: Invalid value: \"x\": no",
+                          "spec.selector.matchLabels: Invalid value: \"y\": no",
+                          "spec.workloadTemplate.deploymentTemplate: policy says no"));
+}
+
+TEST_F(DryRunTest, ARefusalWithoutCausesIsToldInItsOwnWords) {
+  Given({PoolJson("a")});
+  AnswerAll(StatusResponse(
+      422, "Invalid", "deployments.apps \"web-a-x7k2p\" is forbidden: ValidatingAdmissionPolicy 'p' denied request"));
+  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+              ElementsAre("spec.workloadTemplate.deploymentTemplate: ValidatingAdmissionPolicy 'p' denied request"));
+}
+
+TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRefusedAtTheFieldThatTheServerNames) {
+  Given({PoolJson("a")});
+  const auto refused = [&](const std::string& why) {
+    AnswerAll(
+        StatusResponse(400, "BadRequest", "Deployment in version \"v1\" cannot be handled as a Deployment: " + why));
+    return Texts(Ask(DaemonJson()).refusals);
+  };
+  const auto unmarshal = [&](const std::string& what, const std::string& field, const std::string& type) {
+    return refused("json: cannot unmarshal " + what + " into Go struct field " + field + " of type " + type);
+  };
+  EXPECT_THAT(
+      unmarshal("string", "PodSpec.spec.template.spec.hostNetwork", "bool"),
+      ElementsAre(kTemplate + "spec.template.spec.hostNetwork: Invalid value: \"string\": must be true or false"));
+  EXPECT_THAT(unmarshal("number 1.5", "PodSpec.spec.x", "int64"),
+              ElementsAre(kTemplate + "spec.x: Invalid value: \"number 1.5\": must be an integer"));
+  EXPECT_THAT(unmarshal("object", "PodSpec.spec.containers", "[]v1.Container"),
+              ElementsAre(EndsWith("must be a list")));
+  EXPECT_THAT(unmarshal("array", "PodTemplateSpec.spec", "v1.PodSpec"), ElementsAre(EndsWith("must be an object")));
+  EXPECT_THAT(refused("quantities must match the regular expression"),
+              ElementsAre("spec.workloadTemplate.deploymentTemplate: Invalid value: quantities must match the regular "
+                          "expression"));
+}
+
+TEST_F(DryRunTest, WhatOnlyOverridesBringInIsToldWithItsPoolAndItsEntries) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["a", "b"], "replicas": 3}])"_json;
+  Given({PoolJson("a"), PoolJson("b"), PoolJson("c")});
+  world_.OnAsk([&](const Asked& asked) -> Result<HttpResponse> {
+    return asked.pool() == "c" ? JsonResponse(asked.body, 201) : InvalidResponse({kImageFault});
+  });
+  EXPECT_THAT(Texts(Ask(object).refusals),
+              ElementsAre(EndsWith(kImageFault.message + " (in NodePool a by spec.overrides[0], [1] and 1 more)")));
+  world_.clock.Advance(std::chrono::minutes(10));  // c was accepted
+  AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has it too
+  EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message)));
+  // No pool is there to be named.
+  object["spec"]["overrides"] = R"([{"pools": ["*"], "replicas": 2}])"_json;
+  Given({});
+  EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));
+}
+
+TEST_F(DryRunTest, AnOverrideThatDoesNotApplyIsRefusedWithoutAsking) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] =
+      R"([{"pools": ["b"], "jsonPatches": [{"op": "remove", "path": "/spec/nothing"}]}])"_json;
+  Given({PoolJson("a"), PoolJson("b")});
+  EXPECT_THAT(Texts(Ask(object).refusals),
+              ElementsAre("spec.overrides[0].jsonPatches[0]: Invalid value: "
+                          "{\"op\":\"remove\",\"path\":\"/spec/nothing\"}: does not apply: key 'nothing' not found"));
+  EXPECT_THAT(AskedPools(), ElementsAre("POST a"));
+}
+
+TEST_F(DryRunTest, AFaultThatTheOldSpecHadAlreadyIsAWarning) {
+  const Json old = DaemonJson("a b");
+  Given({PoolJson("a")});
+  world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
+    std::vector<Cause> causes;
+    const Json& containers = asked.body["spec"]["template"]["spec"]["containers"];
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+      if (containers[i]["image"] == "a b")
+        causes.push_back({"spec.template.spec.containers[" + std::to_string(i) + "].image", kImageFault.reason,
+                          kImageFault.message});
+      if (containers[i]["image"] == "!") causes.push_back({"spec.x", "FieldValueInvalid", "new"});
+    }
+    return causes.empty() ? JsonResponse(asked.body, 201) : InvalidResponse(causes);
+  });
+  Json now = old;
+  Json& containers = PodSpecOf(TemplateOf(now))["containers"];
+  containers.insert(containers.begin(), R"({"name": "first", "image": "fine"})"_json);
+  Findings findings = Ask(now, old);
+  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.warnings,
+              ElementsAre(kTemplate + "spec.template.spec.containers[1].image: " + kImageFault.message));
+  containers[0]["image"] = "!";
+  findings = Ask(now, old);
+  EXPECT_THAT(Texts(findings.refusals), ElementsAre(kTemplate + "spec.x: new"));
+  EXPECT_THAT(findings.warnings, SizeIs(1));
+}
+
+TEST_F(DryRunTest, WhatIsForbiddenNowIsAWarning) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
+    return StatusResponse(403, "Forbidden",
+                          "deployments.apps \"web-" + asked.pool() + "-x7k2p\" is forbidden: exceeded quota: q");
+  });
+  const Findings findings = Ask(DaemonJson());
+  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.warnings,
+              ElementsAre("spec.workloadTemplate.deploymentTemplate: forbidden now: exceeded quota: q"));
+}
+
+TEST_F(DryRunTest, WarningHeadersAreWarningsInTheDaemonsWordsEachOnce) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
+    HttpResponse response = JsonResponse(asked.body, 201);
+    response.headers["warning"] =
+        R"(299 - "would violate PodSecurity \"restricted:latest\": x", 299 - "unknown field \"spec.template.spec.typo\"", )"
+        R"(299 - "spec.template.spec.containers[0].ports[1]: duplicate port", 299 - "metadata.name: used in host names")";
+    return response;
+  });
+  const auto expected =
+      ElementsAre("spec.workloadTemplate.deploymentTemplate: would violate PodSecurity \"restricted:latest\": x",
+                  kTemplate + "spec.template.spec.typo: unknown field: this version of Kubernetes drops it",
+                  kTemplate + "spec.template.spec.containers[0].ports[1]: duplicate port");
+  EXPECT_THAT(Ask(DaemonJson()).warnings, expected);
+  world_.TakeAsked();
+  EXPECT_THAT(Ask(DaemonJson()).warnings, expected) << "an acceptance that is remembered keeps its warnings";
+  EXPECT_THAT(AskedPools(), IsEmpty());
+}
+
+TEST_F(DryRunTest, EverythingElseSaysNothing) {
+  Given({PoolJson("a")});
+  for (const int code : {301, 400, 401, 404, 409, 413, 429, 500, 503, 504}) {
+    AnswerAll(StatusResponse(code, "Whatever", "no idea"));
+    const Findings findings = Ask(DaemonJson());
+    EXPECT_THAT(findings.refusals, IsEmpty()) << code;
+    EXPECT_THAT(findings.warnings, IsEmpty()) << code;
+    EXPECT_THAT(AskedPools(), SizeIs(1)) << code << ": not remembered";
+  }
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "connection refused"); });
+  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+}
+
+TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
+  Given({PoolJson("a")});
+  Ask(DaemonJson());
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+  // The same under another name and with overrides for other pools is the same content; another image is not.
+  Json renamed = DaemonJson();
+  renamed["metadata"]["name"] = "other";
+  renamed["metadata"]["uid"] = "uid-other";
+  renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}])"_json;
+  Ask(renamed);
+  EXPECT_THAT(AskedPools(), IsEmpty());
+  Json elsewhere = DaemonJson();
+  elsewhere["metadata"]["namespace"] = "another";
+  Ask(elsewhere);
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+  Ask(DaemonJson("app:2"));
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+  world_.clock.Advance(std::chrono::minutes(10));
+  Ask(DaemonJson());
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+}
+
+TEST_F(DryRunTest, ARefusalIsNotRemembered) {
+  Given({PoolJson("a")});
+  AnswerAll(InvalidResponse({kImageFault}));
+  EXPECT_THAT(Ask(DaemonJson()).refusals, SizeIs(1));
+  world_.OnAsk(nullptr);
+  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+}
+
+TEST_F(DryRunTest, AnotherStateOfTheLiveWorkloadIsAnotherContent) {
+  const Json old = DaemonJson();
+  Given({PoolJson("a")}, old);
+  Ask(DaemonJson("app:2"), old);
+  Ask(DaemonJson("app:2"), old);
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+  Json live = WorkloadJson(old, MakeRevision(old), PoolJson("a"));
+  live["spec"]["strategy"] = {{"type", "Recreate"}};
+  world_.SetDeployments({live});
+  Ask(DaemonJson("app:2"), old);
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+}
+
+TEST_F(DryRunTest, AfterTheDeadlineNothingIsAskedAndWhatHangsIsGivenUp) {
+  Given({PoolJson("a")});
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
+  EXPECT_THAT(dry_run_.Ask(daemon, nullptr, world_.clock.Now(), {}).refusals, IsEmpty());
+  std::stop_source stopped;
+  stopped.request_stop();
+  dry_run_.Ask(daemon, nullptr, world_.clock.Now() + std::chrono::seconds(5), stopped.get_token());
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
+  Given({PoolJson("a")});
+  Json object = DaemonJson();
+  TemplateOf(object)["metadata"]["annotations"]["large"] = std::string(1 << 20, 'x');
+  Ask(object);
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
+  TemplateOf(object)["metadata"]["annotations"]["large"] = std::string(2 << 20, 'x');
+  Ask(object);
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(DryRunTest, AnExceptionOnAThreadReachesTheCaller) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> { throw std::runtime_error("out of something"); });
+  EXPECT_THROW(Ask(DaemonJson()), std::runtime_error);
+}
+
+TEST_F(DryRunTest, SeveralAskAtOnce) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) EXPECT_THAT(Ask(DaemonJson("app:" + std::to_string(i + t))).refusals, IsEmpty());
+    });
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing

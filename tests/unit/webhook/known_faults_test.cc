@@ -1,0 +1,38 @@
+#include "webhook/known_faults.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+FieldError Bad(const std::string& path, const Json& value = 1, const std::string& detail = "wrong") {
+  return FieldError::Invalid(path, value, detail);
+}
+
+TEST(KnownFaultsTest, IndicesAreTakenOutOfPathsAndKeysStay) {
+  EXPECT_EQ(WithoutIndices("spec.a[12].b[0]"), "spec.a[].b[]");
+  EXPECT_EQ(WithoutIndices("spec.labels[app].x[1a][]["), "spec.labels[app].x[1a][][");
+}
+
+TEST(KnownFaultsTest, AFaultIsKnownByItsPlaceAndItsWordsWhateverTheValue) {
+  const auto sorted = SortFaults({Bad("a", 2), Bad("b"), Bad("c", 1, "other")}, {Bad("a", 1), Bad("c")});
+  EXPECT_THAT(sorted.known, ElementsAre(Bad("a", 2)));
+  EXPECT_THAT(sorted.fresh, ElementsAre(Bad("b"), Bad("c", 1, "other")));
+}
+
+TEST(KnownFaultsTest, AFaultMayMoveInItsListButNotMultiply) {
+  EXPECT_THAT(SortFaults({Bad("l[1].x", "v")}, {Bad("l[0].x", "v")}).fresh, IsEmpty());
+  EXPECT_THAT(SortFaults({Bad("l[1].x", "w")}, {Bad("l[0].x", "v")}).fresh, ElementsAre(Bad("l[1].x", "w")));
+  const auto two = SortFaults({Bad("l[0].x", "v"), Bad("l[1].x", "v")}, {Bad("l[1].x", "v")});
+  EXPECT_THAT(two.known, ElementsAre(Bad("l[1].x", "v")));
+  EXPECT_THAT(two.fresh, ElementsAre(Bad("l[0].x", "v")));
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,251 @@
+#include "webhook/validating.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+const std::string kTemplate = "spec.workloadTemplate.deploymentTemplate.";
+
+// A change: the JSON pointer below /spec, and the value; null takes away.
+Json With(Json object, const std::string& pointer, const Json& value) {
+  const Json::json_pointer at("/spec" + pointer);
+  if (value.is_null()) {
+    object[at.parent_pointer()].erase(at.back());
+  } else {
+    object[at] = value;
+  }
+  return object;
+}
+
+Json Deep() {
+  Json value;
+  Json* at = &value;
+  for (int i = 0; i < 800; ++i) at = &(*at)["x"];
+  *at = 1;
+  return value;
+}
+
+class ValidatingTest : public ::testing::Test {
+ protected:
+  ValidatingTest() {
+    world_.SetDaemons({});
+    world_.SetPoolNames({"a"});
+    world_.SetDeployments({});
+    world_.SetStatefulSets({});
+  }
+
+  AdmissionAnswer Validate(const AdmissionRequest& request) {
+    return validator_.Validate(request, world_.clock.Now() + std::chrono::seconds(5));
+  }
+  AdmissionAnswer Create(const Json& object) { return Validate(CreateRequest(object)); }
+  AdmissionAnswer Update(const Json& object, const Json& old) { return Validate(UpdateRequest(object, old)); }
+  static std::vector<std::string> CausesOf(const AdmissionAnswer& answer) {
+    std::vector<std::string> texts;
+    if (answer.allowed) return texts;
+    for (const Json& cause : answer.status["details"]["causes"]) {
+      texts.push_back(StringAt(cause, {"field"}) + ": " + StringAt(cause, {"message"}));
+    }
+    return texts;
+  }
+
+  AdmissionWorld world_;
+  Validator validator_{world_.client, world_.stores(), world_.clock};
+};
+
+TEST_F(ValidatingTest, AGoodDaemonIsAdmittedOnceTheClusterHasTakenItsWorkload) {
+  const AdmissionAnswer answer = Create(DaemonJson());
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_THAT(answer.warnings, IsEmpty());
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
+}
+
+TEST_F(ValidatingTest, AllStaticFaultsComeAtOnceAndTheClusterIsNotAsked) {
+  Json object = With(DaemonJson(), "/revisionHistoryLimit", -1);
+  object = With(object, "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/env",
+                R"([{"name": "A", "value": 1}])"_json);
+  object = With(object, "/selector/matchLabels/app", "other");
+  const AdmissionAnswer answer = Create(object);
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.status["code"], 422);
+  EXPECT_EQ(answer.status["reason"], "Invalid");
+  EXPECT_EQ(answer.status["details"]["kind"], "YurtAppDaemon");
+  EXPECT_THAT(CausesOf(answer),
+              ElementsAre(StartsWith(kTemplate + "metadata.labels: Invalid value: "),
+                          StartsWith(kTemplate + "spec.template.metadata.labels: Invalid value: "),
+                          "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0",
+                          kTemplate + "spec.template.spec.containers[0].env[0].value: Invalid value: 1: must be a "
+                                      "string: put it in quotes"));
+  EXPECT_THAT(answer.status["message"], StartsWith("YurtAppDaemon.apps.openyurt.io \"web\" is invalid: [" + kTemplate));
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(ValidatingTest, WithoutEndAreNoFaults) {
+  Json object = DaemonJson();
+  for (int i = 0; i < 500; ++i) object["spec"]["overrides"].push_back(i);
+  const auto causes = CausesOf(Create(object));
+  ASSERT_THAT(causes, SizeIs(101));
+  EXPECT_THAT(causes.back(), HasSubstr("and 400 more faults"));
+}
+
+TEST_F(ValidatingTest, WhatTheClusterRefusesIsRefusedWithTheWarningsBeside) {
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
+    return InvalidResponse({{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"}});
+  });
+  Json object = DaemonJson("nginx");
+  PodSpecOf(TemplateOf(object))["containers"][0]["imagePullPolicy"] = "IfNotPresent";
+  const AdmissionAnswer answer = Create(object);
+  EXPECT_THAT(CausesOf(answer), ElementsAre(kTemplate + "spec.template.spec.priority: Forbidden: no"));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("may be another image on each node")));
+}
+
+TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsFaults) {
+  const Json faulty = With(DaemonJson(), "/selector", 1);
+  Json labelled = faulty;
+  labelled["metadata"]["labels"] = {{"x", "y"}};
+  labelled["metadata"]["finalizers"] = Json::array();
+  labelled["status"] = {{"anything", 1}};
+  const AdmissionAnswer answer = Update(labelled, faulty);
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_THAT(answer.warnings, IsEmpty());
+  const Json no_spec = R"({"metadata": {"name": "web", "namespace": "ns"}})"_json;
+  EXPECT_TRUE(Update(no_spec, no_spec).allowed);
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(ValidatingTest, AnObjectThatIsBeingDeletedIsAdmittedWhateverItsFaults) {
+  Json object = With(DaemonJson(), "/selector", 1);
+  object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_TRUE(Update(object, DaemonJson()).allowed);
+  EXPECT_TRUE(Update(With(object, "/x", Deep()), DaemonJson()).allowed);
+}
+
+TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRefused) {
+  const Json old = With(DaemonJson(), "/revisionHistoryLimit", -1);
+  AdmissionAnswer answer = Update(With(old, "/paused", true), old);
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_THAT(answer.warnings,
+              ElementsAre("spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0",
+                          HasSubstr("leaves the YurtAppDaemon as it is until they are mended")));
+  answer = Update(With(old, "/paused", "yes"), old);
+  EXPECT_THAT(CausesOf(answer), ElementsAre(StartsWith("spec.paused: Invalid value")));
+  EXPECT_THAT(answer.warnings, ElementsAre(StartsWith("spec.revisionHistoryLimit")));
+  // Mended, it goes its way.
+  EXPECT_TRUE(Update(DaemonJson(), old).allowed);
+}
+
+TEST_F(ValidatingTest, FaultsBesideTheTemplateAndThoseThatOnlyTheClusterFindsComeTogether) {
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
+    return InvalidResponse(
+        {{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"},
+         {"spec.template.spec.containers[0].ports[0].containerPort", "FieldValueInvalid", "no port"}});
+  });
+  Json object = With(DaemonJson(), "/nodePools", R"({"names": [""]})"_json);
+  PodSpecOf(TemplateOf(object))["containers"][0]["ports"] = R"([{"containerPort": 99999}])"_json;
+  EXPECT_THAT(CausesOf(Create(object)),
+              ElementsAre(StartsWith("spec.nodePools.names[0]: "),
+                          kTemplate + "spec.template.spec.containers[0].ports[0].containerPort: Invalid value: 99999: "
+                                      "must be between 1 and 65535, inclusive",
+                          kTemplate + "spec.template.spec.priority: Forbidden: no"));
+}
+
+TEST_F(ValidatingTest, WhatAnUpdateMayNotChange) {
+  Json other_selector = With(DaemonJson(), "/selector/matchLabels/tier", "x");
+  TemplateOf(other_selector)["metadata"]["labels"]["tier"] = "x";
+  TemplateOf(other_selector)["spec"]["template"]["metadata"]["labels"]["tier"] = "x";
+  EXPECT_THAT(CausesOf(Update(other_selector, DaemonJson())), ElementsAre(HasSubstr("spec.selector: Invalid value: ")));
+  EXPECT_THAT(CausesOf(Update(DaemonJson("app:1", WorkloadKind::kStatefulSet), DaemonJson())),
+              ElementsAre(StartsWith("spec.workloadTemplate: Forbidden: deploymentTemplate can't be replaced")));
+  const Json stateful = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+  EXPECT_THAT(
+      CausesOf(Update(With(stateful, "/workloadTemplate/statefulSetTemplate/spec/serviceName", "b"), stateful)),
+      ElementsAre(StartsWith("spec.workloadTemplate.statefulSetTemplate.spec: Forbidden: updates to statefulset")));
+}
+
+TEST_F(ValidatingTest, AClaimWrittenInAnotherWayIsNotAnotherClaim) {
+  const Json before =
+      With(DaemonJson("app:1", WorkloadKind::kStatefulSet),
+           "/workloadTemplate/statefulSetTemplate/spec/volumeClaimTemplates",
+           R"([{"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}])"_json);
+  Json now = before;
+  PodSpecOf(TemplateOf(now))["containers"][0]["image"] = "app:2";
+  Json& storage = TemplateOf(now)["spec"]["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"];
+  storage = "1024Mi";
+  EXPECT_TRUE(Update(now, before).allowed);
+  storage = "1025Mi";
+  EXPECT_FALSE(Update(now, before).allowed);
+}
+
+TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRefusedUnlessItDidAlready) {
+  const Json deep = With(DaemonJson(), "/workloadTemplate/deploymentTemplate/spec/x", Deep());
+  EXPECT_THAT(CausesOf(Create(deep)), ElementsAre(HasSubstr("levels deep")));
+  EXPECT_THAT(CausesOf(Update(deep, DaemonJson())), ElementsAre(HasSubstr("levels deep")));
+  EXPECT_TRUE(Update(With(deep, "/paused", true), deep).allowed);
+  EXPECT_TRUE(Update(deep, deep).allowed);
+  EXPECT_TRUE(Update(DaemonJson(), deep).allowed);
+}
+
+TEST_F(ValidatingTest, ANameThatTheServerMakesUpLaterDoesNotMatter) {
+  Json object = DaemonJson();
+  object["metadata"] = {{"generateName", "web-"}};
+  AdmissionRequest request = CreateRequest(object);
+  request.key.ns = "ns";
+  EXPECT_TRUE(Validate(request).allowed);
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].path, "/apis/apps/v1/namespaces/ns/deployments");
+}
+
+TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNoChange) {
+  Json full = DaemonJson();
+  full["spec"]["revisionHistoryLimit"] = 10;
+  Json& pod = PodSpecOf(TemplateOf(full));
+  pod["containers"][0]["resources"] = R"({"limits": {"cpu": "1000m"}, "requests": {}})"_json;
+  pod["containers"][0]["ports"] = R"([{"containerPort": 80, "protocol": "TCP"}])"_json;
+  pod["terminationGracePeriodSeconds"] = 30;
+  full["spec"]["nodePools"] = Json::object();
+  full["spec"]["overrides"] = Json::array();
+  full["spec"]["updateStrategy"] = nullptr;
+  Json bare = DaemonJson();
+  TemplateOf(bare)["spec"].erase("selector");
+  PodSpecOf(TemplateOf(bare))["containers"][0]["resources"] = R"({"limits": {"cpu": "1"}})"_json;
+  PodSpecOf(TemplateOf(bare))["containers"][0]["ports"] = R"([{"containerPort": 80}])"_json;
+  EXPECT_TRUE(SameSpec(full, bare));
+  EXPECT_TRUE(SameSpec(bare, full));
+}
+
+TEST(SameSpecTest, WhatMeansSomethingElseIsAChange) {
+  const Json object = DaemonJson();
+  Json limited = object;
+  limited["spec"]["revisionHistoryLimit"] = 11;
+  Json named = object;
+  named["spec"].erase("nodepoolSelector");  // all pools, or none
+  Json kind = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+  Json both = object;
+  both["spec"]["workloadTemplate"]["statefulSetTemplate"] = Json::object();
+  Json image = DaemonJson("app:2");
+  Json no_spec = object;
+  no_spec.erase("spec");
+  for (const Json& other : {limited, named, kind, both, image, no_spec}) {
+    EXPECT_FALSE(SameSpec(object, other)) << other;
+    EXPECT_FALSE(SameSpec(other, object)) << other;
+  }
+  // In a patch a null takes away.
+  Json patched = object;
+  patched["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;
+  Json empty_patch = object;
+  empty_patch["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {}}}])"_json;
+  EXPECT_FALSE(SameSpec(patched, empty_patch));
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,199 @@
+#include "webhook/warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class WarningsTest : public ::testing::Test {
+ protected:
+  WarningsTest() {
+    world_.SetPoolNames({"a", "b"});
+    world_.SetDaemons({});
+  }
+
+  std::vector<std::string> Warn(const Json& object) {
+    const auto daemon = ParseYurtAppDaemon(object);
+    if (!daemon) throw std::runtime_error(daemon.error().message);
+    std::vector<std::string> warnings = WarningsFor(*daemon, world_.stores());
+    const std::string service = ServiceWarning(*daemon, world_.client, {});
+    if (!service.empty()) warnings.push_back(service);
+    for (const std::string& warning : warnings) EXPECT_LE(warning.size(), 256U) << warning;
+    return warnings;
+  }
+
+  AdmissionWorld world_;
+};
+
+TEST_F(WarningsTest, AnOrdinaryDaemonHasNone) {
+  EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(WarningsTest, ASelectorThatMatchesNoPoolNow) {
+  Json object = DaemonJson();
+  object["spec"]["nodepoolSelector"] = R"({"matchLabels": {"region": "east"}})"_json;
+  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.nodepoolSelector: matches no NodePool now")));
+  object["spec"]["nodepoolSelector"] = Json::object();
+  object["spec"]["nodePools"] = {{"type", "Cloud"}};
+  EXPECT_THAT(Warn(object),
+              ElementsAre("spec.nodePools.type: none of the 2 NodePools that spec.nodepoolSelector matches "
+                          "now is of type Cloud"));
+  world_.SetPools({});
+  EXPECT_THAT(Warn(DaemonJson()), ElementsAre(StartsWith("spec.nodepoolSelector: there is no NodePool yet")));
+}
+
+TEST_F(WarningsTest, CachesThatKnowNothingYetSayNothing) {
+  AdmissionWorld empty;
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
+  EXPECT_THAT(WarningsFor(daemon, empty.stores()), IsEmpty());
+}
+
+TEST_F(WarningsTest, PoolsThatDoNotExistAreNamedWhereTheyAreNamed) {
+  Json object = DaemonJson();
+  object["spec"]["nodePools"] = R"({"names": ["a", "nowhere"]})"_json;
+  object["spec"]["overrides"] = R"([{"pools": ["a", "-b", "*"], "replicas": 1},
+                                    {"pools": ["w", "x", "a", "-y", "z"], "replicas": 2},
+                                    {"nodepoolSelector": {"matchLabels": {"no": "one"}}, "replicas": 3}])"_json;
+  EXPECT_THAT(Warn(object),
+              ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; each is waited for",
+                          "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
+                          "waits for it"));
+}
+
+TEST_F(WarningsTest, ManyOfOneKindAreCounted) {
+  Json object = DaemonJson();
+  for (int i = 0; i < 100; ++i) {
+    object["spec"]["overrides"].push_back({{"pools", {"p" + std::to_string(i)}}, {"replicas", 1}});
+  }
+  const auto warnings = Warn(object);
+  ASSERT_THAT(warnings, SizeIs(4));
+  EXPECT_THAT(warnings.back(), HasSubstr("(and 96 more like this)"));
+}
+
+TEST_F(WarningsTest, AnotherDaemonOverlapsIfEitherSelectsTheOthersPodsInAPoolOfBoth) {
+  const auto other = [](const std::string& selector, const std::string& labels) {
+    Json object = DaemonJson();
+    object["metadata"]["name"] = "other";
+    object["metadata"]["uid"] = "uid-other";
+    object["spec"]["selector"] = {{"matchLabels", Json::parse(selector)}};
+    TemplateOf(object)["metadata"]["labels"] = Json::parse(labels);
+    TemplateOf(object)["spec"]["template"]["metadata"]["labels"] = Json::parse(labels);
+    return object;
+  };
+  const auto overlaps = ElementsAre(
+      "spec.selector: overlaps with that of YurtAppDaemon \"other\", which selects NodePool "
+      "\"a\" too: give each a label of its own");
+  Json wider = other(R"({"tier": "x"})", R"({"tier": "x", "app": "web"})");  // ours selects its pods
+  wider["spec"]["nodepoolSelector"] = nullptr;
+  wider["spec"]["nodePools"] = {{"names", {"a"}}};
+  world_.SetDaemons({DaemonJson(), wider});
+  EXPECT_THAT(Warn(DaemonJson()), overlaps);
+
+  Json narrow = DaemonJson();  // its selector selects our pods
+  TemplateOf(narrow)["spec"]["template"]["metadata"]["labels"]["tier"] = "x";
+  world_.SetDaemons({[&] {
+    Json object = other(R"({"tier": "x"})", R"({"tier": "x"})");
+    object["spec"]["nodePools"] = {{"exclude", {"b"}}};
+    return object;
+  }()});
+  EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
+  EXPECT_THAT(Warn(narrow), overlaps);
+
+  // Pools that are yet to come.
+  world_.SetPools({});
+  Json waiting = DaemonJson();
+  waiting["metadata"]["name"] = "waiting";
+  world_.SetDaemons({waiting});
+  EXPECT_THAT(Warn(DaemonJson()), Contains(StartsWith("spec.selector: overlaps with that of YurtAppDaemon \"waiting\", "
+                                                      "which selects the same pools")));
+  world_.SetPoolNames({"a", "b"});
+
+  Json elsewhere = wider;
+  elsewhere["metadata"]["namespace"] = "another";
+  Json leaving = wider;
+  leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  Json other_pool = wider;
+  other_pool["spec"]["nodePools"] = {{"names", {"gone"}}};
+  Json invalid = wider;
+  invalid["spec"]["selector"] = nullptr;
+  for (const Json& one : {elsewhere, leaving, other_pool, invalid}) {
+    world_.SetDaemons({one});
+    EXPECT_THAT(Warn(DaemonJson()), IsEmpty()) << one;
+  }
+}
+
+TEST_F(WarningsTest, LatestWithIfNotPresentIsAnotherImageOnEachNode) {
+  struct Case {
+    std::string image, policy;
+    bool warned;
+  };
+  for (const Case& one :
+       {Case{"nginx", "IfNotPresent", true}, Case{"nginx:latest", "IfNotPresent", true},
+        Case{"host:5000/nginx", "IfNotPresent", true}, Case{"host:5000/nginx:1", "IfNotPresent", false},
+        Case{"nginx:1.25", "IfNotPresent", false}, Case{"nginx:latest", "Always", false},
+        Case{"nginx:latest", "", false}, Case{"nginx@sha256:abc", "IfNotPresent", false}}) {
+    Json object = DaemonJson(one.image);
+    Json& container = PodSpecOf(TemplateOf(object))["containers"][0];
+    if (!one.policy.empty()) container["imagePullPolicy"] = one.policy;
+    const auto warnings = Warn(object);
+    EXPECT_EQ(!warnings.empty(), one.warned) << one.image << " " << one.policy;
+    if (one.warned) {
+      EXPECT_THAT(warnings, ElementsAre(StartsWith("spec.workloadTemplate.deploymentTemplate.spec.template.spec."
+                                                   "containers[0].image: \"" +
+                                                   one.image + "\" may be another image on each node")));
+    }
+  }
+}
+
+TEST_F(WarningsTest, AnOverridesImageIsJudgedByItsContainersPolicy) {
+  Json object = DaemonJson("app:1");
+  object["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "app:latest"}]}])"_json;
+  EXPECT_THAT(Warn(object), IsEmpty());
+  PodSpecOf(TemplateOf(object))["containers"][0]["imagePullPolicy"] = "IfNotPresent";
+  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.overrides[0].images[0].image: \"app:latest\"")));
+}
+
+TEST_F(WarningsTest, AStatefulSetWantsAHeadlessService) {
+  const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+  EXPECT_THAT(Warn(object),
+              ElementsAre(StartsWith("spec.workloadTemplate.statefulSetTemplate.spec.serviceName: there is "
+                                     "no Service \"web\"")));
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].method + asked[0].path, "GET/api/v1/namespaces/ns/services/web");
+
+  const auto with = [&](const HttpResponse& response) {
+    world_.OnAsk([response](const Asked&) { return response; });
+    return Warn(object);
+  };
+  EXPECT_THAT(with(JsonResponse({{"spec", {{"clusterIP", "None"}}}})), IsEmpty());
+  EXPECT_THAT(with(JsonResponse({{"spec", {{"clusterIP", "10.0.0.7"}}}})), ElementsAre(HasSubstr("is not headless")));
+  EXPECT_THAT(with(StatusResponse(403, "Forbidden", "no")), IsEmpty()) << "nobody knows";
+
+  Json unnamed = object;
+  TemplateOf(unnamed)["spec"].erase("serviceName");
+  world_.TakeAsked();
+  EXPECT_THAT(Warn(unnamed), ElementsAre(HasSubstr("spec.serviceName: is empty")));
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(WarningsTest, RollingUpdateIsNotBuiltYet) {
+  Json object = DaemonJson();
+  object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.updateStrategy.type: RollingUpdate is not built yet")));
+}
+
+}  // namespace
+}  // namespace yad::testing

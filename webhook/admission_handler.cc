@@ -1,0 +1,177 @@
+#include "webhook/admission_handler.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/metrics.h"
+#include "webhook/admission_review.h"
+#include "webhook/defaulting.h"
+#include "webhook/validating.h"
+
+namespace yad {
+namespace {
+
+// The apiserver's default, should it not say it.
+constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
+constexpr std::chrono::milliseconds kMaxTimeout =
+    std::chrono::seconds(30);  // the most that a configuration may ask for
+
+HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
+
+// "10s" or "500ms", as Go writes a duration; what is longer than a minute is no time-out of a webhook.
+std::chrono::milliseconds ParseTimeout(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc() || number <= 0 || number > 100'000) return kDefaultTimeout;
+  if (unit == "ms") return std::min(std::chrono::milliseconds(number), kMaxTimeout);
+  if (unit == "s") return std::min<std::chrono::milliseconds>(std::chrono::seconds(number), kMaxTimeout);
+  return kDefaultTimeout;
+}
+
+std::chrono::milliseconds TimeoutOf(std::string_view target) {
+  constexpr std::string_view kName = "timeout=";
+  for (std::size_t at = target.find('?'); at != std::string_view::npos; at = target.find('&', at)) {
+    ++at;
+    if (target.substr(at).starts_with(kName)) {
+      const std::string_view rest = target.substr(at + kName.size());
+      return ParseTimeout(rest.substr(0, rest.find('&')));
+    }
+  }
+  return kDefaultTimeout;
+}
+
+bool IsJson(const std::string& content_type) {
+  std::string type = content_type.substr(0, content_type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
+  return type == "application/json";
+}
+
+// Named and labelled as controller-runtime does, so that existing dashboards work.
+class WebhookMetrics {
+ public:
+  explicit WebhookMetrics(const std::string& path)
+      : path_(path),
+        in_flight_(metrics::GetGauge("controller_runtime_webhook_requests_in_flight",
+                                     "Current number of admission requests being served.", {{"webhook", path}})),
+        latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
+                                       "Histogram of the latency of processing admission requests", {{"webhook", path}},
+                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})) {
+    for (const int code : {200, 500}) CounterOf(code);  // both can be told apart from "never asked"
+  }
+
+  void Begin() { in_flight_.Add(1); }
+  void End(int code, Duration took) {
+    in_flight_.Add(-1);
+    latency_.Observe(std::chrono::duration<double>(took).count());
+    CounterOf(code).Increment();
+  }
+
+ private:
+  metrics::Counter& CounterOf(int code) const {
+    return metrics::GetCounter("controller_runtime_webhook_requests_total",
+                               "Total number of admission requests by HTTP status code.",
+                               {{"webhook", path_}, {"code", std::to_string(code)}});
+  }
+
+  const std::string path_;
+  metrics::Gauge& in_flight_;
+  metrics::Histogram& latency_;
+};
+
+// Counts the call as 500 where it ends by an exception.
+class Measured {
+ public:
+  Measured(WebhookMetrics& counts, Clock& clock) : counts_(counts), clock_(clock), start_(clock.Now()) {
+    counts_.Begin();
+  }
+  ~Measured() { counts_.End(code_, clock_.Now() - start_); }
+  Measured(const Measured&) = delete;
+  Measured& operator=(const Measured&) = delete;
+
+  HttpsReply Done(HttpsReply reply) {
+    code_ = reply.status;
+    return reply;
+  }
+
+ private:
+  WebhookMetrics& counts_;
+  Clock& clock_;
+  const SteadyTime start_;
+  int code_ = 500;
+};
+
+class AdmissionHandler {
+ public:
+  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock)
+      : clock_(clock),
+        validator_(client, stores, clock),
+        mutate_metrics_(kMutatePath),
+        validate_metrics_(kValidatePath) {}
+
+  HttpsReply Handle(const HttpsCall& call) {
+    const std::string path = call.target.substr(0, call.target.find('?'));
+    const bool mutate = path == kMutatePath;
+    if (!mutate && path != kValidatePath) return Text(404, "no webhook is served at this path");
+    Measured measured(mutate ? mutate_metrics_ : validate_metrics_, clock_);
+    return measured.Done(Review(call, mutate));
+  }
+
+ private:
+  HttpsReply Review(const HttpsCall& call, bool mutate) {
+    if (call.method != "POST") return Text(405, "an AdmissionReview is sent by POST");
+    if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
+    const SteadyTime deadline = clock_.Now() + TimeoutOf(call.target) / 2;
+    auto request = ParseAdmissionReview(call.body);
+    if (!request) return Text(400, request.error().message);
+    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, mutate, deadline))};
+  }
+
+  AdmissionAnswer Answer(AdmissionRequest& request, bool mutate, SteadyTime deadline) {
+    // Nothing about these is ours to judge: a DELETE, and whatever stands beside the spec (status).
+    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
+    if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
+    if (request.group != kYurtAppDaemonType.group || request.kind != kYurtAppDaemonType.kind ||
+        request.version != kYurtAppDaemonType.version) {
+      const std::string asked = request.group.empty() ? request.version : request.group + "/" + request.version;
+      return AdmissionAnswer::BadRequest("this webhook judges YurtAppDaemons of " + kYurtAppDaemonType.ApiVersion() +
+                                         " and was asked about a " + request.kind + " of " + asked +
+                                         ": correct the rules of its webhook configuration");
+    }
+    if (!request.object.is_object()) return AdmissionAnswer::BadRequest("request.object is missing or no object");
+    if (request.operation == "UPDATE" && !request.old_object.is_object()) {
+      return AdmissionAnswer::BadRequest("request.oldObject is missing or no object");
+    }
+    if (request.operation == "CREATE") request.old_object = nullptr;
+    if (mutate) {
+      Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
+      AdmissionAnswer answer;
+      answer.patch = std::move(defaulting.patch);
+      answer.warnings = std::move(defaulting.warnings);
+      return answer;
+    }
+    // The server makes up the name just before it asks, and tells it in the object only.
+    if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
+    return validator_.Validate(request, deadline);
+  }
+
+  Clock& clock_;
+  Validator validator_;
+  WebhookMetrics mutate_metrics_;
+  WebhookMetrics validate_metrics_;
+};
+
+}  // namespace
+
+HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock) {
+  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock);
+  return [handler](const HttpsCall& call) { return handler->Handle(call); };
+}
+
+}  // namespace yad

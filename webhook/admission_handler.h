@@ -1,0 +1,32 @@
+// The two admission webhooks of YurtAppDaemon: the defaulting one and the validating one, behind their paths.
+#ifndef WEBHOOK_ADMISSION_HANDLER_H_
+#define WEBHOOK_ADMISSION_HANDLER_H_
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "webhook/https_server.h"
+
+namespace yad {
+
+inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+
+// The controller's own caches, with their projections and Controller::kControllerUidIndex. What is not synced yet is
+// not looked at: an admission call never fails for it.
+struct AdmissionStores {
+  const Store& daemons;
+  const Store& pools;
+  const Store& deployments;
+  const Store& stateful_sets;
+};
+
+// A handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it.
+//
+// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1. 404: no
+// path of ours. 405: no POST. 415: no JSON by its content type.
+HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real());
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_HANDLER_H_

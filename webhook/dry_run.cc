@@ -1,0 +1,263 @@
+#include "webhook/dry_run.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/base/parallel.h"
+#include "operator/client/json_codec.h"
+#include "webhook/known_faults.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxRenderings = 16;
+constexpr std::size_t kParallel = 8;
+// Of templates that are rendered and merged at once: a tree of Json takes some ten times its text, and a merge several
+// trees.
+constexpr std::size_t kTextAtOnce = 512 * 1024;
+// Of one template. No etcd takes a larger object (1.5 MiB is its limit).
+constexpr std::size_t kMaxText = 1536 * 1024;
+// An ownerReference must have one; an object that is about to be created gets its own before validating webhooks run.
+constexpr char kNoUid[] = "00000000-0000-0000-0000-000000000000";
+
+std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
+
+bool IsAtOrBelow(const std::string& field, const std::string& path) {
+  return field.starts_with(path) &&
+         (field.size() == path.size() || std::string(".[").find(field[path.size()]) != std::string::npos);
+}
+
+// A workload's field as the YurtAppDaemon has it.
+std::string DaemonPath(WorkloadKind kind, const std::string& field) {
+  if (IsAtOrBelow(field, "spec.selector")) return field;
+  return field.empty() ? TemplatePath(kind) : TemplatePath(kind) + "." + field;
+}
+
+// Without `deployments.apps "web-a-x7k2p" is forbidden: `, which names a workload that nobody has written.
+std::string WithoutSubject(const std::string& message) {
+  for (const char* verb : {" is forbidden: ", " is invalid: "}) {
+    const std::size_t at = message.find(verb);
+    if (at != std::string::npos) return message.substr(at + std::string(verb).size());
+  }
+  return message;
+}
+
+// What stands in `text` between two texts; "" where they do not.
+std::string Between(const std::string& text, std::string_view begin, std::string_view end) {
+  const std::size_t from = text.find(begin);
+  if (from == std::string::npos) return "";
+  const std::size_t to = text.find(end, from + begin.size());
+  return to == std::string::npos ? "" : text.substr(from + begin.size(), to - from - begin.size());
+}
+
+// A type of Go in words.
+std::string WantedType(const std::string& type) {
+  if (type == "string") return "a string";
+  if (type == "bool") return "true or false";
+  if (type.starts_with("int") || type.starts_with("uint")) return "an integer";
+  if (type.starts_with("[]")) return "a list";
+  return "an object";
+}
+
+// "… cannot be handled as a Deployment: json: cannot unmarshal string into Go struct field ContainerPort.spec.template.
+// spec.containers.ports.containerPort of type int32": the path has no indices.
+Cause UndecodableCause(const std::string& message, WorkloadKind kind) {
+  const std::string found = Between(message, "cannot unmarshal ", " into Go struct field ");
+  const std::string field = Between(message, " into Go struct field ", " of type ");
+  const std::size_t dot = field.find('.');
+  if (found.empty() || dot == std::string::npos) {
+    return {TemplatePath(kind), "FieldValueTypeInvalid", "Invalid value: " + message.substr(message.find(": ") + 2)};
+  }
+  const std::string type = message.substr(message.rfind(" of type ") + std::string_view(" of type ").size());
+  return {DaemonPath(kind, field.substr(dot + 1)), "FieldValueTypeInvalid",
+          "Invalid value: \"" + found + "\": must be " + WantedType(type)};
+}
+
+bool CannotBeDecoded(const Error& error) {
+  return error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos &&
+         error.message.find(": ") != std::string::npos;
+}
+
+std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
+  std::vector<Cause> causes;
+  if (CannotBeDecoded(error)) return {UndecodableCause(error.message, kind)};
+  for (const Cause& cause : error.causes) {
+    causes.push_back(
+        {DaemonPath(kind, cause.field), cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
+  }
+  if (causes.empty()) causes.push_back({TemplatePath(kind), "FieldValueInvalid", WithoutSubject(error.message)});
+  return causes;
+}
+
+// A rendering that failed: its error names fields of the YurtAppDaemon already.
+std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
+  if (!error.causes.empty()) return error.causes;
+  return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
+}
+
+// What a Warning header says, about the YurtAppDaemon. "": nothing that its author could mend.
+std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
+  constexpr std::string_view kUnknown = "unknown field \"";
+  if (text.starts_with(kUnknown) && text.ends_with('"')) {
+    const std::string field = text.substr(kUnknown.size(), text.size() - kUnknown.size() - 1);
+    return DaemonPath(kind, field) + ": unknown field: this version of Kubernetes drops it";
+  }
+  if (text.starts_with("metadata.name")) return "";  // The name is ours.
+  const std::string first = text.substr(0, text.find(':'));
+  const bool names_field = IsAtOrBelow(first, "spec") || IsAtOrBelow(first, "metadata");
+  return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
+}
+
+// The same for the same content, whatever the daemon is called and whatever its other overrides are.
+std::string ContentDigest(const PoolPlan& plan, Json workload) {
+  Json& metadata = workload["metadata"];
+  workload.erase("status");
+  for (const char* key : {"resourceVersion", "generation", "ownerReferences"}) metadata.erase(key);
+  metadata["labels"].erase(kRevisionLabel);
+  metadata["annotations"].erase(kRenderedFromAnnotation);
+  if (!plan.workload) metadata.erase("name");
+  return AcceptanceCache::Digest((plan.workload ? "PUT " : "POST ") + DumpJson(workload));
+}
+
+// Where the fault shows, if overrides may have brought it in.
+std::string Where(const Rendering& rendering) {
+  const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
+  if (overrides.empty()) return "";
+  std::string text;
+  for (const int index : overrides) {
+    text += (text.empty() ? "spec.overrides[" : ", [") + std::to_string(index) + "]";
+    if (text.size() > 80) return text + ", …";
+  }
+  return rendering.any_pool ? text : "NodePool " + rendering.plan.pool + " by " + text;
+}
+
+void Count(const char* result) {
+  metrics::GetCounter("yurtappdaemon_admission_dry_runs_total",
+                      "Workloads that the webhook tried on the apiserver, by what came of it; cached: accepted lately.",
+                      {{"result", result}})
+      .Increment();
+}
+
+}  // namespace
+
+DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock)
+    : client_(client), stores_(stores), clock_(clock), accepted_(clock) {}
+
+DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
+                            std::stop_token stop) {
+  Answer answer;
+  WriteOptions options;
+  options.dry_run = true;
+  options.warnings = &answer.warnings;
+  const ResourceType& type = TypeOf(daemon.kind);
+  const auto done =
+      plan.workload ? client_.Update(type, workload, options, stop) : client_.Create(type, workload, options, stop);
+  for (std::string& warning : answer.warnings) warning = DaemonWarning(daemon.kind, warning);
+  std::erase(answer.warnings, "");
+  if (done) {
+    Count("accepted");
+    accepted_.Put(ContentDigest(plan, workload), answer.warnings);
+  } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
+    Count("refused");
+    answer.causes = CausesOf(done.error(), daemon.kind);
+  } else if (done.error().http_status == 403) {
+    Count("forbidden");
+    answer.warnings.push_back(TemplatePath(daemon.kind) + ": forbidden now: " + WithoutSubject(done.error().message));
+  } else {
+    Count("unknown");
+    log::Debug("A dry run could not say",
+               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"pool", plan.pool}, {"error", done.error()}});
+  }
+  return answer;
+}
+
+DryRun::Answer DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) {
+  Result<Json> workload =
+      plan.workload ? MergedWorkload(daemon, plan, plan.workload->object->Parse()) : NewWorkload(daemon, plan);
+  if (!workload) return {RenderCauses(workload.error(), daemon.kind), {}};
+  if (plan.workload) {
+    (*workload)["metadata"].erase("resourceVersion");  // Its controllers write status all the time.
+    workload->erase("status");
+  }
+  if (auto warnings = accepted_.Find(ContentDigest(plan, *workload))) {
+    Count("cached");
+    return {{}, *std::move(warnings)};
+  }
+  return Send(daemon, plan, *workload, stop);
+}
+
+Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, SteadyTime deadline,
+                     std::stop_token stop) {
+  YurtAppDaemon daemon = wanted;
+  if (daemon.meta.uid.empty()) daemon.meta.uid = kNoUid;
+  const std::vector<Rendering> renderings =
+      DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return clock_.Now() >= deadline; });
+  if (renderings.empty()) return {};
+
+  const std::size_t text = renderings.front().plan.to.revision->content.digest.size() + 1;
+  if (text > kMaxText) return {};
+
+  struct Outcome {
+    Answer now;
+    Answer then;  // of the spec before; only where `now` is refused
+    std::exception_ptr failure;
+  };
+  std::vector<Outcome> results(renderings.size());
+  ParallelFor(renderings.size(), std::clamp<std::size_t>(kTextAtOnce / text, 1, kParallel), [&](std::size_t i) {
+    if (stop.stop_requested() || clock_.Now() >= deadline) return;
+    try {
+      results[i].now = AskOne(daemon, renderings[i].plan, stop);
+      if (!results[i].now.causes.empty() && before != nullptr) {
+        results[i].then = AskOne(daemon, renderings[i].before, stop);
+      }
+    } catch (...) {
+      results[i].failure = std::current_exception();
+    }
+  });
+
+  Findings findings;
+  const auto warn = [&](const std::string& text_of_it) {
+    auto& list = findings.warnings;
+    if (std::find(list.begin(), list.end(), text_of_it) == list.end()) list.push_back(text_of_it);
+  };
+  // One fault of the template shows in every rendering.
+  std::vector<Cause> refusals;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].failure) std::rethrow_exception(results[i].failure);
+    for (const std::string& warning : results[i].now.warnings) warn(warning);
+    for (const Cause& cause : results[i].now.causes) {
+      const std::vector<Cause>& old = results[i].then.causes;
+      const bool known = std::any_of(old.begin(), old.end(), [&](const Cause& other) {
+        return WithoutIndices(other.field) == WithoutIndices(cause.field) && other.reason == cause.reason &&
+               other.message == cause.message;
+      });
+      if (known) {
+        warn(cause.field + ": " + cause.message);
+        continue;
+      }
+      auto& found = places[{cause.field, cause.reason, cause.message}];
+      if (found.empty()) refusals.push_back(cause);
+      found.push_back(Where(renderings[i]));
+    }
+  }
+  for (Cause& cause : refusals) {
+    const auto& found = places.at({cause.field, cause.reason, cause.message});
+    // Where it shows without overrides too, it is the template's.
+    if (std::find(found.begin(), found.end(), "") != found.end()) continue;
+    if (cause.field.starts_with("spec.overrides[")) continue;
+    cause.message += " (in " + found.front();
+    if (found.size() > 1) cause.message += " and " + std::to_string(found.size() - 1) + " more";
+    cause.message += ")";
+  }
+  findings.refusals = std::move(refusals);
+  return findings;
+}
+
+}  // namespace yad

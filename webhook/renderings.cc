@@ -1,0 +1,143 @@
+#include "webhook/renderings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/runtime/controller.h"
+#include "operator/workload/semantics.h"
+
+namespace yad {
+namespace {
+
+constexpr char kAnyPool[] = "any";
+
+RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
+  auto revision = std::make_shared<Revision>();
+  revision->content = ContentOf(daemon);
+  revision->hash = RevisionHash(revision->content, IntAt(daemon.status, {"collisionCount"}));
+  revision->name = RevisionName(daemon.meta.key.name, revision->hash);
+  revision->label = RevisionLabelValue(revision->name, revision->hash);
+  return revision;
+}
+
+// What the entries of overrides do, told apart by numbers: two entries that do the same to different pools have the
+// same one.
+class Effects {
+ public:
+  std::vector<int> Of(const RevisionContent& content) {
+    std::vector<int> effects;
+    for (Json entry : content.overrides) {
+      if (entry.is_object()) {
+        entry.erase("pools");
+        entry.erase("nodepoolSelector");
+      }
+      const std::string text = entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+      effects.push_back(numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second);
+    }
+    return effects;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& effects) {
+  std::vector<int> sequence;
+  for (const int index : inputs.overrides) sequence.push_back(effects[static_cast<std::size_t>(index)]);
+  return sequence;
+}
+
+// What made the live workload, as well as the spec before can tell: where that spec's revision did, its recorded
+// inputs.
+Target Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
+  if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
+    const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
+    if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
+  }
+  return {revision, InputsFor(revision->content, pool)};
+}
+
+// By pool. Empty where the cache knows nothing yet: then a new workload is tried everywhere.
+std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+  std::unordered_map<std::string, WorkloadRef> by_pool;
+  const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
+  const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
+  if (!workloads || daemon.meta.uid.empty()) return by_pool;
+  for (const ObjectPtr& object : *workloads) {
+    if (object->meta().deleting() || object->meta().key.ns != daemon.meta.key.ns) continue;
+    WorkloadRef workload = MakeWorkloadRef(object);
+    by_pool.try_emplace(workload.pool, workload);
+  }
+  return by_pool;
+}
+
+// In the order in which they stand for others.
+std::vector<NodePool> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
+                                    const std::unordered_map<std::string, WorkloadRef>& live) {
+  std::vector<NodePool> pools;
+  const auto all = stores.pools.List();
+  if (!all) return pools;
+  for (const ObjectPtr& object : *all) {
+    const NodePool& pool = static_cast<const PoolProjection*>(object->projection())->pool;
+    // One whose name is no label value gets no workload.
+    if (daemon.pools.Selects(pool) && CheckLabelValue(pool.name).empty()) pools.push_back(pool);
+  }
+  std::sort(pools.begin(), pools.end(), [&](const NodePool& a, const NodePool& b) {
+    return std::pair(!live.contains(a.name), a.name) < std::pair(!live.contains(b.name), b.name);
+  });
+  return pools;
+}
+
+}  // namespace
+
+std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
+                                          const AdmissionStores& stores, std::size_t limit,
+                                          const std::function<bool()>& expired) {
+  const RevisionPtr to = RevisionOf(wanted);
+  const RevisionPtr from = before == nullptr ? nullptr : RevisionOf(*before);
+  Effects effects;
+  const std::vector<int> to_effects = effects.Of(to->content);
+
+  const auto live = LiveWorkloads(wanted, stores);
+  std::vector<NodePool> pools = SelectedPools(wanted, stores, live);
+  const bool any_pool = pools.empty();
+  if (any_pool) {
+    pools.emplace_back();
+    pools.back().name = kAnyPool;
+  }
+
+  std::vector<Rendering> by_overrides;  // one for each set of overrides
+  std::vector<Rendering> by_taints;     // and for each other set of taints
+  std::set<std::vector<int>> seen_overrides;
+  std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
+  for (const NodePool& pool : pools) {
+    if (by_overrides.size() >= limit || expired()) break;
+    const RenderInputs inputs = InputsFor(to->content, pool);
+    std::vector<int> sequence = Sequence(inputs, to_effects);
+    if (!seen.emplace(sequence, pool.taints).second) continue;
+    const bool new_overrides = seen_overrides.insert(std::move(sequence)).second;
+    if (!new_overrides && by_taints.size() >= limit) continue;
+
+    Rendering& rendering = (new_overrides ? by_overrides : by_taints).emplace_back();
+    rendering.any_pool = any_pool;
+    rendering.plan.pool = pool.name;
+    if (const auto found = live.find(pool.name); found != live.end()) rendering.plan.workload = found->second;
+    rendering.before = rendering.plan;
+    if (from != nullptr) {
+      rendering.plan.from = Before(from, pool, rendering.plan.workload);
+      rendering.before.from = rendering.before.to = rendering.plan.from;
+    }
+    rendering.plan.to = {to, inputs};
+  }
+  std::move(by_taints.begin(), by_taints.end(), std::back_inserter(by_overrides));
+  if (by_overrides.size() > limit) by_overrides.resize(limit);
+  return by_overrides;
+}
+
+}  // namespace yad

@@ -1,0 +1,193 @@
+#include "webhook/validating.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/runtime/stop_timer.h"
+#include "operator/workload/semantics.h"
+#include "webhook/defaulting.h"
+#include "webhook/known_faults.h"
+#include "webhook/template_faults.h"
+#include "webhook/warnings.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxCauses = 100;
+
+// Equality without recursion, for what nests too deeply to be looked at in another way.
+bool SameAtAnyDepth(const Json& a, const Json& b) {
+  std::vector<std::pair<const Json*, const Json*>> open{{&a, &b}};
+  while (!open.empty()) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left->type() != right->type() && !(left->is_number() && right->is_number())) return false;
+    if (!left->is_structured()) {
+      if (*left != *right) return false;
+      continue;
+    }
+    if (left->size() != right->size()) return false;
+    for (auto l = left->begin(), r = right->begin(); l != left->end(); ++l, ++r) {
+      if (left->is_object() && l.key() != r.key()) return false;
+      open.emplace_back(&*l, &*r);
+    }
+  }
+  return true;
+}
+
+const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
+
+// `spec` as the defaulting webhook leaves it, its templates apart.
+struct ComparableSpec {
+  Json deployment, stateful_set;
+  Json rest;
+};
+
+ComparableSpec Comparable(const Json& object) {
+  Json spec = {{"spec", SpecOf(object)}};
+  const Json patch = DefaultYurtAppDaemon(spec).patch;
+  spec = spec.patch(patch)["spec"];
+  ComparableSpec comparable;
+  if (!spec.is_object()) {
+    comparable.rest = std::move(spec);
+    return comparable;
+  }
+  Json overrides = MemberOf(spec, "overrides");  // a null in a patch takes away: it says something
+  spec.erase("overrides");
+  spec = WithoutNulls(spec);
+  const auto choice = spec.find("workloadTemplate");
+  for (const auto& [kind, place] : {std::pair{WorkloadKind::kDeployment, &comparable.deployment},
+                                    std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
+    if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
+    Json& workload = (*choice)[TemplateField(kind)];
+    *place = std::exchange(workload, true);  // that there is one
+  }
+  spec["overrides"] = std::move(overrides);
+  // {} and [] say nothing but as a selector of pools, where {} means all of them.
+  for (auto it = spec.begin(); it != spec.end();) {
+    const bool nothing = it->is_null() || (it->is_structured() && it->empty() && it.key() != "nodepoolSelector");
+    it = nothing ? spec.erase(it) : std::next(it);
+  }
+  comparable.rest = std::move(spec);
+  return comparable;
+}
+
+bool SameTemplate(const Json& a, const Json& b) {
+  return a.is_object() && b.is_object() ? SameObject(WorkloadSchema(), a, b) : a == b;
+}
+
+std::vector<FieldError> StaticFaults(const Json& object) {
+  std::vector<FieldError> faults = ValidateYurtAppDaemon(object);
+  std::vector<FieldError> more = TemplateFaults(object);
+  std::move(more.begin(), more.end(), std::back_inserter(faults));
+  return faults;
+}
+
+std::vector<Cause> Causes(const std::vector<FieldError>& errors) {
+  std::vector<Cause> causes;
+  for (const FieldError& error : errors) {
+    if (causes.size() == kMaxCauses) {
+      const std::string more = std::to_string(errors.size() - kMaxCauses);
+      causes.push_back({"spec", "FieldValueInvalid", "Invalid value: and " + more + " more faults; mend these first"});
+      break;
+    }
+    causes.push_back(error.ToCause());
+  }
+  return causes;
+}
+
+// Where other fields have faults, the template alone, so that those of the template are told with them.
+Result<YurtAppDaemon> ParseTemplate(const Json& object) {
+  const Json& spec = SpecOf(object);
+  const Json rest = {{"selector", MemberOf(spec, "selector")},
+                     {"workloadTemplate", MemberOf(spec, "workloadTemplate")},
+                     {"nodepoolSelector", Json::object()}};
+  return ParseYurtAppDaemon({{"metadata", MemberOf(object, "metadata")}, {"spec", rest}});
+}
+
+// What can be tried of an object.
+Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object) {
+  if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
+  auto daemon = ParseYurtAppDaemon(object);
+  if (!daemon) daemon = ParseTemplate(object);
+  if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
+  // One that is about to be named by the server.
+  if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
+  return daemon;
+}
+
+// Whether a static check has said of the field what the apiserver says in other words.
+bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
+  return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
+    // A value that can't be decoded keeps the apiserver from looking any further, and it names no element of a list.
+    const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
+    return other.field == cause.field || undecoded;
+  });
+}
+
+}  // namespace
+
+bool SameSpec(const Json& object, const Json& old_object) {
+  const Json& spec = SpecOf(object);
+  const Json& old_spec = SpecOf(old_object);
+  if (IsDeeperThan(spec, kMaxJsonDepth) || IsDeeperThan(old_spec, kMaxJsonDepth)) return SameAtAnyDepth(spec, old_spec);
+  if (spec == old_spec) return true;
+  const ComparableSpec now = Comparable(object);
+  const ComparableSpec before = Comparable(old_object);
+  return now.rest == before.rest && SameTemplate(now.deployment, before.deployment) &&
+         SameTemplate(now.stateful_set, before.stateful_set);
+}
+
+AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime deadline) {
+  const Json& object = request.object;
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
+  const bool update = request.old_object.is_object();
+  if (update && SameSpec(object, request.old_object)) return AdmissionAnswer::Allowed();
+
+  SortedFaults faults =
+      SortFaults(StaticFaults(object), update ? StaticFaults(request.old_object) : std::vector<FieldError>());
+  if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
+    std::vector<FieldError> forbidden = ValidateYurtAppDaemonUpdate(object, request.old_object);
+    std::move(forbidden.begin(), forbidden.end(), std::back_inserter(faults.fresh));
+  }
+  std::vector<Cause> refusals = Causes(faults.fresh);
+  std::vector<Cause> told = refusals;
+  std::vector<std::string> warnings;
+  for (const FieldError& fault : faults.known) {
+    warnings.push_back(fault.ToString());
+    told.push_back(fault.ToCause());
+  }
+  const auto daemon = ParseFor(request, object);
+  if (daemon) {
+    const auto before =
+        update ? ParseFor(request, request.old_object) : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
+    StopTimer timer(clock_);
+    const std::stop_token stop = timer.Begin(deadline);
+    Findings findings = dry_run_.Ask(*daemon, before ? &*before : nullptr, deadline, stop);
+    if (told.empty()) {
+      warnings = WarningsFor(*daemon, stores_);
+      // The clock decides, not how soon the timer's thread wakes.
+      std::string service = clock_.Now() < deadline ? ServiceWarning(*daemon, client_, stop) : "";
+      if (!service.empty()) warnings.push_back(std::move(service));
+    }
+    for (Cause& cause : findings.refusals) {
+      if (!IsTold(cause, told)) refusals.push_back(std::move(cause));
+    }
+    for (std::string& warning : findings.warnings) {
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(std::move(warning));
+    }
+  }
+  AdmissionAnswer answer;
+  if (!refusals.empty()) {
+    answer = AdmissionAnswer::Invalid(request, refusals);
+  } else if (!faults.known.empty() && !ParseYurtAppDaemon(object)) {
+    warnings.push_back(
+        "spec: has these faults since before; the operator leaves the YurtAppDaemon as it is until they are mended");
+  }
+  answer.warnings = std::move(warnings);
+  return answer;
+}
+
+}  // namespace yad

@@ -1,0 +1,218 @@
+#include "webhook/warnings.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kServiceType{"", "v1", "services", "Service", true};
+constexpr std::size_t kNamed = 3;      // of a list of names
+constexpr std::size_t kOfOneKind = 4;  // warnings
+
+class Warnings {
+ public:
+  explicit Warnings(std::vector<std::string>& out) : out_(out) {}
+  ~Warnings() {
+    if (count_ > kOfOneKind) out_.back() += " (and " + std::to_string(count_ - kOfOneKind) + " more like this)";
+  }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  void Add(const std::string& path, const std::string& text) {
+    if (++count_ <= kOfOneKind) out_.push_back(path + ": " + text);
+  }
+
+ private:
+  std::vector<std::string>& out_;
+  std::size_t count_ = 0;
+};
+
+const NodePool& PoolOf(const ObjectPtr& object) {
+  return static_cast<const PoolProjection*>(object->projection())->pool;
+}
+
+std::string NameSome(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
+  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
+  return text;
+}
+
+std::string TemplatePath(const YurtAppDaemon& daemon) {
+  return std::string("spec.workloadTemplate.") + TemplateField(daemon.kind);
+}
+
+// Those of `names` that no pool has. "-x" and "x" name the same, and "*" none.
+std::vector<std::string> Unknown(const Json& names, const std::set<std::string_view>& pools) {
+  std::vector<std::string> unknown;
+  if (!names.is_array()) return unknown;
+  for (const Json& item : names) {
+    if (!item.is_string()) continue;
+    std::string name = item.get<std::string>();
+    if (name.starts_with('-')) name.erase(0, 1);
+    if (name != "*" && !pools.contains(name)) unknown.push_back(std::move(name));
+  }
+  return unknown;
+}
+
+void WarnOfSelection(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out) {
+  if (!daemon.pools.selector) return;
+  std::size_t by_label = 0;
+  std::size_t by_type = 0;
+  std::size_t selected = 0;
+  for (const ObjectPtr& object : pools) {
+    const NodePool& pool = PoolOf(object);
+    if (daemon.pools.Selects(pool)) ++selected;
+    if (!daemon.pools.selector->Matches(pool.labels)) continue;
+    ++by_label;
+    if (daemon.pools.type.empty() || pool.type == daemon.pools.type) ++by_type;
+  }
+  if (by_label == 0) {
+    out.push_back(pools.empty() ? "spec.nodepoolSelector: there is no NodePool yet; workloads come with the pools"
+                                : "spec.nodepoolSelector: matches no NodePool now; compare it with `kubectl get "
+                                  "nodepools --show-labels`");
+  } else if (by_type == 0) {
+    out.push_back("spec.nodePools.type: none of the " + std::to_string(by_label) +
+                  " NodePools that spec.nodepoolSelector matches now is of type " + daemon.pools.type);
+  } else if (selected == 0) {
+    out.push_back("spec.nodePools.exclude: takes out all of the " + std::to_string(by_type) +
+                  " NodePools that are selected now");
+  }
+}
+
+void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools,
+                        std::vector<std::string>& out) {
+  if (daemon.pools.names.empty() && daemon.overrides.empty()) return;
+  std::set<std::string_view> names;
+  for (const ObjectPtr& object : pools) names.insert(PoolOf(object).name);
+  if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
+    out.push_back("spec.nodePools.names: no NodePool is named " + NameSome(unknown) + "; each is waited for");
+  }
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* listed = Find(daemon.overrides[i], {"pools"});
+    if (listed == nullptr) continue;
+    if (const auto unknown = Unknown(*listed, names); !unknown.empty()) {
+      warnings.Add("spec.overrides[" + std::to_string(i) + "].pools",
+                   "no NodePool is named " + NameSome(unknown) + "; the entry waits for it");
+    }
+  }
+}
+
+bool SamePools(const PoolSelection& a, const PoolSelection& b) {
+  const auto text = [](const PoolSelection& pools) { return pools.selector ? pools.selector->ToString() : "<none>"; };
+  return text(a) == text(b) && a.type == b.type && a.names == b.names && a.exclude == b.exclude;
+}
+
+// Each daemon's workloads select by spec.selector and the pool: what has labels that match both is taken for a pod of
+// either by everything that goes by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity).
+void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, const std::vector<ObjectPtr>& pools,
+                   std::vector<std::string>& out) {
+  auto daemons = stores.daemons.List();
+  const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
+  if (!daemons || !selector) return;
+  std::sort(daemons->begin(), daemons->end(),
+            [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });
+  const StringMap labels = StringMapAt(daemon.workload_template, {"spec", "template", "metadata", "labels"});
+  Warnings warnings(out);
+  for (const ObjectPtr& object : *daemons) {
+    const ObjectMeta& meta = object->meta();
+    if (meta.key.ns != daemon.meta.key.ns || meta.key.name == daemon.meta.key.name || meta.deleting()) continue;
+    const auto& other = *static_cast<const DaemonProjection*>(object->projection());
+    if (!other.readable) continue;
+    if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
+    const NodePool* shared = nullptr;  // the first by name: the same each time
+    for (const ObjectPtr& candidate : pools) {
+      const NodePool& pool = PoolOf(candidate);
+      if (shared != nullptr && shared->name <= pool.name) continue;
+      if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
+    }
+    // Where no pool is there yet, they may ask for the same ones all the same.
+    if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
+    const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
+    warnings.Add("spec.selector", "overlaps with that of YurtAppDaemon \"" + meta.key.name + "\", which selects " +
+                                      where + ": give each a label of its own");
+  }
+}
+
+bool IsLatest(const std::string& image) {
+  if (image.find('@') != std::string::npos) return false;
+  const std::size_t slash = image.rfind('/');
+  const std::size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);  // not a registry's port
+  return colon == std::string::npos || image.substr(colon) == ":latest";
+}
+
+void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+  Warnings warnings(out);
+  const auto check = [&](const std::string& path, const std::string& image) {
+    if (!image.empty() && IsLatest(image)) {
+      warnings.Add(path, "\"" + image +
+                             "\" may be another image on each node: with imagePullPolicy IfNotPresent it is pulled "
+                             "once; name a version");
+    }
+  };
+  std::set<std::string> keeps;  // containers with IfNotPresent
+  const std::string pod_path = TemplatePath(daemon) + ".spec.template.spec.";
+  for (const char* list : {"initContainers", "containers"}) {
+    const Json* containers = Find(daemon.workload_template, {"spec", "template", "spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (std::size_t i = 0; i < containers->size(); ++i) {
+      const Json& container = (*containers)[i];
+      if (StringAt(container, {"imagePullPolicy"}) != "IfNotPresent") continue;
+      keeps.insert(StringAt(container, {"name"}));
+      check(pod_path + list + "[" + std::to_string(i) + "].image", StringAt(container, {"image"}));
+    }
+  }
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* images = Find(daemon.overrides[i], {"images"});
+    if (images == nullptr || !images->is_array()) continue;
+    for (std::size_t j = 0; j < images->size(); ++j) {
+      if (!keeps.contains(StringAt((*images)[j], {"name"}))) continue;
+      check("spec.overrides[" + std::to_string(i) + "].images[" + std::to_string(j) + "].image",
+            StringAt((*images)[j], {"image"}));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+  std::vector<std::string> warnings;
+  if (daemon.strategy == UpdateStrategyType::kRollingUpdate) {
+    warnings.push_back(
+        "spec.updateStrategy.type: RollingUpdate is not built yet: this version of the operator leaves the "
+        "YurtAppDaemon as it is; use All or OnDelete");
+  }
+  if (const auto pools = stores.pools.List()) {
+    WarnOfSelection(daemon, *pools, warnings);
+    WarnOfUnknownPools(daemon, *pools, warnings);
+    WarnOfOverlap(daemon, stores, *pools, warnings);
+  }
+  WarnOfLatest(daemon, warnings);
+  return warnings;
+}
+
+std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::stop_token stop) {
+  if (daemon.kind != WorkloadKind::kStatefulSet) return "";
+  const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
+  const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
+  if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
+  const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, std::move(stop));
+  if (!service && service.error().http_status == 404) {
+    return path + "there is no Service \"" + name +
+           "\": the pods get no DNS names until you create it, headless (clusterIP: None)";
+  }
+  if (service && StringAt(*service, {"spec", "clusterIP"}) != "None") {
+    return path + "Service \"" + name +
+           "\" is not headless: the pods get no DNS names of their own; it needs clusterIP: None";
+  }
+  return "";
+}
+
+}  // namespace yad

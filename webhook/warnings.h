@@ -1,0 +1,25 @@
+// What is legal and probably wrong in a YurtAppDaemon.
+#ifndef WEBHOOK_WARNINGS_H_
+#define WEBHOOK_WARNINGS_H_
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/client/client.h"
+#include "webhook/admission_handler.h"
+
+namespace yad {
+
+// Each is one line, `field: what, and what to do about it`. What a cache that is not synced yet would have to tell is
+// left out. Asks nobody. Thread-safe.
+std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores);
+
+// About the headless Service of a StatefulSet; "": nothing to warn of, or nobody knows. At most one request.
+// Thread-safe.
+std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::stop_token stop);
+
+}  // namespace yad
+
+#endif  // WEBHOOK_WARNINGS_H_

@@ -1,0 +1,22 @@
+#include "webhook/wiring.h"
+
+#include <memory>
+#include <string>
+
+#include "webhook/https_server.h"
+#include "webhook/serving_certificate.h"
+
+namespace yad {
+
+Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& stores, const WebhookOptions& options) {
+  const auto certificate = std::make_shared<ServingCertificate>();
+  HttpsServerOptions server_options;
+  server_options.bind = ":" + std::to_string(options.port);
+  const auto server = std::make_shared<HttpsServer>(server_options, certificate, MakeAdmissionHandler(client, stores));
+  if (Status listening = server->Listen(); !listening) return listening;
+  manager.AddServer("webhook", [server](std::stop_token stop) { return server->Run(stop); });
+  AddCertificates(manager, client, options.certificates, certificate);
+  return {};
+}
+
+}  // namespace yad

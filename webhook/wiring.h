@@ -1,0 +1,24 @@
+// The admission webhook as the manager runs it, on every replica, whoever leads.
+#ifndef WEBHOOK_WIRING_H_
+#define WEBHOOK_WIRING_H_
+
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/runtime/manager.h"
+#include "webhook/admission_handler.h"
+#include "webhook/certificates.h"
+
+namespace yad {
+
+struct WebhookOptions {
+  int port = 9443;
+  CertificateOptions certificates;
+};
+
+// Listens, and adds the server and what keeps its certificate to the manager; `client` and the stores must outlive its
+// Run. kConfig: the port can't be listened on.
+Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& stores, const WebhookOptions& options);
+
+}  // namespace yad
+
+#endif  // WEBHOOK_WIRING_H_
