@@ -1,0 +1,268 @@
+// Crash after every write: in each scenario the operator is killed right after its first write took effect, in the next
+// run after its second, and so on. Started again, it must bring the cluster to where it would have been without that,
+// as a naive model says.
+//
+// All runs of all selected tests go on side by side, each in a namespace of its own with an operator of its own: most
+// of their time is waiting. `make test` samples the writes: the first, the last, and every third.
+//   YAD_ALL=1          all of them
+//   YAD_CRASH_AT=3     only the third; with --gtest_filter that is how one failure is replayed
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <iostream>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "tests/cluster/crash_cell.h"
+
+namespace yad::testing {
+namespace {
+
+constexpr std::size_t kAtOnce = 8;
+
+// ---- scenarios: what was before (nullopt: nothing), and what happens; over the pools a, b and c ----
+
+std::optional<Wanted> Nothing(CrashCell&) { return std::nullopt; }
+
+Wanted Create(CrashCell& cell) {
+  cell.CreateDaemon(cell.Daemon(kCellDaemon));
+  return {.pools = cell.ThreePools()};
+}
+std::optional<Wanted> OneRevision(CrashCell& cell) { return Create(cell); }
+
+Wanted RollOut(CrashCell& cell) {
+  cell.SetImage(kCellDaemon, Image(2));
+  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
+}
+std::optional<Wanted> TwoRevisions(CrashCell& cell) {
+  Create(cell);
+  Eventually("the first revision is everywhere", [&] {
+    return StringAt(cell.GetDaemon(kCellDaemon), {"status", "currentRevision"}) != "";
+  });
+  return RollOut(cell);
+}
+
+Wanted APoolLeaves(CrashCell& cell) {
+  cell.ExpectRemovalOf(cell.Pool("c"));
+  cell.Unselect(cell.Pool("c"));
+  return {.pools = {cell.Pool("a"), cell.Pool("b")}};
+}
+
+Wanted OnePoolComesAndOneLeaves(CrashCell& cell) {
+  cell.ExpectRemovalOf(cell.Pool("a"));
+  cell.AddPool("d");
+  cell.Unselect(cell.Pool("a"));
+  return {.pools = {cell.Pool("b"), cell.Pool("c"), cell.Pool("d")}};
+}
+
+Wanted Undo(CrashCell& cell) {
+  cell.SetImage(kCellDaemon, Image(1));
+  return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{2, 2}, {3, 1}}};
+}
+
+Wanted OrphanAndApplyAgain(CrashCell& cell) {
+  cell.kube().Delete(kYurtAppDaemonType, kCellDaemon, Propagation::kOrphan);
+  Eventually("the daemon is gone", [&] { return !cell.kube().Find(kYurtAppDaemonType, kCellDaemon).has_value(); });
+  return Create(cell);
+}
+
+std::optional<Wanted> TwoContainers(CrashCell& cell) {
+  Json daemon = cell.Daemon(kCellDaemon);
+  daemon["spec"]["workloadTemplate"][TemplateField(cell.kind())]["spec"]["template"]["spec"]["containers"].push_back(
+      {{"name", "second"}, {"image", Image(1)}});
+  cell.CreateDaemon(daemon);
+  return Wanted{.pools = cell.ThreePools(), .containers = 2};
+}
+Wanted OrphanAndApplyAnother(CrashCell& cell) {
+  cell.kube().Delete(kYurtAppDaemonType, kCellDaemon, Propagation::kOrphan);
+  Eventually("the daemon is gone", [&] { return !cell.kube().Find(kYurtAppDaemonType, kCellDaemon).has_value(); });
+  Json daemon = cell.Daemon(kCellDaemon);
+  daemon["spec"]["workloadTemplate"][TemplateField(cell.kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
+      Image(2);
+  cell.CreateDaemon(daemon);
+  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 2}}};
+}
+
+Wanted TwoWorkloadsForOnePool(CrashCell& cell) {
+  cell.AddSecondWorkload(cell.Pool("b"));
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted RollOutAndPrune(CrashCell& cell) {
+  cell.kube().Edit(kYurtAppDaemonType, kCellDaemon, [&](Json& daemon) {
+    Json& spec = daemon["spec"];
+    spec["revisionHistoryLimit"] = 0;
+    spec["workloadTemplate"][TemplateField(cell.kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
+        Image(3);
+  });
+  return {.pools = cell.ThreePools(), .image = 3, .generation = 3, .revisions = {{3, 3}}};
+}
+
+struct Scenario {
+  const char* name;
+  CrashCell::Prepare prepare;
+  CrashCell::Act act;
+};
+const Scenario kScenarios[] = {
+    {"ADaemonIsCreated", Nothing, Create},
+    {"ANewImageIsRolledOut", OneRevision, RollOut},
+    {"APoolLeaves", OneRevision, APoolLeaves},
+    {"OnePoolComesAndOneLeaves", OneRevision, OnePoolComesAndOneLeaves},
+    {"AnOldTemplateIsAppliedAgain", TwoRevisions, Undo},
+    {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, OrphanAndApplyAgain},
+    {"TheDaemonIsOrphanedAndAnotherIsApplied", TwoContainers, OrphanAndApplyAnother},
+    {"APoolHasTwoWorkloads", OneRevision, TwoWorkloadsForOnePool},
+    {"RevisionsArePruned", TwoRevisions, RollOutAndPrune},
+};
+
+// ---- running them ----
+
+struct CellRun {
+  std::string test;  // "ADaemonIsCreated_Deployment"
+  const Scenario* scenario = nullptr;
+  WorkloadKind kind = WorkloadKind::kDeployment;
+  int at = 0;  // 0: to learn how many writes there are
+};
+
+struct Outcome {
+  int at = 0;
+  int writes = 0;
+  std::string failure;
+};
+
+std::string NameOfRun(const Scenario& scenario, WorkloadKind kind) {
+  return std::string(scenario.name) + "_" + TypeOf(kind).kind;
+}
+
+Outcome Do(const CellRun& run) {
+  static std::mutex one_at_a_time;
+  const auto in_turn = [](auto what) {
+    const std::lock_guard lock(one_at_a_time);
+    what();
+  };
+  Outcome outcome;
+  outcome.at = run.at;
+  std::optional<CrashCell> cell;
+  try {
+    in_turn([&] { cell.emplace(run.kind).Open(); });
+    outcome.writes = cell->Play(run.scenario->prepare, run.scenario->act, run.at);
+  } catch (const std::exception& failure) {
+    outcome.failure = failure.what() + cell->Story();
+  }
+  try {
+    cell->Close();
+  } catch (const std::exception& failure) {
+    outcome.failure += std::string("\n  cleaning up: ") + failure.what();
+  }
+  in_turn([&] { cell.reset(); });
+  return outcome;
+}
+
+std::vector<int> PointsOf(int writes) {
+  const bool all = std::getenv("YAD_ALL") != nullptr;
+  std::vector<int> points;
+  for (int k = 1; k <= writes; ++k) {
+    if (all || k % 3 == 1 || k == writes) points.push_back(k);
+  }
+  return points;
+}
+
+// Each run that learns is followed by those that crash.
+std::map<std::string, std::vector<Outcome>> DoAll(std::deque<CellRun> queue) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t under_way = 0;
+  std::map<std::string, std::vector<Outcome>> outcomes;
+  const auto work = [&] {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [&] { return !queue.empty() || under_way == 0; });
+      if (queue.empty()) return;
+      const CellRun run = queue.front();
+      queue.pop_front();
+      ++under_way;
+      lock.unlock();
+      const Outcome outcome = Do(run);
+      lock.lock();
+      --under_way;
+      outcomes[run.test].push_back(outcome);
+      if (run.at == 0 && outcome.failure.empty()) {
+        for (const int at : PointsOf(outcome.writes)) {
+          queue.push_back(run);
+          queue.back().at = at;
+        }
+      }
+      changed.notify_all();
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < kAtOnce; ++i) threads.emplace_back(work);
+  threads.clear();
+  return outcomes;
+}
+
+class CrashTest : public ::testing::TestWithParam<std::tuple<const Scenario*, WorkloadKind>> {
+ protected:
+  void SetUp() override {
+    if (SharedControlPlane() == nullptr) return;
+    static const auto all = DoAll(Selected());
+    const auto& [scenario, kind] = GetParam();
+    outcomes_ = all.at(NameOfRun(*scenario, kind));
+    std::sort(outcomes_.begin(), outcomes_.end(), [](const Outcome& a, const Outcome& b) { return a.at < b.at; });
+  }
+
+  std::vector<Outcome> outcomes_;
+
+ private:
+  // Of the tests that --gtest_filter leaves.
+  static std::deque<CellRun> Selected() {
+    const char* at = std::getenv("YAD_CRASH_AT");
+    std::deque<CellRun> runs;
+    const auto* suite = ::testing::UnitTest::GetInstance()->current_test_suite();
+    for (const Scenario& scenario : kScenarios) {
+      for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+        const std::string name = NameOfRun(scenario, kind);
+        for (int i = 0; i < suite->total_test_count(); ++i) {
+          const auto* test = suite->GetTestInfo(i);
+          if (!test->should_run() || !std::string(test->name()).ends_with("/" + name)) continue;
+          runs.push_back({name, &scenario, kind, at == nullptr ? 0 : std::atoi(at)});
+        }
+      }
+    }
+    return runs;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, CrashTest,
+                         ::testing::Combine(::testing::ValuesIn([] {
+                                              std::vector<const Scenario*> all;
+                                              for (const Scenario& scenario : kScenarios) all.push_back(&scenario);
+                                              return all;
+                                            }()),
+                                            ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet)),
+                         [](const auto& test) { return NameOfRun(*std::get<0>(test.param), std::get<1>(test.param)); });
+
+TEST_P(CrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::string points;
+  for (const Outcome& outcome : outcomes_) {
+    const std::string at = std::to_string(outcome.at);
+    if (!outcome.failure.empty()) {
+      ADD_FAILURE() << (outcome.at == 0 ? "never killed" : "killed after write " + at)
+                    << "; once more: YAD_CRASH_AT=" << at << " build/release/bin/cluster_test --gtest_filter='"
+                    << test->test_suite_name() << "." << test->name() << "'\n  " << outcome.failure;
+    } else if (outcome.at == 0) {
+      EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";
+      points = std::to_string(outcome.writes) + " writes; killed after number";
+    } else {
+      // A status may be written once more or less: a run that ended before its point was one without a crash.
+      points += " " + at + (outcome.writes < outcome.at ? " (not reached)" : "");
+    }
+  }
+  std::cout << "[   points ] " << points << "\n";
+}
+
+}  // namespace
+}  // namespace yad::testing
