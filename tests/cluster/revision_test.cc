@@ -164,6 +164,7 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   CreateDaemon(Daemon("web"));
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
+  Barrier();  // An operator that has not heard of it yet would make the revision once more.
   Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
   const Json foreign = kube().Create(
       kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
