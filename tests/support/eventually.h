@@ -15,7 +15,8 @@ struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr std::chrono::milliseconds kEventuallyTimeout{30'000};
+// The garbage collector hears of a new CRD only after up to 30 s.
+inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
 // Calls `why_not` every 50 ms until it returns "". At the deadline TestFailure, with `what` and the last answer. A
 // TestFailure that `why_not` throws (an object that is not there yet) is an answer like any other.
