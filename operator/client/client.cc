@@ -102,11 +102,17 @@ struct Client::Impl {
         clock(the_clock),
         limiter(options.qps, options.burst, the_clock) {}
 
+  // What a write has besides.
+  struct Write {
+    const std::function<bool()>& allowed;  // empty: always
+    std::vector<std::string>* warnings;    // as in WriteOptions
+  };
+
   // Fills in what all requests have, and calls `attempt` once; and once more with a fresh credential after a 401.
-  // `head_of` finds the answer's status and headers in what `attempt` returned. `warnings` as in WriteOptions.
+  // `head_of` finds the answer's status and headers in what `attempt` returned.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
-                std::vector<std::string>* warnings = nullptr) {
+                const Write* write = nullptr) {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
@@ -120,6 +126,9 @@ struct Client::Impl {
           request.headers["Authorization"] = std::move(*authorization);
         }
       }
+      if (write != nullptr && write->allowed && !write->allowed()) {
+        return Fail(Reason::kCancelled, Describe(request) + ": this process may not write any more");
+      }
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
       const HttpResponse* head = answer ? &head_of(*answer) : nullptr;
@@ -131,8 +140,8 @@ struct Client::Impl {
       }
       if (const auto warning = head->headers.find("warning"); warning != head->headers.end()) {
         for (std::string& text : WarningTexts(warning->second)) {
-          if (warnings != nullptr) {
-            warnings->push_back(std::move(text));
+          if (write != nullptr && write->warnings != nullptr) {
+            write->warnings->push_back(std::move(text));
           } else if (options.on_warning) {
             options.on_warning(text);
           }
@@ -143,22 +152,20 @@ struct Client::Impl {
   }
 
   // An answer of any kind but 2xx is an Error.
-  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop,
-                            std::vector<std::string>* warnings = nullptr) {
+  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     request.timeout = options.timeout;
     Result<HttpResponse> response = Run<HttpResponse>(
         request, stop, [&] { return transport->Send(request, stop); },
-        [](const HttpResponse& answer) -> const HttpResponse& { return answer; }, warnings);
+        [](const HttpResponse& answer) -> const HttpResponse& { return answer; }, write);
     if (response && response->status / 100 != 2) {
       return Fail(ErrorFromResponse(*response, Describe(request)));
     }
     return response;
   }
 
-  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop,
-                             std::vector<std::string>* warnings = nullptr) {
+  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     const std::string what = Describe(request);
-    const Result<HttpResponse> response = Send(std::move(request), stop, warnings);
+    const Result<HttpResponse> response = Send(std::move(request), stop, write);
     if (!response) return Fail(response.error());
     Result<Json> body = ParseJson(response->body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
@@ -182,8 +189,14 @@ struct Client::Impl {
 };
 
 Client::Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock)
-    : impl_(std::make_unique<Impl>(std::move(transport), std::move(options), clock)) {}
+    : Client(std::make_shared<Impl>(std::move(transport), std::move(options), clock), nullptr) {}
+Client::Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write)
+    : impl_(std::move(impl)), may_write_(std::move(may_write)) {}
 Client::~Client() = default;
+
+std::unique_ptr<Client> Client::WritingOnlyIf(std::function<bool()> allowed) const {
+  return std::unique_ptr<Client>(new Client(impl_, std::move(allowed)));
+}
 
 Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
                                                             std::stop_token stop) {
@@ -304,7 +317,8 @@ Result<Json> Client::Create(const ResourceType& type, const Json& object, const 
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(object)};
-  return impl_->SendForObject(std::move(request), stop, options.warnings);
+  const Impl::Write write{may_write_, options.warnings};
+  return impl_->SendForObject(std::move(request), stop, &write);
 }
 
 Result<Json> Client::Update(const ResourceType& type, const Json& object, const WriteOptions& options,
@@ -316,7 +330,8 @@ Result<Json> Client::Update(const ResourceType& type, const Json& object, const 
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
       .headers = {{"Content-Type", "application/json"}},
       .body = DumpJson(object)};
-  return impl_->SendForObject(std::move(request), stop, options.warnings);
+  const Impl::Write write{may_write_, options.warnings};
+  return impl_->SendForObject(std::move(request), stop, &write);
 }
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
@@ -328,7 +343,8 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
                       .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
                       .headers = {{"Content-Type", ContentType(patch_type)}},
                       .body = DumpJson(patch)};
-  return impl_->SendForObject(std::move(request), stop, options.warnings);
+  const Impl::Write write{may_write_, options.warnings};
+  return impl_->SendForObject(std::move(request), stop, &write);
 }
 
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
@@ -341,7 +357,8 @@ Status Client::Delete(const ResourceType& type, const ObjectKey& key, const Dele
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(body)};
-  const Result<HttpResponse> response = impl_->Send(std::move(request), stop);
+  const Impl::Write write{may_write_, nullptr};
+  const Result<HttpResponse> response = impl_->Send(std::move(request), stop, &write);
   if (!response) return Fail(response.error());
   return {};
 }

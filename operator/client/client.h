@@ -102,6 +102,10 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // The same client for somebody who may write only while `allowed` says so, which is asked immediately before each
+  // write is sent: else it fails with kCancelled.
+  std::unique_ptr<Client> WritingOnlyIf(std::function<bool()> allowed) const;
+
   // The types that the server knows in one group version; kNotFound where it is not served.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});
@@ -127,7 +131,9 @@ class Client {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  explicit Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write);
+  const std::shared_ptr<Impl> impl_;
+  const std::function<bool()> may_write_;  // empty: always
 };
 
 // "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded.

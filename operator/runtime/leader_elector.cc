@@ -318,6 +318,12 @@ bool LeaderElector::is_leader() const {
       [&](const Impl::Shared& s) { return s.leading && now < s.renewed_at + impl_->options.lease_duration; });
 }
 
+bool LeaderElector::may_write() const {
+  const SteadyTime now = impl_->clock.Now();
+  return impl_->shared.With(
+      [&](const Impl::Shared& s) { return s.leading && now < s.renewed_at + impl_->options.renew_deadline; });
+}
+
 std::string LeaderElector::holder() const {
   return impl_->shared.With([](const Impl::Shared& s) { return s.holder; });
 }

@@ -34,7 +34,10 @@ class LeaderElector {
   // Gives the lease back, so that another can take it at once. Only after all writing has ended.
   void Release();
 
-  bool is_leader() const;      // thread-safe
+  bool is_leader() const;  // thread-safe
+  // Whether a write that is sent now can still be the leader's when it arrives: not later than renew_deadline after the
+  // last renewal. Thread-safe.
+  bool may_write() const;
   std::string holder() const;  // thread-safe; who was last seen to hold it
   // Called on the elector's thread when the holder changes.
   void OnNewLeader(std::function<void(const std::string& identity)> callback);

@@ -44,6 +44,7 @@ struct Manager::Impl {
   Impl(Client& the_client, ManagerOptions the_options, Clock& the_clock)
       : client(the_client), options(std::move(the_options)), clock(the_clock) {
     if (options.leader_election) elector = std::make_unique<LeaderElector>(client, *options.leader_election, clock);
+    leaders_client = client.WritingOnlyIf([this] { return elector == nullptr || elector->may_write(); });
   }
 
   ~Impl() {
@@ -60,10 +61,11 @@ struct Manager::Impl {
 
   std::vector<std::pair<std::string, Runnable>> server_runs;
   std::map<InformerKey, std::unique_ptr<Informer>> informers;
+  std::unique_ptr<LeaderElector> elector;
+  std::unique_ptr<Client> leaders_client;
   std::vector<std::unique_ptr<EventRecorder>> recorders;
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<std::pair<std::string, std::function<std::string()>>> checks;
-  std::unique_ptr<LeaderElector> elector;
 
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -235,6 +237,8 @@ Informer& Manager::InformerFor(ReflectorOptions options) {
   if (!informer) informer = std::make_unique<Informer>(impl_->client, std::move(options), impl_->clock);
   return *informer;
 }
+
+Client& Manager::leaders_client() { return *impl_->leaders_client; }
 
 Controller& Manager::AddController(std::unique_ptr<Controller> controller) {
   return *impl_->controllers.emplace_back(std::move(controller));

@@ -48,6 +48,10 @@ class Manager {
   // The informer for these options; shared if the same (type, namespace, selectors) was asked for before: the first
   // one's other options hold.
   Informer& InformerFor(ReflectorOptions options);
+  // The client for what only the leader may write: it refuses writes (kCancelled) from the moment on in which another
+  // replica may lead, also in a process that wakes up after a time in which it was frozen. Lives as long as the
+  // Manager.
+  Client& leaders_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);
   void AddServer(std::string name, Runnable run);  // started first, stopped last

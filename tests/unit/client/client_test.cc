@@ -149,6 +149,45 @@ TEST_F(ClientTest, WatchAsksForBookmarksAndATimeOut) {
   EXPECT_GT(Last().timeout, options.timeout);
 }
 
+TEST_F(ClientTest, WhoeverMayNotWriteAnyMoreReadsOnAndSendsNoWrite) {
+  bool may = true;
+  const std::unique_ptr<Client> leader = client().WritingOnlyIf([&] { return may; });
+  EXPECT_TRUE(leader->Create(kDeployments, Object("a", "b")));
+  may = false;
+  const std::size_t sent = transport_->requests().size();
+  const ObjectKey key{"a", "b"};
+  for (const Status& refused : {leader->Delete(kDeployments, key)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, Reason::kCancelled);
+  }
+  for (const Result<Json>& refused :
+       {leader->Create(kDeployments, Object("a", "b")), leader->Update(kDeployments, Object("a", "b")),
+        leader->Patch(kDeployments, key, PatchType::kMerge, Json::object())}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, Reason::kCancelled);
+  }
+  EXPECT_EQ(transport_->requests().size(), sent);
+  EXPECT_TRUE(leader->Get(kDeployments, key));
+  EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the client itself is not meant";
+}
+
+// Whoever waits for the rate limit may wait into a time in which another leads.
+TEST_F(ClientTest, WhetherAWriteIsAllowedIsAskedAfterTheRateLimit) {
+  options_.qps = 1;
+  options_.burst = 1;
+  std::atomic<bool> may = true;
+  const std::unique_ptr<Client> leader = client().WritingOnlyIf([&] { return may.load(); });
+  ASSERT_TRUE(leader->Create(kDeployments, Object("a", "b")));
+  Result<Json> second = Json();
+  std::thread writer([&] { second = leader->Create(kDeployments, Object("a", "c")); });
+  clock_.AwaitWaiters(1);
+  may = false;
+  clock_.Advance(std::chrono::seconds(2));
+  writer.join();
+  EXPECT_FALSE(second);
+  EXPECT_EQ(transport_->requests().size(), 1U);
+}
+
 TEST_F(ClientTest, WatchWithInitialEventsSaysNotOlderThan) {
   WatchOptions options;
   options.send_initial_events = true;

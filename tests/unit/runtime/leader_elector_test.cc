@@ -138,6 +138,18 @@ TEST_F(LeaderElectorTest, FrozenLeaderIsReplacedAndKnowsWhenItWakes) {
   EXPECT_EQ(server_->Count("PUT"), writes);
 }
 
+TEST_F(LeaderElectorTest, MayWriteUntilTheRenewDeadlineAndNotUntilTheLeasesEnd) {
+  Replica a(*this, "a");
+  EXPECT_FALSE(a.elector.may_write());
+  ASSERT_TRUE(a.elector.Acquire({}));
+  EXPECT_TRUE(a.elector.may_write());
+  clock_.Advance(seconds(9));
+  EXPECT_TRUE(a.elector.may_write());
+  clock_.Advance(seconds(1));  // frozen meanwhile: nobody has looked at the clock
+  EXPECT_FALSE(a.elector.may_write());
+  EXPECT_TRUE(a.elector.is_leader()) << "nobody else can lead yet";
+}
+
 TEST_F(LeaderElectorTest, TimesWrittenInTheLeaseDoNotMatter) {
   for (const char* time : {"1999-01-01T00:00:00.000000Z", "2199-01-01T00:00:00.000000Z"}) {
     server_->Put(kPath, Lease({{"holderIdentity", "gone"},
