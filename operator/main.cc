@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
+#include <stop_token>
 #include <string>
 
 #include "operator/base/log.h"
@@ -74,15 +76,16 @@ StatusServer::Reply Readiness(const Manager& manager) {
 }
 
 int Main(int argc, char** argv) {
+  std::stop_source stop;
+  StopOnSignals(stop);
+  // Until there is something to be stopped in an orderly way, it ends at once, whatever it waits for.
+  auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   // Two arenas are plenty for threads that mostly wait, and keep what was freed in few places.
   mallopt(M_ARENA_MAX, 2);
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
   if (!options) return exit_code;
   log::Configure(options->log_level, options->log_format);
-
-  std::stop_source stop;
-  StopOnSignals(stop);
 
   const auto config = LoadClusterConfig(options->kubeconfig);
   if (!config) {
@@ -132,6 +135,7 @@ int Main(int argc, char** argv) {
     }
   }
 
+  at_once.reset();
   switch (manager.Run(stop.get_token())) {
     case RunOutcome::kStopped:
       log::Info("Stopped");

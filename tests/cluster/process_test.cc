@@ -1,4 +1,8 @@
 // The program: flags, exit codes, signals, leader election, servers that can't be reached or trusted.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <csignal>
 
 #include "tests/cluster/fixture.h"
@@ -37,6 +41,20 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
     const std::string name = line[0].substr(0, line[0].find('='));
     EXPECT_THAT(result.err, ::testing::HasSubstr(name));
   }
+}
+
+// Whatever it waits for: here for a kubeconfig that never comes.
+TEST(ProcessTest, SigtermBeforeItHasStartedEndsItWithZero) {
+  const std::string path = ::testing::TempDir() + "yad-kubeconfig-fifo";
+  unlink(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  Process process({YAD_OPERATOR_BINARY, "--kubeconfig=" + path});
+  int writer = -1;  // Can be opened once somebody reads.
+  Eventually("it reads its kubeconfig", [&] { return (writer = open(path.c_str(), O_WRONLY | O_NONBLOCK)) >= 0; });
+  process.Signal(SIGTERM);
+  EXPECT_EQ(process.Wait(std::chrono::seconds(30)), 0);
+  close(writer);
+  unlink(path.c_str());
 }
 
 TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {
