@@ -20,9 +20,9 @@ void Informer::AddHandler(EventHandler handler) {
   handlers_.push_back(std::move(handler));
 }
 
-void Informer::Run(std::stop_token stop) {
+Status Informer::Run(std::stop_token stop) {
   running_ = true;
-  reflector_.Run(stop);
+  return reflector_.Run(stop);
 }
 
 std::string Informer::Describe() const {

@@ -30,7 +30,7 @@ class Informer {
 
   // Before Run: a handler that comes later would have missed what is there already. Later, it ends the process.
   void AddHandler(EventHandler handler);
-  void Run(std::stop_token stop);  // one thread; returns when stop fires
+  Status Run(std::stop_token stop);  // one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
   // "deployments: Waiting: Forbidden: ..." : for /readyz and logs. Thread-safe.
   std::string Describe() const;

@@ -183,10 +183,7 @@ struct Manager::Impl {
     for (auto& [name, run] : server_runs) Start(servers, "server " + name, run);
     for (const auto& entry : informers) {
       Start(caches, "informer " + entry.second->options().type.resource,
-            [run = entry.second.get()](std::stop_token group_stop) -> Status {
-              run->Run(group_stop);
-              return {};
-            });
+            [run = entry.second.get()](std::stop_token group_stop) { return run->Run(group_stop); });
     }
     for (const auto& recorder : recorders) {
       Start(events, "event recorder", [run = recorder.get()](std::stop_token group_stop) -> Status {

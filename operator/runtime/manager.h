@@ -31,7 +31,7 @@ enum class RunOutcome {
   kLeaseLost,     // another process may lead now: this one must end at once
   kStopTimedOut,  // something did not end within stop_timeout
 
-  kFailed,  // a Runnable returned an error, or a thread threw
+  kFailed,  // a Runnable or an Informer returned an error, or a thread threw
 };
 
 // Something with a thread of its own on every replica, whoever leads (a server, say). Returns when `stop` fires; an

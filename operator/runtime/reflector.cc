@@ -9,6 +9,7 @@
 
 #include "operator/base/guarded.h"
 #include "operator/base/log.h"
+#include "operator/base/metrics.h"
 
 namespace yad {
 namespace {
@@ -21,6 +22,9 @@ constexpr Duration kHealthyAfter = seconds(5);
 constexpr Duration kTypeMissingCap = seconds(10);
 // How long a server that refused a streaming list is not asked for one again.
 constexpr Duration kStreamingRefusedFor = std::chrono::hours(1);
+// How long lists that are older than what was seen are refused, before the process has to begin anew. A server that
+// only lags has caught up by then.
+constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
 
@@ -86,11 +90,16 @@ struct Reflector::Impl {
         on_change(std::move(the_on_change)),
         clock(the_clock),
         list_backoff(options.backoff),
-        watch_backoff(options.backoff) {}
+        watch_backoff(options.backoff),
+        failing_since(metrics::GetGauge("informer_failing_since_timestamp_seconds",
+                                        "Since when reading this resource has failed; 0: it works.",
+                                        {{"resource", Resource()}})) {
+    failing_since.Set(0);
+  }
 
   // ---- The state machine. Each step leaves in `state` what comes next.
-  void Run(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  Status Run(const std::stop_token& stop) {
+    while (!stop.stop_requested() && outcome) {
       try {
         Step(stop);
       } catch (const std::exception& exception) {
@@ -101,6 +110,7 @@ struct Reflector::Impl {
     }
     watch.reset();
     Enter(ReflectorState::kStopped);
+    return outcome;
   }
 
   void Step(const std::stop_token& stop) {
@@ -159,19 +169,11 @@ struct Reflector::Impl {
       return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, verb, stop);
     }
     // A server that lags behind (or an etcd restored from a backup) must never make us believe in deletions.
-    if (CompareResourceVersions(*version, last_version) == -1) {
-      return ListFailed(
-          Error{Reason::kUnknown,
-                "the server's list, version " + *version + ", is older than what it showed before, version " +
-                    last_version + "; if etcd was restored from a backup, restart this process",
-                0,
-                {},
-                {}},
-          verb, stop);
-    }
+    if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, verb, stop);
+    older_lists_since.reset();
     last_version = *version;
     failed_resumes = 0;
-    failed_lists = 0;
+    failed_lists = {};
     list_backoff.Reset();
     const std::vector<Store::Change> changes = store.Replace(std::move(objects), last_version);
     Succeeded(/*watched=*/false);
@@ -290,9 +292,24 @@ struct Reflector::Impl {
   // ---- What follows a failure.
   void ListFailed(const Error& error, const char* verb, const std::stop_token& stop) {
     watch.reset();
-    ++failed_lists;
+    ++failed_lists.count;
+    failed_lists.last = error;
     // The Store keeps what it has: a type that is gone (its CRD was deleted) is a failed read, not an empty list.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
+  }
+
+  void RefuseOlderList(const std::string& version, const char* verb, const std::stop_token& stop) {
+    if (!older_lists_since) older_lists_since = clock.Now();
+    const std::string what =
+        "the server's list, version " + version + ", is older than what it showed before, version " + last_version;
+    if (clock.Now() - *older_lists_since < kOlderListsRefusedFor) {
+      return ListFailed(
+          Error{Reason::kUnknown, what + "; if that lasts, this process ends, to read everything anew", 0, {}, {}},
+          verb, stop);
+    }
+    outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and has been so for " +
+                                         std::to_string(kOlderListsRefusedFor / seconds(1)) +
+                                         " s: etcd was restored from a backup, or this is another cluster");
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {
@@ -325,6 +342,8 @@ struct Reflector::Impl {
     if (stop.stop_requested()) return;  // The error is our own stop.
     const std::string what = "cannot " + std::string(verb) + " " + Resource() + ": " + error.ToString();
     shown.With([&](Shown& value) { value.error = what; });
+    if (failing_since.Value() == 0)
+      failing_since.Set(std::chrono::duration<double>(clock.WallNow().time_since_epoch()).count());
     Report(error, verb);
     Duration delay = backoff.Next();
     if (next == ReflectorState::kTypeMissing) delay = std::min(delay, kTypeMissingCap);
@@ -365,7 +384,9 @@ struct Reflector::Impl {
   void Succeeded(bool watched) {
     shown.With([](Shown& value) { value.error.clear(); });
     if (watched) watch_failing = false;
-    if (reported.empty() || watch_failing) return;
+    if (watch_failing) return;
+    failing_since.Set(0);
+    if (reported.empty()) return;
     reported.clear();
     log::Info("reading works again", {{"resource", Resource()}, {"resourceVersion", last_version}});
   }
@@ -410,10 +431,14 @@ struct Reflector::Impl {
   std::string version_at_open;
   SteadyTime opened_at{};
   SteadyTime streaming_refused_until{};
-  int failed_resumes = 0;      // since the last progress
-  int failed_lists = 0;        // since the last good one
+  int failed_resumes = 0;  // since the last progress
+  FailedLists failed_lists;
+  std::optional<SteadyTime> older_lists_since;
+  Status outcome;              // An Error ends it.
   bool watch_failing = false;  // No watch has made progress since the last one failed, whatever lists say.
   std::string reported;        // the failure that was logged last: verb and reason
+
+  metrics::Gauge& failing_since;  // shared by all reflectors of this resource
 
   Guarded<Shown> shown;
 };
@@ -422,7 +447,7 @@ Reflector::Reflector(Client& client, ReflectorOptions options, Store& store,
                      std::function<void(const Store::Change&)> on_change, Clock& clock)
     : impl_(std::make_shared<Impl>(client, std::move(options), store, std::move(on_change), clock)) {}
 
-void Reflector::Run(std::stop_token stop) { impl_->Run(stop); }
+Status Reflector::Run(std::stop_token stop) { return impl_->Run(stop); }
 
 ReflectorState Reflector::state() const {
   return impl_->shown.With([](const Impl::Shown& shown) { return shown.state; });

@@ -16,6 +16,12 @@
 
 namespace yad {
 
+// The lists that have failed since the last good one.
+struct FailedLists {
+  int count = 0;
+  Error last;  // where count > 0
+};
+
 struct ReflectorOptions {
   ResourceType type;
   std::string ns;  // "" for all
@@ -23,13 +29,14 @@ struct ReflectorOptions {
   std::string field_selector;
   int page_size = 500;         // 0: no pages
   bool streaming_list = true;  // try sendInitialEvents first; fall back to pages where the server refuses it
-  std::chrono::seconds watch_timeout{300};
+  // Of one watch; the next begins where it ended. With the client's margin it bounds the time in which a connection
+  // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
+  std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
   Projector project;
-  // Asked before each list which version of `type` to read, where that is for the cluster to say. `failures` counts the
-  // lists that have failed since the last good one. Its Error is that of a failed list (kNotFound: the type is
-  // missing).
-  std::function<Result<ResourceType>(int failures, std::stop_token stop)> resolve;
+  // Asked before each list which version of `type` to read, where that is for the cluster to say. Its Error is that of
+  // a failed list (kNotFound: the type is missing).
+  std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
 enum class ReflectorState {
@@ -49,8 +56,10 @@ class Reflector {
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Returns when `stop` fires. Never throws, never spins: a failure is always followed by a jittered wait.
-  void Run(std::stop_token stop);
+  // Returns when `stop` fires. Never throws, never spins: a failure is always followed by a jittered wait. An Error:
+  // the server's lists have been older than what it showed before for a minute, so that its data is that of a backup or
+  // of another cluster. Only a process that remembers nothing can go on with that.
+  Status Run(std::stop_token stop);
 
   ReflectorState state() const;    // thread-safe
   std::string last_error() const;  // thread-safe; "" after a success: "cannot list deployments.apps: Forbidden: ..."

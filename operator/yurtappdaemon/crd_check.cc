@@ -9,9 +9,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
-                            false};
-
 // Everything that OpenYurt's own CRD does not have, or not in each of its versions.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",

@@ -26,6 +26,12 @@ std::tuple<int, long, long> Rank(const std::string& version) {
   return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
 }
 
+// The apiserver has no reason of its own for it: "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool
+// failed: Post ...".
+bool IsConversionFailure(const Error& error) {
+  return error.message.find("conversion webhook for") != std::string::npos;
+}
+
 }  // namespace
 
 bool HigherVersion(const std::string& a, const std::string& b) { return std::pair(Rank(a), a) > std::pair(Rank(b), b); }
@@ -52,10 +58,21 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
   return types;
 }
 
-Result<ResourceType> ChooseNodePoolType(Client& client, int failed_lists, std::stop_token stop) {
-  auto types = DiscoverNodePoolTypes(client, stop);
+Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {
+  auto types = DiscoverNodePoolTypes(client_, stop);
   if (!types) return Fail(types.error());
-  return (*types)[static_cast<std::size_t>(failed_lists) % types->size()];
+  const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
+  if (unavailable && !told_) {
+    // Without the uid: reading it would take a right on a CRD that is not ours.
+    const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
+    events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
+                   "List",
+                   "NodePools can't be read, because the webhook that converts them does not answer; each version of "
+                   "this CRD is tried in turn. Bring that webhook back, or store all NodePools in one version: " +
+                       failed.last.message);
+  }
+  told_ = unavailable || (told_ && failed.count > 0);
+  return (*types)[static_cast<std::size_t>(failed.count) % types->size()];
 }
 
 }  // namespace yad

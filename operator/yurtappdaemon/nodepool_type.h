@@ -9,6 +9,8 @@
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/client/client.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/reflector.h"
 
 namespace yad {
 
@@ -18,8 +20,17 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 
 // The version to read now: the highest, and after each failed list the next lower one in turn, because objects that are
 // stored in another version need a conversion webhook of OpenYurt that may be gone, while reading them as they are
-// stored does not.
-Result<ResourceType> ChooseNodePoolType(Client& client, int failed_lists, std::stop_token stop);
+// stored does not. That it is gone is told once, in an event about the CRD. Not thread-safe.
+class NodePoolTypeChoice {
+ public:
+  NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
+  Result<ResourceType> Next(const FailedLists& failed, std::stop_token stop);
+
+ private:
+  Client& client_;
+  EventSink& events_;
+  bool told_ = false;
+};
 
 // Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
 bool HigherVersion(const std::string& a, const std::string& b);

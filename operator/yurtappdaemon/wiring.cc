@@ -60,8 +60,9 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
   ReflectorOptions watch_pools = Watching(kNodePoolType, "", "", ProjectPool);
-  watch_pools.resolve = [&client](int failures, std::stop_token stop) {
-    return ChooseNodePoolType(client, failures, stop);
+  auto choice = std::make_shared<NodePoolTypeChoice>(client, events);
+  watch_pools.resolve = [choice](const FailedLists& failed, std::stop_token stop) {
+    return choice->Next(failed, stop);
   };
   Informer& pools = manager.InformerFor(std::move(watch_pools));
   Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));

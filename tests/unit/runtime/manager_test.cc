@@ -254,6 +254,48 @@ TEST_F(ManagerTest, ServerThatFailsEndsTheProcess) {
   EXPECT_EQ(Join(), RunOutcome::kFailed);
 }
 
+TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
+  const ResourceType type{"", "v1", "configmaps", "ConfigMap", true};
+  const auto object = [](const std::string& name) -> Json {
+    return {{"metadata", {{"name", name}, {"namespace", "ns"}}}};
+  };
+  Make(true);
+  AddController([](const Request&, std::stop_token) { return ReconcileResult::Done(); });
+  EXPECT_FALSE(manager_->leaders_client().Create(type, object("early")));
+  Run();
+  AwaitHoldsLease();
+  EXPECT_TRUE(manager_->leaders_client().Create(type, object("in-time")));
+  server_->Hang(true);
+  Until([&] {
+    clock_.Advance(milliseconds(100));
+    return returned_.load();
+  });
+  EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
+  server_->Hang(false);
+  EXPECT_FALSE(manager_->leaders_client().Create(type, object("late")));
+  EXPECT_TRUE(client_.Create(type, object("by-somebody-else")));
+}
+
+TEST_F(ManagerTest, InformerThatCanNotGoOnEndsTheProcess) {
+  Make(false);
+  AddInformer();
+  std::atomic<int> version = 500;
+  server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (!request.path.ends_with("configmaps?limit=500")) return std::nullopt;
+    return testing::JsonResponse(
+        {{"metadata", {{"resourceVersion", std::to_string(version--)}}}, {"items", Json::array()}});
+  });
+  server_->wire().OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<testing::FakeStream>> {
+    return std::make_shared<testing::FakeStream>(StatusResponse(410, "Expired", "too old"));
+  });
+  Run();
+  Until([&] {
+    clock_.AdvanceToNextDeadline(seconds(1));
+    return returned_.load();
+  });
+  EXPECT_EQ(Join(), RunOutcome::kFailed);
+}
+
 TEST_F(ManagerTest, ServerThatThrowsEndsTheProcess) {
   Make(false);
   manager_->AddServer("bad", [](std::stop_token) -> Status { throw std::runtime_error("oh"); });

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "operator/base/guarded.h"
+#include "operator/base/metrics.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -83,7 +84,7 @@ class ReflectorTest : public ::testing::Test {
         },
         clock_);
     thread_ = std::jthread([this](const std::stop_token& stop) {
-      reflector_->Run(stop);
+      outcome_ = reflector_->Run(stop);
       ended_ = true;
     });
   }
@@ -152,6 +153,7 @@ class ReflectorTest : public ::testing::Test {
   Store store_;
   Guarded<std::vector<std::string>> changes_;
   std::unique_ptr<Reflector> reflector_;
+  Status outcome_;  // once ended_
   std::atomic<bool> ended_ = false;
   std::jthread thread_;
 };
@@ -176,7 +178,7 @@ TEST_F(ReflectorTest, ListsInPagesAndWatchesFromTheListsVersion) {
   }
   EXPECT_EQ(QueryOf(requests[0], "resourceVersion"), "") << "a list must be a consistent read";
   EXPECT_EQ(QueryOf(requests[2], "allowWatchBookmarks"), "true");
-  EXPECT_EQ(QueryOf(requests[2], "timeoutSeconds"), "300");
+  EXPECT_EQ(QueryOf(requests[2], "timeoutSeconds"), "90");
   EXPECT_THAT(Names(), UnorderedElementsAre("a", "b", "c"));
   EXPECT_THAT(TakeChanges(), UnorderedElementsAre("a -->1", "b -->2", "c -->3"));
   EXPECT_EQ(reflector_->state(), ReflectorState::kWatching);
@@ -274,7 +276,7 @@ TEST_F(ReflectorTest, StreamingListFillsTheStoreAtItsBookmarkAndGoesOnAsAWatch) 
   stream->WaitUntilDrained();
   EXPECT_THAT(TakeChanges(), ElementsAre("d -->11"));
   EXPECT_EQ(transport_->requests().size(), 1u);
-  clock_.Advance(seconds(300));
+  clock_.Advance(seconds(90));
   stream->End();
   transport_->TakeStream()->WaitUntilDrained();
   EXPECT_THAT(Requests(), ElementsAre("streaming list", "watch 11"));
@@ -357,13 +359,13 @@ TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   stream->PushEvent("ADDED", Object("a", "11"));
   stream->WaitUntilDrained();
-  clock_.Advance(seconds(300));
+  clock_.Advance(seconds(90));
   stream->End();
   stream = transport_->TakeStream();  // without any waiting
   stream->PushEvent("BOOKMARK", Bookmark("20"));
   stream->PushEvent("BOOKMARK", Bookmark("15"));  // an old one
   stream->WaitUntilDrained();
-  clock_.Advance(seconds(300));
+  clock_.Advance(seconds(90));
   stream->End();
   transport_->TakeStream()->WaitUntilDrained();
   EXPECT_THAT(Requests(), ElementsAre("watch 11", "watch 20"));
@@ -482,6 +484,81 @@ TEST_F(ReflectorTest, AStreamingListOlderThanWhatWasSeenIsNotBelieved) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
+TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndIt) {
+  std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
+  AnswerLists({ListOf({}, "20")});  // etcd was restored from a backup
+  stream->PushEvent("ERROR", GoneEvent());
+  PassBackoff();
+  AwaitBackoff();
+  const SteadyTime first = clock_.Now();
+  while (clock_.Now() - first < seconds(60)) {
+    AwaitBackoff();
+    EXPECT_FALSE(ended_);
+    EXPECT_THAT(reflector_->last_error(), HasSubstr("if that lasts, this process ends"));
+    clock_.AdvanceToNextDeadline();
+  }
+  thread_.join();
+  ASSERT_FALSE(outcome_);
+  EXPECT_THAT(outcome_.error().message, HasSubstr("widgets.example.com: "));
+  EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
+  EXPECT_THAT(Names(), UnorderedElementsAre("a"));
+  EXPECT_THAT(TakeChanges(), ElementsAre());
+}
+
+TEST_F(ReflectorTest, OlderListsNowAndThenEndNothing) {
+  std::shared_ptr<FakeStream> stream = StartWatching({}, "30");
+  for (int i = 0; i < 5; ++i) {
+    AnswerLists({ListOf({}, "20"), ListOf({}, "31")});
+    stream->PushEvent("ERROR", GoneEvent());
+    PassBackoff();
+    PassBackoff();
+    stream = transport_->TakeStream();
+    stream->WaitUntilDrained();
+    clock_.Advance(seconds(50));
+  }
+  EXPECT_FALSE(ended_);
+}
+
+// A server that is gone without a word: no event comes, and the connection looks well.
+TEST_F(ReflectorTest, NoWatchMayBeSilentForMoreThanTwoMinutes) {
+  Start();
+  std::shared_ptr<FakeStream> stream = transport_->TakeStream();
+  stream->PushEvent("BOOKMARK", Bookmark("10", true));
+  stream->WaitUntilDrained();
+  clock_.Advance(seconds(90));
+  stream->End();
+  transport_->TakeStream()->WaitUntilDrained();
+  ASSERT_THAT(Requests(), ElementsAre("streaming list", "watch 10"));
+  for (const HttpRequest& request : transport_->requests()) {
+    EXPECT_EQ(QueryOf(request, "timeoutSeconds"), "90");
+    EXPECT_GT(request.timeout, seconds(90)) << "the server's own end must come first";
+    EXPECT_LE(request.timeout, seconds(120));
+  }
+}
+
+TEST_F(ReflectorTest, TheMetricSaysSinceWhenReadingFails) {
+  const auto since = [] {
+    return metrics::GetGauge("informer_failing_since_timestamp_seconds", "", {{"resource", "widgets.example.com"}})
+        .Value();
+  };
+  std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
+  EXPECT_EQ(since(), 0);
+  const double now = std::chrono::duration<double>(clock_.WallNow().time_since_epoch()).count();
+  AnswerLists({StatusResponse(403, "Forbidden", "no"), StatusResponse(403, "Forbidden", "no"), ListOf({}, "20")});
+  stream->PushEvent("ERROR", GoneEvent());
+  for (int i = 0; i < 3; ++i) {
+    AwaitBackoff();
+    EXPECT_EQ(since(), now) << "the beginning, not the last failure";
+    clock_.AdvanceToNextDeadline();
+  }
+  stream = transport_->TakeStream();
+  stream->WaitUntilDrained();
+  EXPECT_EQ(since(), now) << "a list alone is not yet a watch that works";
+  stream->PushEvent("BOOKMARK", Bookmark("21"));
+  stream->WaitUntilDrained();
+  EXPECT_EQ(since(), 0);
+}
+
 TEST_F(ReflectorTest, GarbageOnTheStreamIsResumedAFewTimesAndThenListedAnew) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
@@ -582,7 +659,7 @@ TEST_F(ReflectorTest, ATypeThatVanishesEmptiesNoStore) {
   transport_->OnOpen([&](const HttpRequest& request) -> Result<std::shared_ptr<FakeStream>> {
     return QueryOf(request, "resourceVersion") == "10" ? Refusing(Missing()) : std::make_shared<FakeStream>();
   });
-  clock_.Advance(seconds(300));
+  clock_.Advance(seconds(90));
   stream->End();
   transport_->TakeStream();  // refused
   PassBackoff();
@@ -644,9 +721,11 @@ TEST_F(ReflectorTest, AProjectorThatThrowsEndsNoThread) {
 
 TEST_F(ReflectorTest, TheVersionOfATypeIsAskedForBeforeEachListAndFailuresAreCounted) {
   Pages();
-  options_.resolve = [](int failures, const std::stop_token&) -> Result<ResourceType> {
+  auto last = std::make_shared<Guarded<std::string>>();
+  options_.resolve = [last](const FailedLists& failed, const std::stop_token&) -> Result<ResourceType> {
+    last->With([&](std::string& text) { text = failed.last.message; });
     ResourceType type = kType;
-    type.version = "v" + std::to_string(9 - failures);
+    type.version = "v" + std::to_string(9 - failed.count);
     return type;
   };
   AnswerLists({StatusResponse(500, "InternalError", "conversion webhook failed"), ListOf({Object("a", "1")}, "5")});
@@ -656,13 +735,14 @@ TEST_F(ReflectorTest, TheVersionOfATypeIsAskedForBeforeEachListAndFailuresAreCou
   std::vector<std::string> paths;
   for (const HttpRequest& request : transport_->requests()) paths.push_back(request.path.substr(0, 21));
   EXPECT_THAT(paths, ElementsAre("/apis/example.com/v9/", "/apis/example.com/v8/", "/apis/example.com/v8/"));
+  EXPECT_EQ(last->With([](const std::string& text) { return text; }), "conversion webhook failed");
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
 TEST_F(ReflectorTest, ATypeOfWhichNoVersionIsServedIsMissingAndAskedForAgain) {
   Pages();
   auto asked = std::make_shared<std::atomic<int>>(0);
-  options_.resolve = [asked](int, const std::stop_token&) -> Result<ResourceType> {
+  options_.resolve = [asked](const FailedLists&, const std::stop_token&) -> Result<ResourceType> {
     if (asked->fetch_add(1) == 0) return Fail(Error{Reason::kNotFound, "no such group", 404, {}, {}});
     return kType;
   };

@@ -32,9 +32,26 @@ Result<HttpResponse> Serve(const HttpRequest& request) {
       {{"kind", "APIResourceList"}, {"groupVersion", "apps.openyurt.io/" + version}, {"resources", resources}});
 }
 
+struct Events : EventSink {
+  void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string&,
+              const std::string& note) override {
+    EXPECT_EQ(regarding.kind, "CustomResourceDefinition");
+    EXPECT_EQ(regarding.key.name, "nodepools.apps.openyurt.io");
+    EXPECT_EQ(type, EventType::kWarning);
+    EXPECT_EQ(reason, "ConversionUnavailable");
+    notes.push_back(note);
+  }
+  std::vector<std::string> notes;
+};
+
+FailedLists Failed(int count, const std::string& message) {
+  return {count, Error{Reason::kInternalError, message, 500, {}, {}}};
+}
+
 TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsRead) {
   Client client(std::make_shared<FakeTransport>(Serve), {});
-  const auto type = ChooseNodePoolType(client, 0, {});
+  Events events;
+  const auto type = NodePoolTypeChoice(client, events).Next({}, {});
   ASSERT_TRUE(type) << type.error().ToString();
   EXPECT_EQ(type->version, "v1beta2");
   EXPECT_EQ(type->resource, "nodepools");
@@ -43,15 +60,36 @@ TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsRead) {
 
 TEST(NodePoolTypeTest, EachFailedListTriesTheNextLowerVersionInTurn) {
   Client client(std::make_shared<FakeTransport>(Serve), {});
+  Events events;
+  NodePoolTypeChoice choice(client, events);
   std::vector<std::string> versions;
-  for (int failures = 0; failures < 4; ++failures)
-    versions.push_back(ChooseNodePoolType(client, failures, {})->version);
+  for (int failures = 0; failures < 4; ++failures) versions.push_back(choice.Next(Failed(failures, "no"), {})->version);
   EXPECT_EQ(versions, (std::vector<std::string>{"v1beta2", "v1beta1", "v1alpha1", "v1beta2"}));
+}
+
+TEST(NodePoolTypeTest, AConversionThatFailsIsToldOnceAndAgainAfterItHasWorked) {
+  Client client(std::make_shared<FakeTransport>(Serve), {});
+  Events events;
+  NodePoolTypeChoice choice(client, events);
+  const std::string down =
+      "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post \"https://yurt-manager\"";
+  ASSERT_TRUE(choice.Next({}, {}));
+  ASSERT_TRUE(choice.Next(Failed(1, "etcdserver: leader changed"), {}));
+  EXPECT_TRUE(events.notes.empty());
+  ASSERT_TRUE(choice.Next(Failed(2, down), {}));
+  ASSERT_TRUE(choice.Next(Failed(3, "etcdserver: leader changed"), {}));
+  ASSERT_TRUE(choice.Next(Failed(4, down), {}));
+  ASSERT_EQ(events.notes.size(), 1U);
+  EXPECT_NE(events.notes[0].find(down), std::string::npos);
+  ASSERT_TRUE(choice.Next({}, {}));
+  ASSERT_TRUE(choice.Next(Failed(1, down), {}));
+  EXPECT_EQ(events.notes.size(), 2U);
 }
 
 TEST(NodePoolTypeTest, AGroupThatIsNotServedIsATypeThatIsMissing) {
   Client client(std::make_shared<FakeTransport>(), {});
-  const auto type = ChooseNodePoolType(client, 0, {});
+  Events events;
+  const auto type = NodePoolTypeChoice(client, events).Next({}, {});
   ASSERT_FALSE(type);
   EXPECT_EQ(type.error().reason, Reason::kNotFound);
 }
