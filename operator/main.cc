@@ -105,6 +105,9 @@ int Main(int argc, char** argv) {
     const std::string& ns = options->leader_election_namespace;
     election.lease = {ns.empty() ? config->ns : ns, kName};
     election.identity = Identity();
+    election.lease_duration = options->lease_duration;
+    election.renew_deadline = options->renew_deadline;
+    election.retry_period = options->retry_period;
     manager_options.leader_election = election;
   }
   Manager manager(**client, manager_options);

@@ -21,7 +21,21 @@ std::string Contradiction(const Options& options) {
     return "--webhook-cert-secret: needs --webhook-service and --webhook-configuration too";
   if (options.webhook_cert_validity < kShortestValidity || options.webhook_cert_validity > kLongestValidity)
     return "--webhook-cert-validity: must be between 3s and 87600h";
+  if (options.retry_period < std::chrono::seconds(1)) return "--leader-elect-retry-period: must be 1s or more";
+  if (options.renew_deadline <= options.retry_period)
+    return "--leader-elect-renew-deadline: must be longer than --leader-elect-retry-period";
+  if (options.lease_duration <= options.renew_deadline)
+    return "--leader-elect-lease-duration: must be longer than --leader-elect-renew-deadline";
   return "";
+}
+
+// A duration of whole seconds: "90s", "15m", "8760h".
+CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::seconds& value, const std::string& help) {
+  return app
+      .add_option_function<std::uint64_t>(
+          flag, [&value](const std::uint64_t& count) { value = std::chrono::seconds(count); }, help)
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::uint64_t>{{"s", 1}, {"m", 60}, {"h", 3600}},
+                                        CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
 }  // namespace
@@ -36,6 +50,15 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
                "Let one replica at a time write, elected by a Lease. Needed with more than one replica.");
   app.add_option("--leader-election-namespace", options.leader_election_namespace,
                  "Namespace of the Lease. Without it: the pod's own, or the kubeconfig context's.");
+  AddDuration(app, "--leader-elect-lease-duration", options.lease_duration,
+              "How long the others wait before they take a Lease that is not renewed. The same for all replicas.")
+      ->default_str("15s");
+  AddDuration(app, "--leader-elect-renew-deadline", options.renew_deadline,
+              "How long the leader tries to renew the Lease before it ends.")
+      ->default_str("10s");
+  AddDuration(app, "--leader-elect-retry-period", options.retry_period,
+              "How often the leader renews the Lease, and the others look at it.")
+      ->default_str("2s");
   app.add_option("--metrics-bind-address", options.metrics_bind_address, "Where /metrics is served; 0 switches it off.")
       ->capture_default_str();
   app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
@@ -65,13 +88,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--webhook-configuration", options.webhook_configuration,
                  "The MutatingWebhookConfiguration and ValidatingWebhookConfiguration of this name are the operator's. "
                  "With --webhook-cert-secret their caBundle is kept right; /readyz waits until it is.");
-  std::uint64_t validity = static_cast<std::uint64_t>(options.webhook_cert_validity.count());
-  app.add_option(
-         "--webhook-cert-validity", validity,
-         "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
-         "replaced.")
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::uint64_t>{{"s", 1}, {"m", 60}, {"h", 3600}},
-                                        CLI::AsNumberWithUnit::UNIT_REQUIRED))
+  AddDuration(app, "--webhook-cert-validity", options.webhook_cert_validity,
+              "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
+              "replaced.")
       ->default_str("8760h");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
@@ -91,7 +110,6 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
     exit_code = 2;
     return std::nullopt;
   }
-  options.webhook_cert_validity = std::chrono::seconds(validity);
   if (const std::string fault = Contradiction(options); !fault.empty()) {
     std::cerr << fault << "\n";
     exit_code = 2;

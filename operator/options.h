@@ -14,6 +14,9 @@ struct Options {
   std::string kubeconfig;
   bool leader_elect = false;
   std::string leader_election_namespace;  // empty: the pod's, or the kubeconfig context's
+  std::chrono::seconds lease_duration{15};
+  std::chrono::seconds renew_deadline{10};
+  std::chrono::seconds retry_period{2};
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
   std::string ns;  // only this namespace is watched; empty: all
