@@ -14,6 +14,8 @@ LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
 CHART := $(if $(wildcard tests/chart/*_test.cc),chart_test)
 
+FUZZ_SECONDS ?= 10
+
 # Thread sanitizers of GCC 12 cannot live with the randomized addresses of newer kernels.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
@@ -24,7 +26,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image fuzz demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -37,7 +39,7 @@ build: packages ## the operator, in build/release/bin
 image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
 	hack/image.sh $(IMAGE) $(ARGUMENTS)
 
-test: lint test-unit test-tsan test-cluster test-chart test-image ## everything that has to pass
+test: lint test-unit test-tsan test-cluster test-chart test-image fuzz ## everything that has to pass
 
 test-unit: packages ## unit and loopback tests under ASan and UBSan
 	cmake --preset test >/dev/null
@@ -60,6 +62,12 @@ test-chart: build assets ## the Helm chart: what it renders, and installing it o
 test-image: build ## the image, built on a Debian made here, and looked into; skipped where that can't be done
 	hack/packages.sh image || true
 	tests/image/image_test.sh
+
+fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
+	hack/packages.sh fuzz
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
+	FUZZ_SECONDS=$(FUZZ_SECONDS) hack/fuzz.sh
 
 demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building and testing need. Does nothing when they are all there.
 #
-#   hack/packages.sh          for all but the image's test
-#   hack/packages.sh image    for that one
+#   hack/packages.sh          for all but the image's test and the fuzzers
+#   hack/packages.sh image    for the image's test
+#   hack/packages.sh fuzz     what the fuzzers need besides
 set -euo pipefail
 
 NEEDED=(
@@ -11,7 +12,10 @@ NEEDED=(
   libexpected-dev libboost-dev libssl-dev zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev
   jq curl openssl ca-certificates perl-base util-linux
 )
-[ "${1:-}" != image ] || NEEDED=(buildah debootstrap jq ccache)
+case ${1:-} in
+image) NEEDED=(buildah debootstrap jq ccache) ;;
+fuzz) NEEDED=(clang-16 libclang-rt-16-dev) ;;
+esac
 # `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)
 

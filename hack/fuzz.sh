@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Runs the fuzzers that are built, each for FUZZ_SECONDS (10) on one core, and prints what they found and how to see it
+# again. Ends with 1 if one found something.
+#
+#   hack/fuzz.sh [NAME...]    all without a name
+#
+# They begin with the seeds in tests/fuzz/corpus/NAME and with what earlier runs have learnt in build/fuzz/corpus/NAME.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${FUZZ_SECONDS:-10}
+work=build/fuzz
+if [ $# = 0 ]; then
+  for program in "$work"/bin/*_fuzz; do
+    name=$(basename "$program")
+    set -- "$@" "${name%_fuzz}"
+  done
+fi
+
+# LeakSanitizer looks once, at the end: each time it would count what other threads are about to free.
+options=(-detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -close_fd_mask=1 -print_final_stats=1)
+
+run() {
+  local name=$1 log=$work/log/$1 artifacts=$work/artifacts/$1/
+  local program=$work/bin/${name}_fuzz
+  mkdir -p "$work/corpus/$name" "$work/log" "$artifacts"
+  if "$program" "${options[@]}" -max_total_time="$seconds" -artifact_prefix="$artifacts" \
+    "$work/corpus/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
+    printf 'fuzz: %-12s %8s runs, %6s a second, nothing found\n' "$name" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")"
+    return 0
+  fi
+  local artifact
+  artifact=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+  tail -n 60 "$log" >&2
+  echo "fuzz: $name FAILED, log $log" >&2
+  [ -z "$artifact" ] || echo "fuzz: see it again with: $program ${options[*]} $artifact" >&2
+  return 1
+}
+
+status=0
+running=0
+for name in "$@"; do
+  run "$name" &
+  running=$((running + 1))
+  if [ "$running" -ge "$(nproc)" ]; then
+    wait -n || status=1
+    running=$((running - 1))
+  fi
+done
+while [ "$running" -gt 0 ]; do
+  wait -n || status=1
+  running=$((running - 1))
+done
+exit $status

@@ -1,0 +1,19 @@
+// What every fuzzer says when a property does not hold.
+#ifndef TESTS_FUZZ_CHECK_H_
+#define TESTS_FUZZ_CHECK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+// Ends the process, so that the fuzzer keeps the input. `detail` is whatever an ostream takes.
+#define YAD_CHECK(condition, detail)                                                                                  \
+  do {                                                                                                                \
+    if (!(condition)) {                                                                                               \
+      std::cerr << __FILE__ << ":" << __LINE__ << ": does not hold: " << #condition << "\n" << (detail) << std::endl; \
+      std::abort();                                                                                                   \
+    }                                                                                                                 \
+  } while (false)
+
+#endif  // TESTS_FUZZ_CHECK_H_

@@ -1,0 +1,58 @@
+// The merge: [last, now, live], and `now` as a strategic merge patch on `live`.
+#include "operator/client/json_codec.h"
+#include "operator/workload/merge.h"
+#include "operator/workload/patch.h"
+#include "operator/workload/semantics.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/json_mutator.h"
+
+namespace yad {
+namespace {
+
+void MergeOf(const Json& last, const Json& now, const Json& live) {
+  const auto shown = [&] { return "last " + DumpJson(last) + "\nnow  " + DumpJson(now) + "\nlive " + DumpJson(live); };
+  // Once written, nothing more has to be written: by who remembers what it wrote, and by who does not.
+  const Json merged = ThreeWayMerge(last, now, live);
+  Json again = ThreeWayMerge(now, now, merged);
+  YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
+  again = ThreeWayMerge(last, now, merged);
+  YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
+  const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
+  // An apiserver never stores its two names for the service account differently; the merge makes them equal.
+  if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
+    again = ThreeWayMerge(live, live, live);
+    YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
+  }
+
+  Json patched = live;
+  ApplyPatch(now, patched);
+  again = patched;
+  ApplyPatch(now, again);
+  YAD_CHECK(again == patched, shown() + "\nonce " + DumpJson(patched) + "\nthen " + DumpJson(again));
+
+  const Json significant = DropInsignificant(live);
+  YAD_CHECK(DropInsignificant(significant) == significant, shown());
+  const Json canonical = Canonical(WorkloadSchema(), live);
+  YAD_CHECK(Canonical(WorkloadSchema(), canonical) == canonical, shown() + "\n" + DumpJson(canonical));
+
+  if (!last.is_object() || !now.is_object()) return;
+  const bool same = SameObject(WorkloadSchema(), last, now);
+  YAD_CHECK(SameObject(WorkloadSchema(), now, last) == same, shown());
+  YAD_CHECK(SameObject(WorkloadSchema(), now, now), shown());
+  if (Canonical(WorkloadSchema(), last) == Canonical(WorkloadSchema(), now)) YAD_CHECK(same, shown());
+}
+
+}  // namespace
+}  // namespace yad
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto input = yad::fuzz::Members(data, size, 3);
+  if (input.empty()) return 0;
+  // The controller and the webhook refuse what is deeper.
+  for (const yad::Json& value : input) {
+    if (yad::IsDeeperThan(value, yad::kMaxJsonDepth)) return 0;
+  }
+  yad::MergeOf(input[0], input[1], input[2]);
+  return 0;
+}
+YAD_FUZZ_JSON();
