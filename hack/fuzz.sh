@@ -8,6 +8,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# So that traces name functions.
+export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/bin/llvm-symbolizer-16}
 seconds=${FUZZ_SECONDS:-10}
 work=build/fuzz
 if [ $# = 0 ]; then

@@ -14,7 +14,7 @@ NEEDED=(
 )
 case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
-fuzz) NEEDED=(clang-16 libclang-rt-16-dev) ;;
+fuzz) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 esac
 # `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)

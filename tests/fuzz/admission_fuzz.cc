@@ -92,8 +92,9 @@ void Review(World& world, const std::string& body) {
   if (StringAt(object, {"metadata", "deletionTimestamp"}).empty()) Rendered(object, defaulted);
 
   // What is stored already can always be stored again.
+  if (request->operation != "CREATE" && request->operation != "UPDATE") return;
+  if (!request->subresource.empty()) return;
   request->operation = "UPDATE";
-  request->subresource = "";
   request->old_object = object;
   YAD_CHECK(BoolAt(world.Ask(kValidatePath, DumpJson(ReviewJson(*request))), {"allowed"}), DumpJson(defaulted));
 }
