@@ -113,7 +113,7 @@ int Main(int argc, char** argv) {
   Manager manager(**client, manager_options);
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   const ReconcilerStores stores =
-      AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers});
+      AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers, options->max_removals});
   if (!options->webhook_cert_dir.empty() || !options->webhook_cert_secret.empty()) {
     const WebhookOptions webhook = MakeWebhookOptions(*options, config->ns);
     const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};

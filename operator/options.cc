@@ -74,6 +74,16 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--workers", options.workers, "YurtAppDaemons reconciled side by side.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  std::string max_removals;
+  app.add_option(
+         "--max-removals", max_removals,
+         "Remove the workloads of no more pools of one YurtAppDaemon at once than this, a number or a percentage "
+         "of its pools that have workloads (20, 10%); else none of them, until somebody allows it. 0: never "
+         "without being allowed. Without it: no limit.")
+      ->check([](const std::string& text) -> std::string {
+        const auto limit = text.empty() ? Result<RemovalLimit>() : ParseRemovalLimit(text);
+        return limit ? "" : limit.error().message;
+      });
   app.add_option("--webhook-port", options.webhook_port, "Where the admission webhook is served.")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
@@ -110,6 +120,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
     exit_code = 2;
     return std::nullopt;
   }
+  if (!max_removals.empty()) options.max_removals = *ParseRemovalLimit(max_removals);
   if (const std::string fault = Contradiction(options); !fault.empty()) {
     std::cerr << fault << "\n";
     exit_code = 2;

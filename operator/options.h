@@ -7,6 +7,7 @@
 #include <string>
 
 #include "operator/base/log.h"
+#include "operator/yurtappdaemon/removal_guard.h"
 
 namespace yad {
 
@@ -23,6 +24,7 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
+  std::optional<RemovalLimit> max_removals;  // of one YurtAppDaemon at once; nullopt: as many as there are
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // files that somebody else keeps; or
   std::string webhook_cert_secret;    // a Secret that the operator keeps. Neither: no webhook is served

@@ -143,7 +143,12 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   const Json& object = request.object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
   const bool update = request.old_object.is_object();
-  if (update && SameSpec(object, request.old_object)) return AdmissionAnswer::Allowed();
+  if (update && SameSpec(object, request.old_object)) {
+    AdmissionAnswer answer = AdmissionAnswer::Allowed();
+    const std::string warning = RemovalTokenWarning(object, request.old_object);
+    if (!warning.empty()) answer.warnings.push_back(warning);
+    return answer;
+  }
 
   SortedFaults faults =
       SortFaults(StaticFaults(object), update ? StaticFaults(request.old_object) : std::vector<FieldError>());

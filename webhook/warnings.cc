@@ -5,8 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/status.h"
 
 namespace yad {
 namespace {
@@ -213,6 +215,15 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::sto
            "\" is not headless: the pods get no DNS names of their own; it needs clusterIP: None";
   }
   return "";
+}
+
+std::string RemovalTokenWarning(const Json& object, const Json& old_object) {
+  const std::string token = StringAt(object, {"metadata", "annotations", kAllowRemovalAnnotation});
+  if (token.empty() || token == StringAt(old_object, {"metadata", "annotations", kAllowRemovalAnnotation})) return "";
+  const Json* status = Find(old_object, {"status"});
+  if (status != nullptr && SaysRemovalBlocked(*status, token)) return "";
+  return std::string("metadata.annotations[") + kAllowRemovalAnnotation +
+         "]: no removal with this token is blocked now; condition RemovalBlocked says which is";
 }
 
 }  // namespace yad

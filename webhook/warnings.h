@@ -20,6 +20,9 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const Admissio
 // Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::stop_token stop);
 
+// About annotation allow-removal, where an update sets it to a token that allows nothing; "": nothing to warn of.
+std::string RemovalTokenWarning(const Json& object, const Json& old_object);
+
 }  // namespace yad
 
 #endif  // WEBHOOK_WARNINGS_H_

@@ -11,6 +11,10 @@ inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in th
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
+// Its removal was allowed with this token.
+inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
+// On YurtAppDaemons. Set by a person: the removals that this token names may happen.
+inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
 // On ControllerRevisions.
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";

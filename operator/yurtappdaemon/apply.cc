@@ -138,6 +138,33 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
   return {Fail(Reason::kConflict, name + " came and went while it was created")};
 }
 
+Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
+  std::vector<const Removal*> unmarked;
+  for (const Removal& removal : plan.removals) {
+    const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    if (!removal.mark.empty() && mark != removal.mark) unmarked.push_back(&removal);
+  }
+  std::vector<Status> marked(unmarked.size());
+  ParallelFor(unmarked.size(), options_.parallel_writes, [&](std::size_t i) {
+    const ObjectMeta& meta = unmarked[i]->workload.object->meta();
+    const Json patch = {
+        {"metadata",
+         {{"uid", meta.uid},
+          {"labels", {{kPoolNameLabel, unmarked[i]->workload.pool}}},  // The store holds only what has it.
+          {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
+    auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
+    if (answer) {
+      store_.Observe(std::make_shared<StoredObject>(*std::move(answer), projector_));
+    } else if (answer.error().reason != Reason::kNotFound) {
+      marked[i] = Fail(answer.error());
+    }
+  });
+  for (Status& status : marked) {
+    if (!status) return std::move(status);
+  }
+  return {};
+}
+
 Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
@@ -179,10 +206,13 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     std::optional<std::uint64_t> undone;  // what the server did not keep
   };
   std::vector<Done> done(writes.size());
+  const Status marked = MarkRemovals(daemon, plan, stop);
   std::vector<Status> deleted(plan.removals.size());
   ParallelFor(writes.size() + plan.removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task >= writes.size()) {
-      deleted[task - writes.size()] = Remove(daemon, plan.removals[task - writes.size()], stop);
+      const Removal& removal = plan.removals[task - writes.size()];
+      const bool held_up = !removal.mark.empty() && !marked;
+      deleted[task - writes.size()] = held_up ? marked : Remove(daemon, removal, stop);
       return;
     }
     Done& slot = done[task];
@@ -273,6 +303,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (!deleted[i] && !gone) retry(deleted[i].error());
     if (deleted[i]) (removal.kept ? applied.duplicates_removed : applied.removed).push_back(removal.workload.pool);
     if (!removal.kept && !gone) applied.leaving.push_back(removal.workload);
+    if (deleted[i] || gone) applied.deleted.push_back(removal.workload.object->meta().key.name);
     memo.Forget(removal.workload.object->meta().key.name);
   }
   return applied;

@@ -20,6 +20,7 @@ struct Applied {
   std::vector<WorkloadRef> leaving;  // workloads of unselected pools that may still exist
   // Pools by what was done to them.
   std::vector<std::string> created, moved, repaired, adopted, removed, duplicates_removed;
+  std::vector<std::string> deleted;  // workloads, by name, that are gone or have been told to go
   // Something has to be tried again, after the key's backoff or the server's own wish.
   std::optional<Error> retry;
 };
@@ -50,6 +51,9 @@ class PlanExecutor {
   // its label back.
   std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                  std::stop_token stop) const;
+  // So that a crash in the middle of what a token allows leaves the rest allowed: an Error means that none of it may go
+  // yet.
+  Status MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
 
   Client& client_;

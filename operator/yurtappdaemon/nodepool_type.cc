@@ -58,12 +58,34 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
   return types;
 }
 
+bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
+  // Times of the apiserver, in UTC and whole seconds: texts in order are times in order.
+  return known && (!stays || workload_created < created);
+}
+
+Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
+  const auto crd = client.Get(kCrdType, {"", kNodePoolType.resource + "." + kNodePoolType.group}, stop);
+  NodePoolCrd result;
+  if (crd) {
+    const ObjectMeta meta = ParseMeta(*crd);
+    result.stays = !meta.deleting();
+    result.created = meta.creation_timestamp;
+  } else if (crd.error().reason == Reason::kNotFound) {
+    result.stays = false;
+  } else if (crd.error().reason == Reason::kForbidden) {
+    result.known = false;
+  } else {
+    return Fail(crd.error());
+  }
+  return result;
+}
+
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {
   auto types = DiscoverNodePoolTypes(client_, stop);
   if (!types) return Fail(types.error());
   const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
   if (unavailable && !told_) {
-    // Without the uid: reading it would take a right on a CRD that is not ours.
+    // Without the uid, so that it need not be read.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
                    "List",

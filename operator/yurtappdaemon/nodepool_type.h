@@ -1,4 +1,5 @@
-// Which version of NodePool to read: clusters have v1alpha1, v1beta1 or v1beta2, and one day others.
+// The NodePool type as the cluster has it: which version to read (v1alpha1, v1beta1, v1beta2, and one day others), and
+// whether its CRD is there to stay.
 #ifndef OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
 #define OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
 
@@ -31,6 +32,18 @@ class NodePoolTypeChoice {
   EventSink& events_;
   bool told_ = false;
 };
+
+// With its CRD the apiserver deletes all NodePools, one DELETED event each.
+struct NodePoolCrd {
+  bool known = true;    // false: we may not look
+  bool stays = true;    // it exists, and is not being deleted
+  std::string created;  // RFC 3339, with stays
+
+  // Whether a pool that had a workload made at that time, and does not exist now, went with the CRD: one that has come
+  // back since knows nothing of the pools that it had.
+  bool TookPoolsOf(const std::string& workload_created) const;
+};
+Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
 // Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
 bool HigherVersion(const std::string& a, const std::string& b);

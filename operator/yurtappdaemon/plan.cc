@@ -78,8 +78,12 @@ void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
 // What stands outside the rendering.
 void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   EnsureOwner(merged, daemon);
-  if (to.revision == nullptr) return;
+  // Its pool is selected: it is not to be removed after all.
   Json& metadata = merged["metadata"];
+  if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
+    metadata["annotations"].erase(kRemovalAllowedAnnotation);
+  }
+  if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
   if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
 }
@@ -165,7 +169,10 @@ PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const Wo
   verdict.on_update = moves || difference == Difference::kNone;
   verdict.held = !verdict.on_update;
   verdict.to = moves ? move : verdict.from;
-  if (!moves && !origin.rendered) return verdict;  // Nothing tells what it is meant to be: left as it is.
+  if (!moves && !origin.rendered) {  // Nothing tells what it is meant to be: left as it is.
+    if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty()) verdict.write = Write::kRepair;
+    return verdict;
+  }
 
   Json merged = live;
   if (moves) {

@@ -50,13 +50,28 @@ struct PoolPlan {
 struct Removal {
   WorkloadRef workload;
   // Set for a second workload of a pool: the one that stays. Who deletes makes sure first that it is still there.
-  std::optional<WorkloadRef> kept;
+  std::optional<WorkloadRef> kept = std::nullopt;
+  // Set for one that only a token allows: the workload is marked with it before any of them is removed.
+  std::string mark = {};
+};
+
+// Removals that do not happen now.
+struct HeldRemovals {
+  std::vector<WorkloadRef> workloads;
+  // Of those that are blocked until somebody allows them. All empty: it is not decided yet.
+  std::string token;
+  std::string reason;
+  std::string message;
+
+  bool blocked() const { return !token.empty(); }
+  bool undecided() const { return !workloads.empty() && token.empty(); }
 };
 
 struct Plan {
   std::vector<PoolPlan> pools;       // as in the snapshot
   std::vector<Removal> removals;     // workloads of pools that are selected no longer, and duplicates
   std::vector<WorkloadRef> leaving;  // workloads of such pools that are being deleted already
+  HeldRemovals held;                 // GuardRemovals moves them here
 };
 
 // Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed.

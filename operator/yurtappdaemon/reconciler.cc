@@ -1,19 +1,25 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/status.h"
+#include "operator/yurtappdaemon/unlabelled.h"
 
 namespace yad {
 namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
+// Pools that leave one after the other, no further apart than this, are judged together: the apiserver deletes the
+// pools of a CRD one by one, kubectl labels them one by one.
+constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr std::size_t kNamedInEvent = 8;
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
@@ -47,6 +53,13 @@ void ShowPools(const ObjectKey& key, const Json& status) {
                       PoolLabels(key, state))
         .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
   }
+}
+
+void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
+  metrics::GetGauge("yurtappdaemon_blocked_removals",
+                    "Workloads of a YurtAppDaemon that stay, though no pool asks for them, until somebody allows it.",
+                    {{"namespace", key.ns}, {"name", key.name}})
+      .Set(static_cast<double>(count));
 }
 
 // One without updateRevision was written by OpenYurt, or there is none yet.
@@ -91,14 +104,21 @@ struct Reconciler::DaemonState {
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
   std::map<std::string, std::string> told;  // failed pools that have had their event, and the reason
   bool told_before = false;                 // `told` was taken from status
-  std::string reported;                     // by ReportBlocked
+  std::string told_token;                   // of blocked removals that have had their event
+  std::set<std::string> deleted;            // workloads, by name, that status names and that we have deleted
+  // The workloads that would be removed, as their token, and since when they are the same.
+  std::string to_remove;
+  SteadyTime to_remove_since{};
+  std::string reported;  // by ReportBlocked
 };
 
-Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock)
+Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
+                       std::optional<RemovalLimit> limit)
     : client_(client),
       stores_(stores),
       events_(events),
       clock_(clock),
+      limit_(limit),
       deployments_(client, stores.deployments, ProjectDeployment, {}),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, {}) {}
 
@@ -118,6 +138,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
   if (!known) return;
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
+  metrics::Remove("yurtappdaemon_blocked_removals", {{"namespace", key.ns}, {"name", key.name}});
 }
 
 Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -182,15 +203,22 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   auto snapshot = TakeSnapshot(std::move(daemon), state->history, *revisions);
   if (!snapshot) return Fail(snapshot.error());
 
-  const Plan plan = MakePlan(*snapshot, state->memo);
+  const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
+  auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
+  if (!unlabelled) return Fail(unlabelled.error());
+  std::move(unlabelled->begin(), unlabelled->end(), std::back_inserter(snapshot->workloads));
+
+  Plan plan = MakePlan(*snapshot, state->memo);
+  if (const Status held = HoldRemovals(snapshot->daemon, plan, *state, stop); !held) return Fail(held.error());
   const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
   const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
 
-  const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
-  const Json status =
-      BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, clock_.WallNow()});
+  state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
+  const Json status = BuildStatus(
+      {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, clock_.WallNow(), plan.held});
   RecordEvents(*snapshot, applied, *state);
+  TellHeld(snapshot->daemon, plan.held, previous, *state);
   if (revisions->created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot->update->name);
@@ -219,11 +247,15 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
     return Fail(pruned.error());
 
-  if (*status_due > Duration::zero()) {
-    // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
+  // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
+  Duration due = *status_due;
+  if (due == Duration::zero() && plan.held.undecided()) {
+    due = std::max<Duration>(state->to_remove_since + kRemovalsSettle - clock_.Now(), std::chrono::milliseconds(1));
+  }
+  if (due > Duration::zero()) {
     const Duration wish =
         applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-    return ReconcileResult::RequeueAfter(std::max(*status_due, wish));
+    return ReconcileResult::RequeueAfter(std::max(due, wish));
   }
   if (applied.retry) return Fail(*applied.retry);
   return ReconcileResult::Done();
@@ -298,6 +330,60 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
     add(history.Named(revisions, revisions.all[i]->meta().key.name));
   }
   return snapshot;
+}
+
+Result<std::set<std::string>> Reconciler::LostWithTheCrd(const Plan& plan, std::stop_token stop) const {
+  std::vector<const ObjectMeta*> without_pool;
+  for (const Removal& removal : plan.removals) {
+    if (removal.kept) continue;
+    const auto pool = stores_.pools.Get({"", removal.workload.pool});
+    if (pool) continue;
+    if (pool.error().reason != Reason::kNotFound) return Fail(pool.error());
+    without_pool.push_back(&removal.workload.object->meta());
+  }
+  std::set<std::string> lost;
+  if (without_pool.empty()) return lost;
+  const auto crd = ReadNodePoolCrd(client_, stop);
+  if (!crd) return Fail(crd.error());
+  for (const ObjectMeta* meta : without_pool) {
+    if (crd->TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
+  }
+  return lost;
+}
+
+Status Reconciler::HoldRemovals(const YurtAppDaemon& daemon, Plan& plan, DaemonState& state,
+                                std::stop_token stop) const {
+  std::vector<WorkloadRef> to_remove;
+  for (const Removal& removal : plan.removals) {
+    if (!removal.kept) to_remove.push_back(removal.workload);
+  }
+  if (to_remove.empty()) {
+    state.to_remove.clear();
+    return {};
+  }
+  auto lost = LostWithTheCrd(plan, stop);
+  if (!lost) return Fail(lost.error());
+  const SteadyTime now = clock_.Now();
+  if (std::string token = RemovalToken(to_remove); token != state.to_remove) {
+    state.to_remove = std::move(token);
+    state.to_remove_since = now;
+  }
+  GuardRemovals(daemon, {limit_, *std::move(lost), now - state.to_remove_since >= kRemovalsSettle}, plan);
+  return {};
+}
+
+void Reconciler::TellHeld(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
+                          DaemonState& state) const {
+  if (held.undecided()) return;
+  ShowBlockedRemovals(daemon.meta.key, held.workloads.size());
+  if (held.blocked() && state.told_token != held.token && !SaysRemovalBlocked(before, held.token)) {
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", held.message);
+    log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                                       {"reason", held.reason},
+                                       {"workloads", held.workloads.size()},
+                                       {"token", held.token}});
+  }
+  state.told_token = held.token;
 }
 
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Json& object,

@@ -4,7 +4,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 
 #include "operator/base/clock.h"
 #include "operator/base/guarded.h"
@@ -14,6 +17,7 @@
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply.h"
 #include "operator/yurtappdaemon/history.h"
+#include "operator/yurtappdaemon/removal_guard.h"
 
 namespace yad {
 
@@ -34,7 +38,9 @@ struct ReconcilerStores {
 // Thread-safe as a controller calls it: never twice at once for one key.
 class Reconciler {
  public:
-  Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real());
+  // Without a limit any number of workloads may be removed at once.
+  Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
+             std::optional<RemovalLimit> limit = {});
   ~Reconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
@@ -48,6 +54,11 @@ class Reconciler {
                                         const Error& error, DaemonState& state, std::stop_token stop);
   Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
                                 const RevisionHistory::State& revisions) const;
+  // Takes out of the plan what may not be removed now.
+  Status HoldRemovals(const YurtAppDaemon& daemon, Plan& plan, DaemonState& state, std::stop_token stop) const;
+  // The uids of workloads that would be removed because their pools went together with their CRD.
+  Result<std::set<std::string>> LostWithTheCrd(const Plan& plan, std::stop_token stop) const;
+  void TellHeld(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, DaemonState& state) const;
   void RecordEvents(const Snapshot& snapshot, const Applied& applied, DaemonState& state) const;
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
@@ -58,6 +69,7 @@ class Reconciler {
   const ReconcilerStores stores_;
   EventSink& events_;
   Clock& clock_;
+  const std::optional<RemovalLimit> limit_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

@@ -13,6 +13,7 @@ constexpr std::size_t kMaxListed = 500;    // pools in a list: 5,000 of them wou
 constexpr std::size_t kMaxMessage = 1024;  // bytes of a message
 constexpr std::size_t kNamedInMessage = 5;
 constexpr char kFailure[] = "WorkLoadFailure";
+constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 
@@ -254,14 +255,24 @@ Json BuildStatus(const StatusInput& input) {
     for (const Json& entry : *old) old_entries.emplace(StringAt(entry, {"name"}), &entry);
   }
   std::vector<PoolView> listed = views;
-  for (const WorkloadRef& workload : input.leaving) {
-    PoolView view;
-    view.name = workload.pool;
-    view.phase = "Removing";
-    view.revision = workload.object->meta().Label(kRevisionLabel);
-    view.workload = &workload;
-    listed.push_back(std::move(view));
-  }
+  // What is not decided stays as it was shown.
+  const auto was_blocked = [&](const std::string& pool) {
+    const auto old = old_entries.find(pool);
+    return old != old_entries.end() && StringAt(*old->second, {"reason"}) == kRemovalBlocked;
+  };
+  const auto list_leaving = [&](const std::vector<WorkloadRef>& workloads, bool stay) {
+    for (const WorkloadRef& workload : workloads) {
+      PoolView view;
+      view.name = workload.pool;
+      view.phase = "Removing";
+      if (stay && (input.held.blocked() || was_blocked(view.name))) view.reason = kRemovalBlocked;
+      view.revision = workload.object->meta().Label(kRevisionLabel);
+      view.workload = &workload;
+      listed.push_back(std::move(view));
+    }
+  };
+  list_leaving(input.leaving, false);
+  list_leaving(input.held.workloads, true);
   std::stable_sort(listed.begin(), listed.end(), [](const PoolView& a, const PoolView& b) {
     return std::pair(ListRank(a), std::string_view(a.name)) < std::pair(ListRank(b), std::string_view(b.name));
   });
@@ -275,7 +286,7 @@ Json BuildStatus(const StatusInput& input) {
   status["pools"] = std::move(pools);
 
   Conditions conditions(input.previous, daemon.meta.generation, input.now);
-  const bool all_there = provisioned == desired && input.leaving.empty();
+  const bool all_there = provisioned == desired && input.leaving.empty() && input.held.workloads.empty();
   conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
   conditions.Set({"WorkLoadUpdated", updated == desired ? "True" : "False", "", ""}, true);
   if (first_failure != nullptr) {
@@ -317,6 +328,11 @@ Json BuildStatus(const StatusInput& input) {
     conditions.Set({"Degraded", "False", "NoFailures", ""});
   }
   conditions.Set({"Paused", daemon.paused ? "True" : "False", daemon.paused ? "SpecPaused" : "NotPaused", ""});
+  if (input.held.blocked()) {
+    conditions.Set({kRemovalBlocked, "True", input.held.reason, input.held.message});
+  } else if (conditions.Has(kRemovalBlocked) && !input.held.undecided()) {
+    conditions.Set({kRemovalBlocked, "False", "NothingBlocked", ""});
+  }
   status["conditions"] = conditions.Take();
   return status;
 }
@@ -346,6 +362,15 @@ bool SaysBlocked(const Json& status, const std::string& reason, const Error& err
            return StringAt(condition, {"type"}) == kFailure && StringAt(condition, {"status"}) == "True" &&
                   StringAt(condition, {"reason"}) == reason &&
                   StringAt(condition, {"message"}) == Cut(error.message, kMaxMessage);
+         });
+}
+
+bool SaysRemovalBlocked(const Json& status, const std::string& token) {
+  const Json* conditions = Find(status, {"conditions"});
+  return conditions != nullptr && conditions->is_array() &&
+         std::any_of(conditions->begin(), conditions->end(), [&](const Json& condition) {
+           return StringAt(condition, {"type"}) == kRemovalBlocked && StringAt(condition, {"status"}) == "True" &&
+                  StringAt(condition, {"message"}).find("(token " + token + ")") != std::string::npos;
          });
 }
 

@@ -25,11 +25,12 @@ struct PoolResult {
 struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolResult>& pools;
-  const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected and still exist
+  const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected, being removed
   // What status said last: times are carried over from it. The daemon's own, but for what an old CRD dropped.
   const Json& previous;
   std::int64_t collision_count = 0;
   WallTime now;
+  const HeldRemovals& held;  // workloads of such pools that stay for now
 };
 
 // Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives
@@ -41,6 +42,9 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
                         WallTime now);
 // Whether status says so already.
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
+
+// Whether status names the token of what is blocked.
+bool SaysRemovalBlocked(const Json& status, const std::string& token);
 
 // The merge patch that turns `before` into `after`, top-level fields of status only; null where they are equal.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid);

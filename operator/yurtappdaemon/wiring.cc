@@ -73,7 +73,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
 
   const ReconcilerStores stores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(),
                                 revisions.store()};
-  auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events);
+  auto reconciler =
+      std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(), options.max_removals);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;

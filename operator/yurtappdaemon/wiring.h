@@ -4,6 +4,7 @@
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "operator/client/client.h"
@@ -16,6 +17,7 @@ namespace yad {
 struct YurtAppDaemonOptions {
   std::string ns;   // "" for all namespaces
   int workers = 4;  // daemons reconciled side by side
+  std::optional<RemovalLimit> max_removals;
 };
 
 // Adds informers and the controller to the manager; `client` and `events` must outlive its Run. Returns what the

@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "operator/api/well_known.h"
 #include "tests/support/chart_install.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/kube.h"
 
 namespace yad::testing {
 
-inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                   "CustomResourceDefinition", false};
 inline const ResourceType kMutatingType{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
                                         "MutatingWebhookConfiguration", false};
 inline const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",

@@ -320,7 +320,9 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
   EXPECT_FALSE(Can(chart, "update", "mutatingwebhookconfigurations.admissionregistration.k8s.io", "", "another"));
   EXPECT_FALSE(Can(chart, "delete", "validatingwebhookconfigurations.admissionregistration.k8s.io", "", chart.name()));
   EXPECT_TRUE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", kDaemonCrd));
-  EXPECT_FALSE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", kPoolCrd));
+  EXPECT_TRUE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", kPoolCrd));
+  EXPECT_FALSE(Can(chart, "get", "customresourcedefinitions.apiextensions.k8s.io", "", "another.example.org"));
+  EXPECT_FALSE(Can(chart, "update", "customresourcedefinitions.apiextensions.k8s.io", "", kPoolCrd));
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 

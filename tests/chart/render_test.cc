@@ -28,6 +28,7 @@ const std::vector<Values> kMatrix = {
     {"podDisruptionBudget.maxUnavailable=50%"},
     {"watchNamespace=default"},
     {"workers=8", "kubeApi.qps=50", "kubeApi.burst=100", "log.level=debug", "log.format=json"},
+    {"maxRemovals=20"},
     {"extraArgs[0]=--kube-api-qps=5"},
     {"resources=null", "priorityClassName=", "nodeSelector.disk=ssd", "podSecurityContext.runAsUser=null"},
     {"tolerations[0].operator=Exists", "podAnnotations.a=b", "podLabels.c=d", "hostNetwork=true"},
@@ -92,6 +93,12 @@ TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
       {{"fullnameOverride=a.b"}, {"/fullnameOverride", "pattern"}},
       {{"workers=65"}, {"/workers", "want 64"}},
       {{"workers=0"}, {"/workers", "want 1"}},
+      {{"maxRemovals=-1"}, {"/maxRemovals", "want 0"}},
+      {{"maxRemovals=1000001"}, {"/maxRemovals", "maximum"}},
+      {{"maxRemovals=1.5"}, {"/maxRemovals", "pattern"}},
+      {{"maxRemovals=101%"}, {"/maxRemovals", "pattern"}},
+      {{"maxRemovals=many"}, {"/maxRemovals", "pattern"}},
+      {{"maxRemovals=true"}, {"/maxRemovals", "want integer or string"}},
       {{"kubeApi.qps=-5"}, {"/kubeApi/qps", "want 0"}},
       {{"kubeApi.burst=5"}, {"kubeApi.burst has no effect without kubeApi.qps"}},
       {{"log.level=trace"}, {"/log/level", "'debug', 'info', 'warn', 'error'"}},
@@ -210,6 +217,27 @@ TEST_F(RenderTest, TheDeploymentIsAsHardAsTheIssueAsks) {
   EXPECT_EQ(At(container, "/livenessProbe/httpGet/path"), "/healthz");
   EXPECT_EQ(At(container, "/readinessProbe/httpGet/path"), "/readyz");
   EXPECT_FALSE(At(container, "/resources/requests").empty());
+}
+
+TEST_F(RenderTest, MaxRemovalsIsAFlagWhereItIsGivenAndZeroIsGiven) {
+  const std::vector<std::pair<Values, std::string>> cases = {
+      {{}, ""},
+      {{"maxRemovals="}, ""},
+      {{"maxRemovals=null"}, ""},
+      {{"maxRemovals=0"}, "--max-removals=0"},
+      {{"maxRemovals=20"}, "--max-removals=20"},
+      {{"maxRemovals=1000000"}, "--max-removals=1000000"},
+      {{"maxRemovals=0%"}, "--max-removals=0%"},
+      {{"maxRemovals=10%"}, "--max-removals=10%"},
+  };
+  for (const auto& [values, flag] : cases) {
+    SCOPED_TRACE(Text(values));
+    std::string found;
+    for (const std::string arg : At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec/containers/0/args")) {
+      if (arg.starts_with("--max-removals")) found += arg;
+    }
+    EXPECT_EQ(found, flag);
+  }
 }
 
 TEST_F(RenderTest, OnlyTheReplicasAreEndpointsOfTheServices) {

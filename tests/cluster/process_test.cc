@@ -27,14 +27,15 @@ TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
   const ProcessResult result = RunOperator({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   for (const char* flag : {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address",
-                           "--namespace", "--kube-api-qps"}) {
+                           "--namespace", "--kube-api-qps", "--max-removals"}) {
     EXPECT_THAT(result.out, ::testing::HasSubstr(flag));
   }
 }
 
 TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
   const std::vector<std::vector<std::string>> lines = {
-      {"--no-such-flag"}, {"--kube-api-qps=many"}, {"--leader-elect=perhaps"}, {"stray-argument"}};
+      {"--no-such-flag"},      {"--kube-api-qps=many"}, {"--leader-elect=perhaps"}, {"stray-argument"},
+      {"--max-removals=many"}, {"--max-removals=101%"}, {"--max-removals=-1"}};
   for (const auto& line : lines) {
     const ProcessResult result = RunOperator(line);
     EXPECT_EQ(result.exit_code, 2) << line[0];

@@ -142,12 +142,11 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
 
 TEST_F(UnusualClusterTest, ACrdThatLacksOurFieldsIsToldInAnEvent) {
   const char* name = "yurtappdaemons.apps.openyurt.io";
-  const ResourceType type{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
-  EXPECT_EQ(FieldsMissingFrom(kube().Get(type, name)), std::vector<std::string>{}) << "our own CRD";
+  EXPECT_EQ(FieldsMissingFrom(kube().Get(kCrdType, name)), std::vector<std::string>{}) << "our own CRD";
   const auto restore = [this](void*) { plane().ApplyCrds(); };
   const std::unique_ptr<void, decltype(restore)> restored(this, restore);
   kube().JsonPatch(
-      type, name,
+      kCrdType, name,
       {{{"op", "remove"}, {"path", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/overrides"}}});
   StartOperator();
   Eventually("the event", [&]() -> std::string {

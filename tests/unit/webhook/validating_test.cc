@@ -247,5 +247,26 @@ TEST(SameSpecTest, WhatMeansSomethingElseIsAChange) {
   EXPECT_FALSE(SameSpec(patched, empty_patch));
 }
 
+TEST_F(ValidatingTest, ATokenThatAllowsNothingIsWarnedOfWhenItIsSet) {
+  Json before = DaemonJson();
+  before["status"]["conditions"] =
+      R"([{"type": "RemovalBlocked", "status": "True", "message": "… (token 0123) …"}])"_json;
+  const auto warnings = [&](const std::string& token) {
+    Json now = before;
+    now["metadata"]["annotations"][kAllowRemovalAnnotation] = token;
+    const AdmissionAnswer answer = Update(now, before);
+    EXPECT_TRUE(answer.allowed);
+    return answer.warnings;
+  };
+  EXPECT_THAT(warnings("0123"), IsEmpty());
+  EXPECT_THAT(warnings(""), IsEmpty());
+  EXPECT_THAT(warnings("012"), ElementsAre(HasSubstr("apps.openyurt.io/allow-removal]: no removal with this token")));
+  before["status"]["conditions"][0]["status"] = "False";
+  EXPECT_THAT(warnings("0123"), SizeIs(1));
+  // What stands there already is not told again.
+  before["metadata"]["annotations"][kAllowRemovalAnnotation] = "0123";
+  EXPECT_THAT(warnings("0123"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -22,6 +22,7 @@ struct Scene {
   std::function<void(PoolResult&)> adjust = nullptr;
   std::vector<Json> leaving = {};
   Json previous = nullptr;
+  HeldRemovals held = {};
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
@@ -34,7 +35,7 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    return BuildStatus({snapshot, results, going, previous, 0, now});
+    return BuildStatus({snapshot, results, going, previous, 0, now, held});
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,10 @@ class RecordingEvents : public EventSink {
 // The daemon is ns/web. Caches show the cluster as it is when Sync is called (which Reconcile does), as a watch would.
 class World {
  public:
-  World() { Restart(); }
+  World() {
+    cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
+    Restart();
+  }
 
   // As a new process: nothing is remembered but what is in the cluster.
   void Restart() {
@@ -56,7 +60,7 @@ class World {
     reconciler_ = std::make_unique<Reconciler>(client,
                                                ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments,
                                                                 stores_->stateful_sets, stores_->revisions},
-                                               events, clock);
+                                               events, clock, limit);
   }
 
   void Sync() {
@@ -138,6 +142,7 @@ class World {
   Client client{cluster.transport(), {}};
   RecordingEvents events;
   WorkloadKind kind = WorkloadKind::kDeployment;
+  std::optional<RemovalLimit> limit;  // after the next Restart
   std::string uid;
 
   struct Stores {

@@ -1,0 +1,227 @@
+// Many removals at once may be a mistake: --max-removals, and NodePools that go together with their CRD.
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
+
+#include "operator/client/config.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/fault_proxy.h"
+#include "tests/support/write_gate.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
+
+class MaxRemovalsTest : public ClusterTest {
+ protected:
+  // Until RemovalBlocked is True with another token than `before`; returns the new one.
+  std::string WaitUntilBlocked(const std::string& daemon, const std::string& before = "") {
+    std::string token;
+    Eventually(daemon + " is blocked", [&]() -> std::string {
+      const Json condition = ConditionOf(GetDaemon(daemon), "RemovalBlocked");
+      token = TokenIn(StringAt(condition, {"message"}));
+      return StringAt(condition, {"status"}) == "True" && token != before ? "" : condition.dump();
+    });
+    return token;
+  }
+  void WaitUntilNothingIsBlocked(const std::string& daemon) {
+    Eventually("nothing is blocked", [&] { return ConditionStatus(GetDaemon(daemon), "RemovalBlocked") == "False"; });
+  }
+  static std::string TokenIn(const std::string& message) {
+    const std::string begin = "(token ";
+    const auto at = message.find(begin);
+    return at == std::string::npos ? "" : message.substr(at + begin.size(), 16);
+  }
+  // Runs the command that stands in the condition's message, as a person would.
+  void DoAsTheMessageSays(const std::string& daemon) {
+    const std::string message = StringAt(ConditionOf(GetDaemon(daemon), "RemovalBlocked"), {"message"});
+    const auto begin = message.find("kubectl ");
+    const auto end = message.find(". Pools:");
+    ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << message;
+    std::istringstream words(message.substr(begin, end - begin));
+    std::vector<std::string> command{std::istream_iterator<std::string>(words), {}};
+    command.erase(command.begin());
+    plane().Kubectl(command);
+  }
+  void Allow(const std::string& daemon, const std::string& token) {
+    kube().MergePatch(kYurtAppDaemonType, daemon,
+                      {{"metadata", {{"annotations", {{kAllowRemovalAnnotation, token}}}}}});
+  }
+  std::map<std::string, std::string> Uids(const std::string& daemon) {
+    std::map<std::string, std::string> uids;
+    for (const auto& [pool, workload] : ByPool(daemon)) uids[pool] = UidOf(workload);
+    return uids;
+  }
+  std::size_t CountEvents(const std::string& reason) {
+    std::size_t count = 0;
+    for (const Json& event : EventsAbout("web")) count += StringAt(event, {"reason"}) == reason;
+    return count;
+  }
+};
+
+TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlockedAgain) {
+  StartOperator({"--max-removals=25%"});
+  const auto pools = AddPools(4);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const auto before = Uids("web");
+  for (int i = 0; i < 3; ++i) Unselect(pools[i]);
+  const std::string first = WaitUntilBlocked("web");
+  const Json condition = ConditionOf(GetDaemon("web"), "RemovalBlocked");
+  EXPECT_EQ(StringAt(condition, {"reason"}), "TooManyRemovals");
+  EXPECT_THAT(StringAt(condition, {"message"}), HasSubstr("--max-removals=25% of 4 pools allows 1 at once"));
+  EXPECT_THAT(StringAt(condition, {"message"}), HasSubstr("Pools: " + pools[0] + ", " + pools[1] + ", " + pools[2]));
+  EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
+  EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");
+  EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 3);
+  // Everything else goes on, and another token allows nothing.
+  SetImage("web", "example.org/app:2");
+  Allow("web", "0123456789abcdef");
+  WaitForStatus("web", "is rolled out", [](const Json& status) {
+    return At(status, "/updatedPools") == 1 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
+  EXPECT_EQ(Uids("web"), before);
+
+  // One is wanted after all: the token of the three does not fit the two.
+  Select(pools[2]);
+  const std::string second = WaitUntilBlocked("web", first);
+  Allow("web", first);
+  Barrier();
+  EXPECT_EQ(Uids("web"), before);
+  Eventually("both are told", [&] { return CountEvents("RemovalBlocked") == 2; });
+  DoAsTheMessageSays("web");
+  WaitForPools("web", {pools[2], pools[3]});
+  WaitUntilNothingIsBlocked("web");
+  EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 0);
+
+  // The same two again.
+  Select(pools[0]);
+  Select(pools[1]);
+  WaitForPools("web", pools);
+  Unselect(pools[0]);
+  Unselect(pools[1]);
+  WaitUntilBlocked("web", second);
+  WaitForPools("web", pools);
+  // Deleting the daemon itself is not held up.
+  kube().Delete(kYurtAppDaemonType, "web");
+  Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
+}
+
+TEST_F(MaxRemovalsTest, WhatTheLimitAllowsGoesByItself) {
+  StartOperator({"--max-removals=2"});
+  const auto pools = AddPools(3);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  Unselect(pools[0]);
+  DeletePool(pools[1]);
+  WaitForPools("web", {pools[2]});
+  EXPECT_TRUE(ConditionOf(GetDaemon("web"), "RemovalBlocked").is_null());
+}
+
+class KilledWhileRemovingTest : public MaxRemovalsTest {
+ protected:
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = ClusterTest::DefaultOptions();
+    if (proxy_ == nullptr) {
+      const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
+      if (!config) throw TestFailure(config.error().ToString());
+      proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem,
+                                            [this](const ProxiedRequest& request) { return gate_(request); });
+      kubeconfig_ = plane().dir() + "/" + ns() + ".kubeconfig";
+      WriteFile(kubeconfig_, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
+    }
+    options.kubeconfig = kubeconfig_;
+    return options;
+  }
+  void TearDown() override {
+    ClusterTest::TearDown();
+    proxy_.reset();
+  }
+
+  WriteGate gate_;
+  std::unique_ptr<FaultProxy> proxy_;
+  std::string kubeconfig_;
+};
+
+// The writes are three marks and three deletions. `make test` takes the first deletion; YAD_ALL=1 all.
+TEST_F(KilledWhileRemovingTest, WhatWasAllowedIsFinishedByTheNextProcess) {
+  const bool all = std::getenv("YAD_ALL") != nullptr;
+  for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {
+    SCOPED_TRACE("killed after write " + std::to_string(at));
+    const std::string name = "web";
+    StartOperator({"--max-removals=1"});
+    std::vector<std::string> pools;
+    for (const char* suffix : {"a", "b", "c", "d"}) pools.push_back(AddPool(suffix + std::to_string(at)));
+    CreateDaemon(Daemon(name));
+    WaitUntilReady(name);
+    WaitForPools(name, pools);
+    for (int i = 0; i < 3; ++i) Unselect(pools[i]);
+    const std::string token = WaitUntilBlocked(name);
+    gate_.Arm(op().pid(), at);
+    Allow(name, token);
+    Eventually("it was killed", [&] { return gate_.killed(); });
+    gate_.Disarm();
+    KillOperator();
+    gate_.Reopen();
+    EXPECT_THAT(ByPool(name), SizeIs(at <= 3 ? 4 : 7 - at)) << "none goes before all are marked";
+    StartOperator({"--max-removals=1"});
+    WaitForPools(name, {pools[3]});
+    WaitUntilNothingIsBlocked(name);
+    StopOperator();
+    kube().Delete(kYurtAppDaemonType, name);
+    Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
+    DeletePool(pools[3]);
+  }
+}
+
+TEST_F(MaxRemovalsTest, NoWorkloadGoesBecauseTheNodePoolCrdWasDeleted) {
+  const auto restore = [this](void*) { plane().ApplyCrds(); };
+  const std::unique_ptr<void, decltype(restore)> restored(this, restore);
+  StartOperator();
+  const auto pools = AddPools(3);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const auto before = Uids("web");
+  kube().Delete(kCrdType, kPoolCrd);
+  Eventually("the CRD is gone", [&] { return !kube().Find(kCrdType, kPoolCrd).has_value(); });
+  WaitUntilBlocked("web");
+  EXPECT_EQ(StringAt(ConditionOf(GetDaemon("web"), "RemovalBlocked"), {"reason"}), "NodePoolCRDDeleted");
+  EXPECT_EQ(Uids("web"), before);
+  // The CRD is back before its pools are, and the next process finds none.
+  StopOperator();
+  plane().ApplyCrds();
+  StartOperator();
+  Eventually("it has judged", [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
+  EXPECT_EQ(Uids("web"), before);
+  AddPools(3);
+  WaitUntilNothingIsBlocked("web");
+  WaitUntilReady("web");
+  EXPECT_EQ(Uids("web"), before);
+  // A pool that was deleted by itself loses its workload as ever, where it was made after the CRD.
+  const std::string later = AddPool("later");
+  WaitForPools("web", {pools[0], pools[1], pools[2], later});
+  DeletePool(later);
+  WaitForPools("web", pools);
+}
+
+TEST_F(MaxRemovalsTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
+  StartOperator();
+  const auto pools = AddPools(2);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForStatus("web", "names the workloads", [](const Json& status) { return At(status, "/pools").size() == 2; });
+  StopOperator();
+  kube().MergePatch(type(), NameOf(WorkloadOf("web", pools[0])),
+                    {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
+  Unselect(pools[0]);
+  StartOperator();
+  WaitForPools("web", {pools[1]});
+}
+
+}  // namespace
+}  // namespace yad::testing

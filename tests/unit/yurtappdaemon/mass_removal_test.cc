@@ -1,0 +1,366 @@
+// Mass removal, the NodePool CRD's end, and workloads without their label, with the whole reconciler in a cluster in
+// memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr auto kDone = ReconcileResult::Next::kDone;
+constexpr auto kAfter = ReconcileResult::Next::kAfter;
+
+class MassRemovalTest : public ::testing::TestWithParam<WorkloadKind> {
+ protected:
+  void Deployed(const std::string& limit) {
+    world_.AddPools({"a", "b", "c", "d"});
+    world_.CreateDaemon(DaemonJson("app:1", GetParam()));
+    if (!limit.empty()) world_.limit = *ParseRemovalLimit(limit);
+    world_.Restart();
+    ASSERT_LE(world_.Converge(), 10);
+    world_.events.Take();
+    world_.cluster.ClearWrites();
+  }
+  void Exclude(const std::vector<std::string>& pools) {
+    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", pools}}; });
+  }
+  void Allow(const std::string& token) {
+    world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; });
+  }
+  std::string Message() const {
+    for (const Json& condition : world_.Status().value("conditions", Json::array())) {
+      if (condition["type"] == "RemovalBlocked") return StringAt(condition, {"message"});
+    }
+    return "";
+  }
+  std::string Token() const {
+    const std::string message = Message();
+    const auto at = message.find("(token ");
+    return at == std::string::npos ? "" : message.substr(at + 7, 16);
+  }
+
+  World world_;
+};
+INSTANTIATE_TEST_SUITE_P(Kind, MassRemovalTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(MassRemovalTest, TooManyAtOnceStayAreToldOnceAndEverythingElseGoesOn) {
+  Deployed("2");
+  Exclude({"a", "b", "c"});
+  world_.AddPool("e");
+  world_.SetImage("app:2");
+  const auto first = world_.Reconcile();
+  ASSERT_TRUE(first) << first.error().ToString();
+  EXPECT_EQ(first->next, kAfter);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "absent");
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(5));
+  EXPECT_EQ(ImageOf(world_.Workload("d")), "app:2");
+  EXPECT_EQ(ImageOf(world_.Workload("e")), "app:2");
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadProvisioned"), "False ");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["phase"], "Removing");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "RemovalBlocked");
+  EXPECT_EQ(PoolStatus(world_.Status(), "d")["phase"], "Ready");
+  const std::vector<std::string> reasons = world_.events.TakeReasons();
+  EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "RemovalBlocked"), 1);
+  world_.cluster.ClearWrites();
+  world_.Reconcile();
+  world_.Restart();
+  for (int i = 0; i < 3; ++i) {
+    world_.Reconcile();
+    world_.clock.Advance(std::chrono::seconds(3));
+  }
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_THAT(world_.events.Take(), IsEmpty());
+}
+
+TEST_P(MassRemovalTest, WhatIsNotTooManyGoesOnceNoFurtherPoolLeaves) {
+  Deployed("2");
+  Exclude({"a"});
+  world_.Reconcile();
+  world_.clock.Advance(std::chrono::seconds(4));
+  Exclude({"a", "b"});
+  EXPECT_EQ(world_.Reconcile()->next, kAfter);
+  world_.clock.Advance(std::chrono::seconds(4));
+  world_.Reconcile();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4)) << "b left 4 s ago";
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Reconcile();
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+  world_.Converge();
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "absent");
+}
+
+TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneAreStillOneMistake) {
+  Deployed("2");
+  for (const char* pool : {"a", "b", "c"}) {
+    world_.RemovePool(pool);
+    world_.Reconcile();
+    world_.clock.Advance(std::chrono::seconds(2));
+  }
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+}
+
+TEST_P(MassRemovalTest, TheTokenLetsThemGoAndNoLaterOnes) {
+  Deployed("1");
+  Exclude({"a", "b"});
+  world_.Converge();
+  const std::string token = Token();
+  Allow("0000000000000000");
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  Allow(token);
+  world_.cluster.ClearWrites();
+  world_.events.Take();
+  world_.Reconcile();
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+  world_.Converge();
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
+  EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("WorkloadRemoved"));
+  // The same pools again: these are other workloads.
+  Exclude({});
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  Exclude({"a", "b"});
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+  EXPECT_NE(Token(), token);
+  EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
+}
+
+// Killed after each of the writes that it takes: two marks, two deletions, each with its answer lost.
+TEST_P(MassRemovalTest, ACrashInTheMiddleOfWhatIsAllowedLeavesTheRestAllowed) {
+  for (int crash = 1; crash <= 6; ++crash) {
+    SCOPED_TRACE(crash);
+    World world;
+    world.AddPools({"a", "b", "c", "d"});
+    world.CreateDaemon(DaemonJson("app:1", GetParam()));
+    world.limit = RemovalLimit{1, false};
+    world.Restart();
+    world.Converge();
+    world.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a", "b", "c"}}}; });
+    world.Converge();
+    std::string message;
+    const Json blocked = world.Status();
+    for (const Json& condition : blocked["conditions"]) {
+      if (condition["type"] == "RemovalBlocked") message = StringAt(condition, {"message"});
+    }
+    const std::string token = message.substr(message.find("(token ") + 7, 16);
+    world.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; });
+    std::atomic<int> writes = 0;
+    world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.method == "GET") return std::nullopt;
+      const int number = ++writes;
+      if (number < crash) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(503, "ServiceUnavailable", "killed"), number == crash};
+    });
+    world.Reconcile();
+    EXPECT_GE(writes.load(), crash);
+    world.cluster.SetFaults(nullptr);
+    world.Restart();
+    world.Converge();
+    EXPECT_THAT(world.Workloads(), SizeIs(1));
+    EXPECT_EQ(ConditionReason(world.Status(), "RemovalBlocked"), "False NothingBlocked");
+  }
+}
+
+TEST_P(MassRemovalTest, NothingIsRemovedUntilAllAreMarked) {
+  Deployed("1");
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  Allow(Token());
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "PATCH" || request.key.name != world_.NameOf("b")) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
+  });
+  const auto result = world_.Reconcile();
+  EXPECT_FALSE(result && result->next == kDone);
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  world_.cluster.SetFaults(nullptr);
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
+TEST_P(MassRemovalTest, AMarkIsTakenOffWhenThePoolIsWantedAgain) {
+  Deployed("1");
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  const std::string token = Token();
+  Allow(token);
+  // Marked, and then the operator was gone until the pools were back.
+  for (const char* pool : {"a", "b", "c"}) {
+    world_.EditWorkload(
+        pool, [&](Json& workload) { workload["metadata"]["annotations"][kRemovalAllowedAnnotation] = token; });
+  }
+  Exclude({});
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  Exclude({"a", "b"});
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+}
+
+TEST_P(MassRemovalTest, TheConditionAndThePhaseEndWhenThePoolsAreBack) {
+  Deployed("1");
+  const Json before = world_.Workloads();
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  Exclude({});
+  world_.Converge();
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["phase"], "Ready");
+  EXPECT_EQ(Json(world_.Workloads()), before);
+}
+
+TEST_P(MassRemovalTest, ADaemonThatIsBeingDeletedIsNotHeldUp) {
+  Deployed("0");
+  Exclude({"a", "b"});
+  world_.Converge();
+  world_.EditDaemon([](Json& daemon) { daemon["metadata"]["finalizers"] = Json::array({"foregroundDeletion"}); });
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  Allow(Token());
+  world_.cluster.ClearWrites();
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), IsEmpty()) << "the garbage collector does it";
+}
+
+// ---- the NodePool CRD ----
+
+const ObjectKey kPoolCrd{"", "nodepools.apps.openyurt.io"};
+
+TEST_P(MassRemovalTest, NoWorkloadGoesBecauseTheNodePoolCrdIsDeleted) {
+  Deployed("");
+  world_.cluster.Edit(kCrdType, kPoolCrd,
+                      [](Json& crd) { crd["metadata"]["finalizers"] = Json::array({"cleanup/pools"}); });
+  world_.cluster.Delete(kCrdType, kPoolCrd);
+  const Json before = world_.Workloads();
+  for (const char* pool : {"a", "b", "c"}) {
+    world_.RemovePool(pool);
+    EXPECT_TRUE(world_.Reconcile());
+  }
+  world_.cluster.Edit(kCrdType, kPoolCrd, [](Json& crd) { crd["metadata"].erase("finalizers"); });
+  ASSERT_FALSE(world_.cluster.Get(kCrdType, kPoolCrd).has_value());
+  world_.RemovePool("d");
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
+  const std::vector<std::string> reasons = world_.events.TakeReasons();
+  EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "RemovalBlocked"), 1);
+  // The CRD is back, the pools are not yet, and the operator was restarted.
+  world_.cluster.Create(kCrdType, {{"metadata", {{"name", kPoolCrd.name}}}});
+  world_.Restart();
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
+  world_.AddPools({"a", "b", "c"});
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  // d is not to come back.
+  EXPECT_THAT(Message(), HasSubstr("1 pool "));
+  Allow(Token());
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
+}
+
+TEST_P(MassRemovalTest, APoolThatIsUnselectedLosesItsWorkloadWhateverTheCrdDoes) {
+  Deployed("");
+  world_.cluster.Delete(kCrdType, kPoolCrd);
+  Exclude({"a"});
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+}
+
+TEST_P(MassRemovalTest, ACrdThatMayNotBeReadHoldsNothingUpAndOneThatCannotBeReadNowDoes) {
+  Deployed("");
+  const auto refuse = [&](int code, const char* reason) {
+    world_.cluster.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.resource != kCrdType.resource) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(code, reason, "no"), false};
+    });
+  };
+  refuse(503, "ServiceUnavailable");
+  world_.RemovePool("a");
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+  refuse(403, "Forbidden");
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+}
+
+// ---- workloads that the caches do not show ----
+
+TEST_P(MassRemovalTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
+  Deployed("");
+  world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
+  Exclude({"a"});
+  world_.Restart();
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+  EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
+}
+
+TEST_P(MassRemovalTest, AWorkloadThatLosesItsLabelWhileItIsBlockedIsNotForgotten) {
+  Deployed("0");
+  Exclude({"a"});
+  world_.Converge();
+  const std::string token = Token();
+  world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
+  world_.Converge();
+  EXPECT_EQ(Token(), token);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+  Allow(token);
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+}
+
+TEST_P(MassRemovalTest, WhatOnlyHasTheNameOfAForgottenWorkloadIsLeftAlone) {
+  Deployed("");
+  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+  Exclude({"a"});
+  const Json other =
+      world_.cluster.Create(world_.type(), {{"metadata", {{"namespace", kNs}, {"name", world_.NameOf("a")}}},
+                                            {"spec", {{"selector", {{"matchLabels", {{kPoolNameLabel, "a"}}}}}}}});
+  world_.Restart();
+  world_.Converge();
+  EXPECT_EQ(world_.Workload("a")["metadata"]["uid"], other["metadata"]["uid"]);
+  EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
+}
+
+TEST_P(MassRemovalTest, WhatWeHaveRemovedIsNotLookedForAgain) {
+  Deployed("");
+  std::atomic<int> reads = 0;
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method == "GET" && request.resource == world_.type().resource) ++reads;
+    return std::nullopt;
+  });
+  Exclude({"a", "b"});
+  for (int i = 0; i < 5; ++i) {
+    world_.Sync();
+    reads = 0;
+    world_.ReconcileWithOldCaches();
+    EXPECT_EQ(reads.load(), 0);
+    world_.clock.Advance(std::chrono::seconds(1));
+  }
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace yad::testing

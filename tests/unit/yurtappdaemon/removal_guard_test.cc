@@ -1,0 +1,243 @@
+#include "operator/yurtappdaemon/removal_guard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(RemovalLimitTest, ReadsNumbersAndPercentagesAndNothingElse) {
+  for (const char* text : {"0", "20", "1000000", "0%", "10%", "100%"}) {
+    const auto limit = ParseRemovalLimit(text);
+    ASSERT_TRUE(limit) << text;
+    EXPECT_EQ(limit->ToString(), text);
+  }
+  for (const char* text : {"", "%", "-1", "-5%", "101%", "1000001", "10 %", " 10", "10%%", "ten", "1.5", "1e3", "0x10",
+                           "99999999999999999999", "+5"}) {
+    const auto limit = ParseRemovalLimit(text);
+    ASSERT_FALSE(limit) << text;
+    EXPECT_THAT(limit.error().message, HasSubstr("\"" + std::string(text) + "\""));
+  }
+}
+
+TEST(RemovalLimitTest, APercentageIsRoundedUp) {
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(11), 2);
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(10), 1);
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(1), 1);
+  EXPECT_EQ(ParseRemovalLimit("0%")->Of(5000), 0);
+  EXPECT_EQ(ParseRemovalLimit("100%")->Of(5000), 5000);
+  EXPECT_EQ(ParseRemovalLimit("7")->Of(3), 7);
+}
+
+class RemovalGuardTest : public ::testing::Test {
+ protected:
+  // Workloads of a to e, and nobody selects these pools.
+  RemovalGuardTest() {
+    for (const char* pool : {"a", "b", "c", "d", "e"}) {
+      moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+    }
+  }
+  void Limit(const std::string& limit) { facts_.limit = *ParseRemovalLimit(limit); }
+  void Allow(const std::string& token) { moment_.daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; }
+  void Mark(std::size_t index, const std::string& token) {
+    moment_.workloads[index]["metadata"]["annotations"][kRemovalAllowedAnnotation] = token;
+  }
+  Plan Guarded() {
+    PlanMemo memo;
+    const Snapshot snapshot = moment_.Take();
+    Plan plan = MakePlan(snapshot, memo);
+    GuardRemovals(snapshot.daemon, facts_, plan);
+    return plan;
+  }
+  // The pools of what is removed; those that are marked first with a "+".
+  static std::vector<std::string> Removed(const Plan& plan) {
+    std::vector<std::string> pools;
+    for (const Removal& removal : plan.removals)
+      pools.push_back(removal.workload.pool + (removal.mark.empty() ? "" : "+"));
+    std::sort(pools.begin(), pools.end());
+    return pools;
+  }
+  static std::vector<std::string> Held(const Plan& plan) {
+    std::vector<std::string> pools;
+    for (const WorkloadRef& workload : plan.held.workloads) pools.push_back(workload.pool);
+    std::sort(pools.begin(), pools.end());
+    return pools;
+  }
+
+  Moment moment_;
+  RemovalFacts facts_;
+};
+
+TEST_F(RemovalGuardTest, WithoutALimitEverythingGoes) {
+  facts_.settled = false;
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(Held(Guarded()), IsEmpty());
+}
+
+TEST_F(RemovalGuardTest, AsManyAsTheLimitSaysGoAndOneMoreMeansNone) {
+  Limit("5");
+  EXPECT_THAT(Removed(Guarded()), SizeIs(5));
+  Limit("4");
+  const Plan plan = Guarded();
+  EXPECT_THAT(Removed(plan), IsEmpty());
+  EXPECT_THAT(Held(plan), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_TRUE(plan.held.blocked());
+  EXPECT_EQ(plan.held.reason, "TooManyRemovals");
+  EXPECT_THAT(plan.held.message,
+              AllOf(HasSubstr("5 pools"), HasSubstr("--max-removals=4 allows 4"),
+                    HasSubstr("kubectl annotate yad web -n ns --overwrite apps.openyurt.io/allow-removal=" +
+                              plan.held.token + "."),
+                    HasSubstr("a, b, c, d, e")));
+  Limit("0");
+  moment_.workloads.resize(1);
+  EXPECT_THAT(Held(Guarded()), ElementsAre("a"));
+}
+
+TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
+  // Ten with workloads, five of them selected; one more without.
+  for (const char* pool : {"f", "g", "h", "i", "j"}) {
+    moment_.pools.push_back(PoolJson(pool));
+    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+  }
+  moment_.pools.push_back(PoolJson("k"));
+  Limit("50%");
+  EXPECT_THAT(Removed(Guarded()), SizeIs(5));
+  Limit("40%");
+  EXPECT_THAT(Guarded().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
+}
+
+TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
+  Limit("0");
+  moment_.workloads.resize(1);
+  moment_.pools = {PoolJson("a")};
+  Json second = moment_.workloads[0];
+  second["metadata"]["name"] = "web-a-second";
+  second["metadata"]["uid"] = "uid-second";
+  moment_.workloads.push_back(second);
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("a"));
+  // Two workloads of one pool that leaves count once.
+  moment_.pools.clear();
+  Limit("1");
+  EXPECT_THAT(Removed(Guarded()), SizeIs(2));
+}
+
+TEST_F(RemovalGuardTest, UntilNoFurtherPoolLeavesNothingIsRemovedAndNothingIsSaid) {
+  Limit("5");
+  facts_.settled = false;
+  const Plan plan = Guarded();
+  EXPECT_THAT(Removed(plan), IsEmpty());
+  EXPECT_THAT(Held(plan), SizeIs(5));
+  EXPECT_TRUE(plan.held.undecided());
+  EXPECT_FALSE(plan.held.blocked());
+}
+
+TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
+  Limit("0");
+  const std::string token = Guarded().held.token;
+  EXPECT_THAT(token, SizeIs(16));
+  std::reverse(moment_.workloads.begin(), moment_.workloads.end());
+  EXPECT_EQ(Guarded().held.token, token);
+  Json last = moment_.workloads.back();
+  moment_.workloads.pop_back();
+  EXPECT_NE(Guarded().held.token, token);
+  // Made anew for the same pool, it is another.
+  last["metadata"]["uid"] = "uid-anew";
+  moment_.workloads.push_back(last);
+  EXPECT_NE(Guarded().held.token, token);
+}
+
+TEST_F(RemovalGuardTest, TheTokenAllowsThatSetAndNoOther) {
+  Limit("1");
+  Allow(Guarded().held.token);
+  facts_.settled = false;  // What was allowed need not wait.
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+  facts_.settled = true;
+  moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson("f")));
+  EXPECT_THAT(Removed(Guarded()), IsEmpty());
+  EXPECT_THAT(Held(Guarded()), SizeIs(6));
+  moment_.workloads.resize(4);
+  EXPECT_THAT(Removed(Guarded()), IsEmpty());
+  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+}
+
+TEST_F(RemovalGuardTest, WhatWasMarkedGoesOnWhateverElseLeaves) {
+  Limit("1");
+  const std::string token = Guarded().held.token;
+  Allow(token);
+  for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
+  // Two are gone; the other three make another token.
+  moment_.workloads.erase(moment_.workloads.begin(), moment_.workloads.begin() + 2);
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
+  facts_.settled = false;
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
+  facts_.settled = true;
+  // Two others are too many for the limit, and wait alone.
+  for (const char* pool : {"x", "y"}) {
+    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+  }
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Held(Guarded()), ElementsAre("x", "y"));
+}
+
+TEST_F(RemovalGuardTest, AMarkIsWorthNothingWithoutItsToken) {
+  Limit("1");
+  const std::string token = Guarded().held.token;
+  for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
+  moment_.workloads.pop_back();
+  EXPECT_THAT(Held(Guarded()), SizeIs(4)) << "the annotation was taken away";
+  Allow("another");
+  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+  for (std::size_t i = 0; i < 4; ++i) Mark(i, "");
+  Allow("");
+  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+}
+
+TEST_F(RemovalGuardTest, AfterACrashWhileMarkingTheRestIsMarkedToo) {
+  Limit("1");
+  const std::string token = Guarded().held.token;
+  Allow(token);
+  Mark(0, token);
+  Mark(3, token);
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+}
+
+TEST_F(RemovalGuardTest, PoolsThatWentWithTheirCrdStayEvenWithoutALimitAndOthersGo) {
+  facts_.lost = {"uid-of-a", "uid-of-c"};
+  Plan plan = Guarded();
+  EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));
+  EXPECT_THAT(Held(plan), ElementsAre("a", "c"));
+  EXPECT_EQ(plan.held.reason, "NodePoolCRDDeleted");
+  EXPECT_THAT(plan.held.message, HasSubstr("a, c"));
+  Limit("4");
+  EXPECT_EQ(Guarded().held.reason, "TooManyRemovals");
+  EXPECT_THAT(Held(Guarded()), SizeIs(5));
+  facts_.limit.reset();
+  Allow(plan.held.token);
+  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b", "c+", "d", "e"));
+}
+
+TEST_F(RemovalGuardTest, AMessageHasRoomForItsCommandWhateverTheNames) {
+  moment_.daemon["metadata"]["name"] = std::string(253, 'n');
+  moment_.daemon["metadata"]["namespace"] = std::string(63, 's');
+  moment_.workloads.clear();
+  for (char c = 'a'; c <= 'z'; ++c) {
+    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(std::string(63, c))));
+  }
+  Limit("1");
+  const std::string message = Guarded().held.message;
+  EXPECT_LE(message.size(), 1024U);
+  EXPECT_THAT(message, HasSubstr(" and 21 more"));
+}
+
+}  // namespace
+}  // namespace yad::testing
