@@ -6,11 +6,17 @@
 #   hack/assets.sh        make the folder complete
 #   hack/assets.sh dir    print the folder (it may still be incomplete)
 #
-# K8S_VERSION chooses another Kubernetes (for instance 1.30.14).
+# K8S_VERSION chooses another Kubernetes: 1.30.14, or 1.30 for the patch that is tested here. Any number of versions live
+# side by side.
 set -euo pipefail
 
 K8S_VERSION=${K8S_VERSION:-1.34.4}
 K8S_VERSION=${K8S_VERSION#v}
+case $K8S_VERSION in
+  1.30) K8S_VERSION=1.30.14 ;;
+  1.34) K8S_VERSION=1.34.4 ;;
+  1.36) K8S_VERSION=1.36.3 ;;
+esac
 ETCD_VERSION=3.6.16
 KWOK_VERSION=0.7.0
 HELM_VERSION=3.22.0
@@ -22,6 +28,7 @@ DIR=$CACHE/assets/k8s-$K8S_VERSION-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-helm-$H
 PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl helm)
 
 say() { echo "assets: $*" >&2; }
+[[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is no version such as 1.30.14"; exit 2; }
 
 # reported_version PROGRAM PATH: its version as X.Y.Z, or nothing.
 reported_version() {
@@ -46,6 +53,15 @@ fits() {
     helm) at_least 3.14.0 "$version" && [ "${version%%.*}" = 3 ] ;;
     *) [[ $version == 1.$K8S_MINOR.+([0-9]) ]] ;;
   esac
+}
+
+# built_before PROGRAM: where it is from the assets of another Kubernetes. Nothing for what depends on Kubernetes' version.
+built_before() {
+  local file
+  case $1 in etcd | kwok) ;; *) return 0 ;; esac
+  for file in "$CACHE"/assets/k8s-*-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-*/"$1"; do
+    if [ -x "$file" ] && [ ! -L "$file" ]; then echo "$file" && return; fi
+  done
 }
 
 need_go() {
@@ -113,7 +129,10 @@ for program in "${PROGRAMS[@]}"; do
     ln -sfn "$given/$program" "$DIR/$program"
   elif [ ! -x "$DIR/$program" ]; then
     found=$(command -v "$program" || true)
-    if [ -n "$found" ] && fits "$program" "$found"; then
+    before=$(built_before "$program")
+    if [ -n "$before" ]; then
+      ln -f "$before" "$DIR/$program"
+    elif [ -n "$found" ] && fits "$program" "$found"; then
       say "taking $program from $found"
       ln -sfn "$found" "$DIR/$program"
     else
