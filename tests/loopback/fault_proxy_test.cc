@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -167,6 +168,37 @@ TEST_F(FaultProxyTest, WithoutAServerTheHookHearsThatThereWasNoAnswer) {
   };
   EXPECT_EQ(Connect().Ask("PUT /a HTTP/1.1").status, 0);
   EXPECT_THAT(statuses, ElementsAre(0));
+}
+
+TEST_F(FaultProxyTest, WhatIsSwallowedArrivesOnceNothingIsSwallowedAnyMore) {
+  HttpsClient client = Connect();
+  EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
+  proxy_->Swallow(true);
+  auto answer = std::async(std::launch::async, [&] { return client.Ask("GET /b HTTP/1.1").status; });
+  auto other = std::async(std::launch::async, [&] { return Connect().Ask("GET /c HTTP/1.1").status; });
+  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+  EXPECT_EQ(other.wait_for(std::chrono::milliseconds(0)), std::future_status::timeout);
+  EXPECT_EQ(asked_.path, "/a");
+  proxy_->Swallow(false);
+  EXPECT_EQ(answer.get(), 200);
+  EXPECT_EQ(other.get(), 200);
+}
+
+TEST_F(FaultProxyTest, ConnectionsThatAreOpenMayBeSwallowedAloneAndInTheMiddleOfAWatch) {
+  endless_ = true;
+  std::stop_source stop;
+  const auto stream = Transport()->Open({"GET", kWatch, {}, "", std::chrono::hours(1)}, stop.get_token());
+  ASSERT_TRUE(stream);
+  HttpsClient client = Connect();
+  EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
+  proxy_->SwallowOnOpenConnections();
+  EXPECT_EQ(Connect().Ask("GET /b HTTP/1.1").status, 200);
+  ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
+  EXPECT_EQ(asked_.path, "/d");
+  server_->DropConnections();  // Not even that is heard of.
+  EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
+  proxy_.reset();
 }
 
 TEST_F(FaultProxyTest, ADelayEndsWithTheProxy) {

@@ -124,6 +124,14 @@ TEST_F(HttpsServerTest, Tls11AndPlainHttpAreRefused) {
   EXPECT_EQ(Ask().status, 200);
 }
 
+TEST_F(HttpsServerTest, NobodyNegotiatesAnew) {
+  Start();
+  HttpsClient client = Connect(TLS1_2_VERSION);
+  EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  EXPECT_FALSE(client.Renegotiate()) << "handshakes cost a server more than its clients";
+  EXPECT_EQ(Ask().status, 200);
+}
+
 TEST_F(HttpsServerTest, RequestsSentAllAtOnceAreAnsweredInTheirOrder) {
   Start();
   HttpsClient client = Connect();

@@ -50,7 +50,7 @@ std::string ToString(const std::vector<AuditedRequest>& requests) {
   for (const AuditedRequest& request : requests) {
     text << "\n  " << request.verb << " " << request.resource
          << (request.subresource.empty() ? "" : "/" + request.subresource) << " " << request.ns << "/" << request.name
-         << " -> " << request.code;
+         << " -> " << request.code << " (" << request.user << ", " << request.received << ")";
   }
   return text.str();
 }
@@ -168,6 +168,8 @@ std::vector<AuditedRequest> ControlPlane::Audited(std::size_t since, const std::
     request.name = StringAt(event, {"objectRef", "name"});
     request.code = static_cast<int>(IntAt(event, {"responseStatus", "code"}));
     request.forbidden = StringAt(event, {"annotations", "authorization.k8s.io/decision"}) == "forbid";
+    request.user = StringAt(event, {"user", "username"});
+    request.received = StringAt(event, {"requestReceivedTimestamp"});
     requests.push_back(std::move(request));
   }
   return requests;

@@ -23,6 +23,8 @@ struct AuditedRequest {
   std::string name;  // of a create: what the answer was named, where the log says so
   int code = 0;
   bool forbidden = false;  // by RBAC
+  std::string user;
+  std::string received;  // when, to the microsecond; texts compare as times do
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);

@@ -233,6 +233,8 @@ struct FaultProxy::Impl {
   std::mutex mutex;
   std::condition_variable stopped;
   bool stopping = false;
+  bool swallowing = false;
+  int swallowed_to = 0;  // connections up to this one
   int accepted = 0;
   std::list<std::shared_ptr<Link>> open;
   std::list<std::thread> threads;
@@ -266,7 +268,7 @@ struct FaultProxy::Impl {
       auto link = std::make_shared<Link>(std::make_unique<Peer>(fd, for_clients.get()));
       open.push_back(link);
       threads.emplace_back([this, link, number = ++accepted] {
-        if (link->client().Accept()) {
+        if (Passes(number) && link->client().Accept()) {
           while (ServeOne(*link, number)) {
           }
         }
@@ -282,6 +284,7 @@ struct FaultProxy::Impl {
     std::string raw;  // as it came
     ProxiedRequest request;
     if (!ReadRequest(link.client(), raw, request)) return false;
+    if (!Passes(number)) return false;
     request.connection = number;
     const Fault fault = hook ? hook(request) : Fault();
     if (!Wait(fault.delay) || fault.drop) return false;
@@ -295,7 +298,7 @@ struct FaultProxy::Impl {
       pass_on(0);
       return false;
     }
-    return pass_on(static_cast<int>(answer.get().result_int())) && Relay(link, answer, std::move(bytes), fault);
+    return pass_on(static_cast<int>(answer.get().result_int())) && Relay(link, number, answer, std::move(bytes), fault);
   }
 
   static bool ReadRequest(Peer& client, std::string& raw, ProxiedRequest& request) {
@@ -344,12 +347,13 @@ struct FaultProxy::Impl {
 
   // Passes on what has come, and all that comes until the answer's end. At once, understood or not: a client may wait
   // for the last byte of a chunk before it looks at the chunk.
-  static bool Relay(Link& link, AnswerParser& answer, std::string bytes, const Fault& fault) {
+  bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);
     std::size_t left = fault.cut_after.value_or(std::numeric_limits<std::size_t>::max());
     for (;;) {
       const std::size_t body = bytes.size() - head;
+      if (!Passes(number)) return false;
       if (!link.client().Write(std::string_view(bytes).substr(0, head + std::min(body, left))) || body > left) {
         return false;
       }
@@ -361,6 +365,13 @@ struct FaultProxy::Impl {
       if (!link.server()->AwaitUnless(link.client()) || !link.server()->Read(bytes)) return false;
       unparsed += bytes;
     }
+  }
+
+  // Waits while everything is swallowed. False: the proxy ends.
+  bool Passes(int number) {
+    std::unique_lock lock(mutex);
+    stopped.wait(lock, [&] { return stopping || (!swallowing && number > swallowed_to); });
+    return !stopping;
   }
 
   // False: the proxy ends.
@@ -391,6 +402,17 @@ FaultProxy::~FaultProxy() {
   impl_->acceptor.join();
   for (std::thread& thread : impl_->threads) thread.join();
   close(impl_->listener);
+}
+
+void FaultProxy::Swallow(bool everything) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->swallowing = everything;
+  impl_->stopped.notify_all();
+}
+
+void FaultProxy::SwallowOnOpenConnections() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->swallowed_to = impl_->accepted;
 }
 
 int FaultProxy::port() const { return impl_->port; }

@@ -52,6 +52,12 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
+  // From now on nothing is passed on, in either direction, nor a new connection answered, and none is closed: the
+  // network swallows everything. `false` lets all of it go on.
+  void Swallow(bool everything);
+  // The same for the connections that are open now, and for good; new ones work.
+  void SwallowOnOpenConnections();
+
   int port() const;
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;

@@ -151,6 +151,8 @@ HttpsAnswer HttpsClient::Read(bool head) {
   return answer;
 }
 
+bool HttpsClient::Renegotiate() { return SSL_renegotiate(impl_->ssl) == 1 && SSL_do_handshake(impl_->ssl) == 1; }
+
 bool HttpsClient::AtEnd() { return impl_->buffer.empty() && !impl_->Fill() && !impl_->out_of_patience; }
 
 HttpsAnswer HttpsClient::Ask(const std::string& first_line, const std::string& body, const std::string& headers) {

@@ -16,6 +16,7 @@ OperatorProcess::OperatorProcess(const OperatorOptions& options)
   std::vector<std::string> flags = options.exactly;
   ProcessOptions process;
   process.output_file = options.log_file;
+  process.env = options.env;
   if (flags.empty()) {
     flags = {std::string("--leader-elect=") + (options.leader_elect ? "true" : "false"),
              "--health-probe-bind-address=127.0.0.1:" + std::to_string(health_port_),

@@ -2,7 +2,9 @@
 #ifndef TESTS_SUPPORT_OPERATOR_PROCESS_H_
 #define TESTS_SUPPORT_OPERATOR_PROCESS_H_
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct OperatorOptions {
   // Exactly these, instead of all that the fields above would give; the kubeconfig is then in the environment, and the
   // ports are those that these arguments name.
   std::vector<std::string> exactly;
+  std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
   int metrics_port = 0;
 };
@@ -34,6 +37,7 @@ class OperatorProcess {
   std::string Readyz() const;  // the answer's text, whatever its status
   int Stop();                  // SIGTERM; the exit code
   void Kill();                 // SIGKILL
+  void Signal(int signal) { process_->Signal(signal); }
   std::optional<int> ExitCode() { return process_->ExitCode(); }
   int Wait(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
   std::string Log() const;
