@@ -51,6 +51,10 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install, bool ev
     const std::string resource = request.resource + (request.subresource.empty() ? "" : "/" + request.subresource);
     const std::string right = Right(request.verb, request.group, resource);
     used.insert(right);
+    if (request.resource == "secrets") {
+      EXPECT_EQ(request.ns, install.ns()) << right;
+      EXPECT_TRUE(request.verb == "create" || request.name == install.certificate_secret()) << right << request.name;
+    }
     // An apiserver that has just been restarted denies everything until it has read the roles.
     EXPECT_TRUE(!request.forbidden || granted.contains(right))
         << "the operator was denied: " << right << " " << request.ns << "/" << request.name;

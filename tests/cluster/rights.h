@@ -8,7 +8,8 @@
 
 namespace yad::testing {
 
-// A failure for each request that was denied, and, where `everything_ran`, for each verb that was granted and not used.
+// A failure for each request that was denied, for each Secret that is not the webhook's own, and, where
+// `everything_ran`, for each verb that was granted and not used.
 void CheckRights(const ControlPlane& plane, const ChartInstall& install, bool everything_ran);
 
 }  // namespace yad::testing

@@ -67,6 +67,10 @@ TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
   SetImage("web", "example.org/app:2");
   Eventually("it has tried again",
              [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}) >= 2; });
+  const auto failing_since = [&] {
+    return restricted.Metric("informer_failing_since_timestamp_seconds", {"resource=\"nodepools.apps.openyurt.io\""});
+  };
+  EXPECT_GT(failing_since(), 1.7e9);
   EXPECT_TRUE(WritesSince(begin).empty()) << ToString(WritesSince(begin));
   EXPECT_FALSE(restricted.ExitCode().has_value());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(VersionOf(workload), VersionOf(before.at(pool)));
@@ -80,6 +84,7 @@ TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
     }
     return true;
   });
+  EXPECT_EQ(failing_since(), 0);
   EXPECT_EQ(restricted.Stop(), 0);
 }
 
@@ -100,6 +105,25 @@ TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
   Allow();
   WaitForPools("web", pools);
   WaitUntilReady("web");
+
+  // And the right may be taken away again.
+  const auto refused = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
+  const double before = refused();
+  Kubectl({"delete", "clusterrolebinding", "all-" + ns()});
+  int image = 1;
+  Eventually("it is refused", [&] {
+    SetImage("web", "example.org/app:" + std::to_string(++image));
+    return refused() >= before + 6;
+  });
+  const Json failed =
+      WaitForStatus("web", "both pools have failed", [](const Json& s) { return At(s, "/failedPools") == 2; });
+  EXPECT_THAT(StringAt(ConditionOf(failed, "WorkLoadFailure"), {"message"}), ::testing::HasSubstr("forbidden"));
+  EXPECT_TRUE(restricted.Ready());
+  Allow();
+  WaitUntilReady("web");
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(ImageOf(workload), "example.org/app:" + std::to_string(image));
+  }
   EXPECT_EQ(restricted.Stop(), 0);
 }
 
@@ -137,6 +161,32 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
     return there.List(kDeploymentType).size() == 1 ? "" : "its log: " + process.Log();
   });
   process.WaitUntilReady();
+
+  // It goes while the operator runs, with all that is of it, and comes back.
+  const std::string crd = "yurtappdaemons.apps.openyurt.io";
+  other.Kubectl({"delete", "crd", crd, "--timeout=60s"});
+  Eventually("the operator sees it", [&] {
+    return process.Metric("informer_failing_since_timestamp_seconds", {"resource=\"" + crd + "\""}) > 0;
+  });
+  EXPECT_EQ(there.List(kDeploymentType).size(), 1U) << "no garbage collector runs here, and nobody else deletes it";
+  EXPECT_TRUE(process.Ready());
+  other.ApplyCrds();
+  daemon["metadata"]["name"] = "again";
+  Eventually("the type is served", [&] {
+    return other.client()
+        .Create(kYurtAppDaemonType,
+                [&] {
+                  Json object = daemon;
+                  object["metadata"]["namespace"] = "default";
+                  object["apiVersion"] = kYurtAppDaemonType.ApiVersion();
+                  object["kind"] = kYurtAppDaemonType.kind;
+                  return object;
+                }())
+        .has_value();
+  });
+  Eventually("its workload is made", [&]() -> std::string {
+    return there.List(kDeploymentType).size() == 2 ? "" : "its log: " + process.Log();
+  });
   EXPECT_EQ(process.Stop(), 0);
 }
 
