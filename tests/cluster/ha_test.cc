@@ -1,0 +1,245 @@
+// Several replicas: whatever happens to the leader, another goes on, and no two write at once.
+#include <csignal>
+
+#include "operator/client/config.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/fault_proxy.h"
+#include "tests/support/https_client.h"
+#include "tests/support/webhook_setup.h"
+
+namespace yad::testing {
+namespace {
+
+const std::vector<std::string> kShortLease = {"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s",
+                                              "--leader-elect-retry-period=1s"};
+// Who waits for such a lease to run out waits longer than any test.
+const std::vector<std::string> kEndlessLease = {"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h",
+                                                "--leader-elect-retry-period=1s"};
+// Slow enough for the leader to be met in the middle of its work.
+const std::vector<std::string> kSlow = {"--kube-api-qps=20", "--kube-api-burst=2"};
+constexpr int kPools = 60;
+
+// Each replica has an account of its own, by which the audit log tells who has written.
+class HaTest : public ClusterTest {
+ protected:
+  void TearDown() override {
+    replicas_.clear();
+    if (HasControlPlane()) TryKubectl({"delete", "clusterrolebinding", "ha-" + ns(), "--ignore-not-found"});
+    ClusterTest::TearDown();
+  }
+
+  static std::string Account(std::size_t replica) { return "replica-" + std::to_string(replica); }
+  std::string User(std::size_t replica) const { return "system:serviceaccount:" + ns() + ":" + Account(replica); }
+
+  void MakeAccounts(std::size_t count) {
+    std::vector<std::string> bind = {"create", "clusterrolebinding", "ha-" + ns(), "--clusterrole=cluster-admin"};
+    for (std::size_t i = 0; i < count; ++i) {
+      Kubectl({"create", "serviceaccount", Account(i)});
+      bind.push_back("--serviceaccount=" + ns() + ":" + Account(i));
+    }
+    Kubectl(bind);
+  }
+  OperatorOptions ReplicaOptions(std::size_t replica, std::vector<std::vector<std::string>> flags) {
+    OperatorOptions options = DefaultOptions();
+    options.kubeconfig = plane().TokenKubeconfig(ns(), Account(replica));
+    options.leader_elect = true;
+    for (const auto& some : flags) options.flags.insert(options.flags.end(), some.begin(), some.end());
+    options.log_file = plane().dir() + "/" + ns() + "-" + Account(replica) + ".log";
+    return options;
+  }
+  OperatorProcess& Start(const OperatorOptions& options) {
+    replicas_.push_back(std::make_unique<OperatorProcess>(options));
+    replicas_.back()->WaitUntilReady();
+    return *replicas_.back();
+  }
+  OperatorProcess& replica(std::size_t i) { return *replicas_.at(i); }
+
+  static bool Leads(const OperatorProcess& process) { return process.Metric("leader_election_master_status") == 1; }
+  // The first replica leads, the others wait.
+  void StartReplicas(std::size_t count) {
+    MakeAccounts(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      Start(ReplicaOptions(i, {kShortLease, kSlow}));
+      if (i == 0) AwaitLeader(0);
+    }
+  }
+  void AwaitLeader(std::size_t i) {
+    Eventually("replica " + std::to_string(i) + " leads", [&] { return Leads(replica(i)); });
+  }
+  // One of all but the first.
+  std::size_t AwaitNewLeader() {
+    std::size_t leader = 0;
+    Eventually("another leads", [&] {
+      for (std::size_t i = 1; i < replicas_.size(); ++i) {
+        if (Leads(replica(i))) leader = i;
+      }
+      return leader != 0;
+    });
+    return leader;
+  }
+  void AwaitTheMiddle() {
+    Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
+  }
+  Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
+
+  // What only the leader writes.
+  std::vector<AuditedRequest> WritesOf(std::size_t replica, std::size_t since) {
+    std::vector<AuditedRequest> writes = WritesSince(since);
+    std::erase_if(writes, [&](const AuditedRequest& write) {
+      return write.user != User(replica) || write.resource == "events" || write.resource == "leases";
+    });
+    return writes;
+  }
+  // Each pool has its workload, which was made once, and the first replica has written nothing since the other began.
+  // Of a freeze: one request may have been on its way, and then it must have been refused.
+  void ExpectOneWriterAfterTheOther(std::size_t begin, std::size_t next, const std::vector<std::string>& pools) {
+    WaitForPools("web", pools);
+    WaitUntilReady("web");
+    EXPECT_EQ(kube().List(type()).size(), pools.size());
+    EXPECT_EQ(Revisions("web").size(), 1U);
+    std::size_t created = 0;
+    for (const AuditedRequest& write : WritesSince(begin)) {
+      created += write.verb == "create" && write.resource == type().resource && write.code == 201;
+      EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
+    }
+    EXPECT_EQ(created, pools.size());
+    const std::vector<AuditedRequest> of_next = WritesOf(next, begin);
+    ASSERT_FALSE(of_next.empty());
+    std::string first = of_next.front().received;
+    for (const AuditedRequest& write : of_next) first = std::min(first, write.received);
+    std::vector<AuditedRequest> late = WritesOf(0, begin);
+    ASSERT_FALSE(late.empty());
+    std::erase_if(late, [&](const AuditedRequest& write) { return write.received < first; });
+    EXPECT_LE(late.size(), 1U) << ToString(late);
+    for (const AuditedRequest& write : late) EXPECT_GE(write.code, 400) << ToString(late);
+  }
+
+  std::vector<std::unique_ptr<OperatorProcess>> replicas_;
+};
+
+// And none of them knows what time it is.
+TEST_F(HaTest, WhenTheLeaderIsKilledAnotherGoesOnWhateverTheirClocksSay) {
+  MakeAccounts(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    OperatorOptions options = ReplicaOptions(i, {kShortLease, kSlow});
+    options.env = {{"LD_PRELOAD", YAD_WRONG_CLOCK},
+                   {"WRONG_CLOCK_SECONDS", i == 0 ? "7200" : "-7200"},
+                   {"ASAN_OPTIONS", "verify_asan_link_order=0"}};
+    Start(options);
+    if (i == 0) AwaitLeader(0);
+  }
+  const WallTime renewed = ParseTime(StringAt(LeaseSpec(), {"renewTime"}));
+  EXPECT_GT(renewed, std::chrono::system_clock::now() + std::chrono::hours(1)) << "its clock is right";
+  const std::size_t begin = Now();
+  const auto pools = AddPools(kPools);
+  CreateDaemon(Daemon("web"));
+  AwaitTheMiddle();
+  EXPECT_FALSE(Leads(replica(1))) << "the lease's time lies in its future, and would be none of its concern";
+  replica(0).Kill();
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  AwaitLeader(1);
+  EXPECT_LT(ParseTime(StringAt(LeaseSpec(), {"renewTime"})), std::chrono::system_clock::now() - std::chrono::hours(1));
+  ExpectOneWriterAfterTheOther(begin, 1, pools);
+}
+
+TEST_F(HaTest, ALeaderThatWasFrozenWritesNothingWhenItWakesUpAndEnds) {
+  StartReplicas(3);
+  const std::size_t begin = Now();
+  const auto pools = AddPools(kPools);
+  CreateDaemon(Daemon("web"));
+  AwaitTheMiddle();
+  replica(0).Signal(SIGSTOP);
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  const std::size_t next = AwaitNewLeader();
+  Eventually("it writes", [&] { return !WritesOf(next, begin).empty(); });
+  replica(0).Signal(SIGCONT);
+  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
+  ExpectOneWriterAfterTheOther(begin, next, pools);
+  EXPECT_EQ(replica(next).Stop(), 0);
+}
+
+TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
+  MakeAccounts(2);
+  OperatorOptions first = ReplicaOptions(0, {kShortLease, kSlow});
+  const Result<ClusterConfig> config = LoadClusterConfig(first.kubeconfig);
+  ASSERT_TRUE(config);
+  FaultProxy network(config->server, config->ca_pem, {});
+  WriteFile(first.kubeconfig, KubeconfigThrough(network, ReadFile(first.kubeconfig)));
+  Start(first);
+  AwaitLeader(0);
+  Start(ReplicaOptions(1, {kShortLease, kSlow}));
+  const std::size_t begin = Now();
+  const auto pools = AddPools(kPools);
+  CreateDaemon(Daemon("web"));
+  AwaitTheMiddle();
+  network.Swallow(true);
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
+  EXPECT_FALSE(Leads(replica(1))) << "the old leader must end before another may lead";
+  AwaitLeader(1);
+  ExpectOneWriterAfterTheOther(begin, 1, pools);
+}
+
+TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
+  MakeAccounts(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Start(ReplicaOptions(i, {kEndlessLease, kSlow}));
+    if (i == 0) AwaitLeader(0);
+  }
+  const std::size_t begin = Now();
+  const auto pools = AddPools(kPools);
+  CreateDaemon(Daemon("web"));
+  AwaitTheMiddle();
+  EXPECT_EQ(replica(0).Stop(), 0);
+  ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
+  AwaitLeader(1);
+  ExpectOneWriterAfterTheOther(begin, 1, pools);
+  // The lease was given back after the last write, and not before.
+  std::string released;
+  for (const AuditedRequest& write : WritesSince(begin)) {
+    if (write.user == User(0) && write.resource == "leases") released = std::max(released, write.received);
+  }
+  for (const AuditedRequest& write : WritesOf(0, begin)) EXPECT_LT(write.received, released);
+}
+
+TEST_F(HaTest, EveryReplicaAnswersReviews) {
+  MakeAccounts(3);
+  WebhookSetup webhook(kube(), plane().dir());
+  std::vector<int> ports;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ports.push_back(FreePort());
+    Start(ReplicaOptions(i, {kShortLease, {webhook.flags().at(1), "--webhook-port=" + std::to_string(ports.back())}}));
+    if (i == 0) AwaitLeader(0);
+  }
+  Json daemon = Daemon("web");
+  daemon.update({{"apiVersion", kYurtAppDaemonType.ApiVersion()}, {"kind", kYurtAppDaemonType.kind}});
+  daemon["metadata"]["namespace"] = ns();
+  const auto ask = [&](int port, const std::string& verb, const std::string& image) {
+    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
+        image;
+    const Json review = {
+        {"apiVersion", "admission.k8s.io/v1"},
+        {"kind", "AdmissionReview"},
+        {"request",
+         {{"kind", {{"group", "apps.openyurt.io"}, {"version", "v1alpha1"}, {"kind", "YurtAppDaemon"}}},
+          {"resource", {{"group", "apps.openyurt.io"}, {"version", "v1alpha1"}, {"resource", "yurtappdaemons"}}},
+          {"uid", "1"},
+          {"operation", "CREATE"},
+          {"name", "web"},
+          {"namespace", ns()},
+          {"object", daemon}}}};
+    const HttpsAnswer answer = HttpsClient(port, webhook.ca_pem())
+                                   .Ask("POST /" + verb + "-apps-openyurt-io-v1alpha1-yurtappdaemon HTTP/1.1",
+                                        review.dump(), "Content-Type: application/json\r\n");
+    return At(Json::parse(answer.body, nullptr, false), "/response");
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(Leads(replica(i)), i == 0);
+    EXPECT_TRUE(ask(ports[i], "mutate", "a:1").contains("patch")) << "replica " << i;
+    EXPECT_EQ(At(ask(ports[i], "validate", "a:1"), "/allowed"), true) << "replica " << i;
+    EXPECT_EQ(At(ask(ports[i], "validate", ""), "/allowed"), false) << "replica " << i;
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing

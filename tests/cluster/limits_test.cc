@@ -1,0 +1,350 @@
+// Clusters that are large, slow, full, or take things away: every daemon says what is wrong, nobody hammers the
+// apiserver, and all heals by itself.
+//
+// YAD_ALL=1 takes 5,000 pools, and 500 daemons over the same pools, instead of the small numbers.
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <thread>
+
+#include "operator/client/config.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/fault_proxy.h"
+
+namespace yad::testing {
+namespace {
+
+bool All() { return std::getenv("YAD_ALL") != nullptr; }
+
+const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
+
+// How often a key may have been tried by now, if each try doubles the wait of 5 ms before the next one; some more,
+// because events about what does work are no tries again of what does not, but look like them.
+class Tries {
+ public:
+  double allowed() const {
+    const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin_;
+    return 10 + std::log2(1 + passed.count() / 5);
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+class LimitsTest : public ClusterTest {
+ protected:
+  void TearDown() override {
+    slow_.reset();
+    proxy_.reset();
+    if (HasControlPlane()) {
+      TryKubectl({"delete", "clusterrolebinding", "limits-" + ns(), "--ignore-not-found"});
+      if (!other_ns_.empty()) TryKubectl({"delete", "namespace", other_ns_, "--ignore-not-found", "--wait=false"});
+    }
+    ClusterTest::TearDown();
+  }
+
+  // An operator whose requests all pass `hook`.
+  OperatorProcess& StartThroughProxy(FaultProxy::Hook hook) {
+    OperatorOptions options = DefaultOptions();
+    const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
+    if (!config) throw TestFailure(config.error().ToString());
+    proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
+    const std::string path = plane().dir() + "/" + ns() + "-proxy.kubeconfig";
+    WriteFile(path, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
+    options.kubeconfig = path;
+    slow_ = std::make_unique<OperatorProcess>(options);
+    slow_->WaitUntilReady();
+    return *slow_;
+  }
+  // An operator for all namespaces, and a second one beside this test's.
+  Kube StartForAllNamespaces() {
+    OperatorOptions options = DefaultOptions();
+    options.ns = "";
+    slow_ = std::make_unique<OperatorProcess>(options);
+    slow_->WaitUntilReady();
+    other_ns_ = ns() + "-other";
+    Kube other(plane().client(), other_ns_);
+    other.Create(kNamespaceType, {{"metadata", {{"name", other_ns_}}}});
+    return other;
+  }
+  std::size_t HaveImage(const std::string& image) {
+    std::size_t count = 0;
+    for (const Json& workload : kube().List(type())) count += ImageOf(workload) == image;
+    return count;
+  }
+
+  std::unique_ptr<FaultProxy> proxy_;
+  std::unique_ptr<OperatorProcess> slow_;
+  std::string other_ns_;
+};
+
+TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
+  const int count = All() ? 5000 : 510;
+  const std::chrono::minutes patience(10);
+  StartOperator();
+  for (int i = 0; i < count; ++i) AddPool("p" + std::to_string(10000 + i));
+  const std::string bad = AddPoolNamed(Pool("z") + std::string(70, 'z'));  // the last, and it fails
+  CreateDaemon(Daemon("web"));
+  const auto settled = [&](const std::string& image) {
+    Eventually(
+        "all pools have " + image,
+        [&]() -> std::string {
+          const Json status = At(GetDaemon("web"), "/status");
+          const bool done = At(status, "/readyPools") == count && At(status, "/updatedPools") == count &&
+                            At(status, "/failedPools") == 1 && At(status, "/images") == image;
+          return done ? "" : At(status, "/conditions").dump() + At(status, "/readyPools").dump();
+        },
+        patience);
+  };
+  settled("example.org/app:1");
+  SetImage("web", "example.org/app:2");
+  settled("example.org/app:2");
+  EXPECT_EQ(HaveImage("example.org/app:2"), static_cast<std::size_t>(count));
+  const Json daemon = GetDaemon("web");
+  EXPECT_EQ(At(daemon, "/status/desiredPools"), count + 1);
+  EXPECT_EQ(At(daemon, "/status/pools").size(), 500U);
+  EXPECT_EQ(At(daemon, "/status/pools/0/name"), bad) << "the unhealthy first";
+  EXPECT_EQ(At(daemon, "/status/poolsTruncated"), true);
+  EXPECT_LE(At(daemon, "/status/nodepools").size(), 500U);
+  EXPECT_LT(daemon.dump().size(), 1'000'000U) << "etcd takes 1.5 MB";
+  std::cerr << count << " pools: the daemon has " << daemon.dump().size() << " bytes, the operator "
+            << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
+}
+
+// One daemon whose spec changes all the time, and whose workloads are refused all the time, on a single worker.
+TEST_F(LimitsTest, ANoisyDaemonDoesNotStarveTheOthers) {
+  const int count = All() ? 500 : 8;
+  const std::chrono::minutes patience(15);
+  const auto pools = AddPools(5);
+  StartOperator({"--workers=1"});
+  Json noisy = Daemon("noisy");
+  noisy["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["ports"] =
+      R"([{"containerPort": 70000}])"_json;
+  CreateDaemon(noisy);
+  std::atomic<bool> quiet = false;
+  std::atomic<int> changes = 0;
+  std::thread noise([&] {
+    const Kube own(plane().client(), ns());
+    while (!quiet) {
+      try {
+        own.MergePatch(kYurtAppDaemonType, "noisy", {{"spec", {{"revisionHistoryLimit", ++changes % 7}}}});
+      } catch (const TestFailure&) {  // The cluster may be busy.
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  const auto name = [](int i) { return "web-" + std::to_string(i); };
+  const auto all_have = [&](const std::string& image) {
+    Eventually(
+        "all daemons have " + image + " everywhere",
+        [&]() -> std::string {
+          const std::size_t have = HaveImage(image);
+          return have == static_cast<std::size_t>(count) * pools.size() ? "" : std::to_string(have);
+        },
+        patience);
+  };
+  try {
+    for (int i = 0; i < count; ++i) CreateDaemon(Daemon(name(i)));
+    all_have("example.org/app:1");
+    const int before = changes;
+    for (int i = 0; i < count; ++i) SetImage(name(i), "example.org/app:2");
+    all_have("example.org/app:2");
+    EXPECT_GT(changes, before) << "there was no noise";
+    for (int i : {0, count - 1}) WaitUntilReady(name(i));
+  } catch (...) {
+    quiet = true;
+    noise.join();
+    throw;
+  }
+  EXPECT_FALSE(quiet);
+  quiet = true;
+  noise.join();
+  const Json failed = WaitForStatus("noisy", "has failed", [](const Json& s) { return At(s, "/failedPools") == 5; });
+  EXPECT_THAT(StringAt(ConditionOf(failed, "WorkLoadFailure"), {"message"}), ::testing::HasSubstr("70000"));
+}
+
+TEST_F(LimitsTest, ASlowApiserverMakesNothingTwice) {
+  const std::size_t begin = Now();
+  const auto pools = AddPools(20);
+  StartThroughProxy([](const ProxiedRequest&) {
+    Fault fault;
+    fault.delay = std::chrono::milliseconds(250);
+    return fault;
+  });
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  WaitForPools("web", pools);
+  SetImage("web", "example.org/app:2");
+  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:2") == pools.size(); });
+  WaitUntilReady("web");
+  std::map<std::string, int> writes;
+  for (const AuditedRequest& write : WritesSince(begin)) {
+    if (write.resource == type().resource) ++writes[write.verb];
+  }
+  EXPECT_EQ(writes["create"], 20);
+  EXPECT_EQ(writes["update"] + writes["patch"], 20);
+  EXPECT_EQ(writes["delete"], 0);
+  EXPECT_EQ(slow_->Stop(), 0);
+}
+
+// As an apiserver answers while etcd has its alarm NOSPACE: nothing can be written, not even what is wrong.
+TEST_F(LimitsTest, AFullEtcdIsAskedWithPatienceAndAllIsDoneOnceThereIsRoom) {
+  std::atomic<bool> full = false;
+  std::atomic<int> refused = 0;
+  const auto pools = AddPools(3);
+  OperatorProcess& process = StartThroughProxy([&](const ProxiedRequest& request) {
+    Fault fault;
+    if (!full || !request.IsWrite()) return fault;
+    if (request.path.find("/events") == std::string::npos) ++refused;
+    fault.instead = ProxyReply{500, R"({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "etcdserver: mvcc: database space exceeded", "code": 500})"};
+    return fault;
+  });
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  const auto before = ByPool("web");
+  full = true;
+  const Tries tries;
+  SetImage("web", "example.org/app:2");
+  Unselect(pools[0]);
+  Eventually("it has tried again", [&] { return refused >= 8; });
+  Eventually("the log says why", [&] { return process.Log().find("database space exceeded") != std::string::npos; });
+  EXPECT_LE(refused, 5 * tries.allowed()) << "a revision, a status and three workloads for each try";
+  EXPECT_TRUE(process.Ready());
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(VersionOf(workload), VersionOf(before.at(pool)));
+  full = false;
+  WaitForPools("web", {pools[1], pools[2]});
+  WaitUntilReady("web");
+  EXPECT_EQ(HaveImage("example.org/app:2"), 2U);
+  EXPECT_EQ(process.Stop(), 0);
+}
+
+TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
+  Kubectl({"create", "clusterrolebinding", "limits-" + ns(), "--clusterrole=cluster-admin",
+           "--serviceaccount=" + ns() + ":op"});
+  const std::string token_file = plane().dir() + "/" + ns() + "-token";
+  const auto make_account = [&] {
+    kube().Create(kServiceAccountType, {{"metadata", {{"name", "op"}}}});
+    return Kubectl({"create", "token", "op"});
+  };
+  WriteFile(token_file, make_account());
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = plane().TokenKubeconfig(ns(), "op");
+  std::string text = ReadFile(options.kubeconfig);
+  const auto at = text.find("  user: {token: ");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, text.find('\n', at) - at, "  user: {tokenFile: " + token_file + "}");
+  WriteFile(options.kubeconfig, text);
+  OperatorProcess process(options);
+  process.WaitUntilReady();
+  AddPools(3);
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+
+  kube().Delete(kServiceAccountType, "op");  // and with it all its tokens
+  const std::string next = make_account();
+  int image = 1;
+  const auto refused = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
+  Eventually("the apiserver refuses the old token", [&] {
+    SetImage("web", "example.org/app:" + std::to_string(++image));
+    return refused() >= 2;
+  });
+  const Tries tries;
+  const double begin = refused();
+  SetImage("web", "example.org/app:last");
+  Eventually("it has tried again", [&] { return refused() >= begin + 4; });
+  Eventually("the log says Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
+  EXPECT_LE(refused() - begin, 4 * tries.allowed()) << "a revision and a status for each try, each of them twice";
+  EXPECT_EQ(HaveImage("example.org/app:last"), 0U);
+  EXPECT_TRUE(process.Ready()) << "it serves reviews all the same";
+  WriteFile(token_file, next);
+  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:last") == 3; });
+  WaitUntilReady("web");
+  EXPECT_EQ(process.Stop(), 0);
+}
+
+TEST_F(LimitsTest, AQuotaInOneNamespaceIsNoOthersConcernAndIsAskedWithPatience) {
+  const Kube other = StartForAllNamespaces();
+  const auto quota = [&](int hard) -> Json { return {{"hard", {{"count/deployments.apps", std::to_string(hard)}}}}; };
+  Json status = quota(1);
+  status["used"] = {{"count/deployments.apps", "0"}};
+  kube().Create(kResourceQuotaType, {{"metadata", {{"name", "few"}}}, {"spec", quota(1)}});
+  kube().MergePatch(kResourceQuotaType, "few", {{"status", status}}, "status");
+  const auto pools = AddPools(4);
+  const std::size_t begin = Now();
+  const Tries tries;
+  CreateDaemon(Daemon("web"));
+  other.Create(kYurtAppDaemonType, Daemon("web"));
+  const Json failed =
+      WaitForStatus("web", "three pools have failed", [](const Json& s) { return At(s, "/failedPools") == 3; });
+  EXPECT_EQ(At(failed, "/status/pools/0/reason"), "QuotaExceeded");
+  EXPECT_EQ(ConditionStatus(failed, "Degraded"), "True");
+  Eventually("the other namespace has all", [&] { return other.List(type()).size() == pools.size(); });
+  const auto refused = [&] {
+    const auto writes = WritesSince(begin);
+    return std::count_if(writes.begin(), writes.end(),
+                         [](const AuditedRequest& write) { return write.verb == "create" && write.code == 403; });
+  };
+  Eventually("it has tried again", [&] { return refused() >= 9; });
+  EXPECT_LE(refused(), 3 * tries.allowed());
+  // No quota controller runs here: what it would write.
+  kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
+  kube().MergePatch(kResourceQuotaType, "few", {{"status", quota(9)}}, "status");
+  WaitForPools("web", pools);
+  WaitUntilReady("web");
+}
+
+TEST_F(LimitsTest, ANamespaceThatIsDeletedTakesNobodyAlong) {
+  const Kube other = StartForAllNamespaces();
+  AddPools(10);
+  CreateDaemon(Daemon("web"));
+  other.Create(kYurtAppDaemonType, Daemon("web"));
+  Eventually("it works", [&] { return other.List(type()).size() == 10; });
+  // It holds the namespace, so that there is a time in which nothing can be made in it.
+  other.Create({"", "v1", "configmaps", "ConfigMap", true},
+               R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
+  other.Delete(kNamespaceType, other_ns_);
+  const std::string late = AddPool("late");
+  Eventually("nothing is left in it but what holds it",
+             [&] { return other.List(type()).empty() && other.List(kYurtAppDaemonType).empty(); });
+  Eventually("this one has the new pool", [&] { return ByPool("web").size() == 11; });
+  other.MergePatch({"", "v1", "configmaps", "ConfigMap", true}, "hold", {{"metadata", {{"finalizers", nullptr}}}});
+  Eventually("it is gone", [&] { return !kube().Find(kNamespaceType, other_ns_).has_value(); });
+  SetImage("web", "example.org/app:2");
+  Eventually("this one goes on", [&] { return HaveImage("example.org/app:2") == 11; });
+  EXPECT_FALSE(slow_->ExitCode().has_value());
+}
+
+TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsGone) {
+  StartOperator();
+  const std::string a = AddPool("a");
+  const std::string b = AddPool("b");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  kube().MergePatch(kNodePoolType, a, {{"metadata", {{"finalizers", Json::array({"cluster-test.example.org/hold"})}}}});
+  DeletePool(a);
+  Barrier();
+  SetImage("web", "example.org/app:2");
+  Eventually("the new image is everywhere", [&] { return HaveImage("example.org/app:2") == 2; });
+  WaitForPools("web", {a, b});
+  WaitUntilReady("web");
+  kube().MergePatch(kNodePoolType, a, {{"metadata", {{"finalizers", nullptr}}}});
+  WaitForPools("web", {b});
+  WaitUntilReady("web");
+}
+
+// No event comes of a type that rests, and nothing says that its connection is dead: only the time that has passed.
+TEST_F(LimitsTest, AConnectionThatDiesInSilenceIsNoticed) {
+  if (!All()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
+  StartThroughProxy({});
+  const std::string a = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  proxy_->SwallowOnOpenConnections();
+  const std::string b = AddPool("b");
+  Eventually(
+      "the new pool is seen", [&] { return ByPool("web").size() == 2; }, std::chrono::minutes(4));
+}
+
+}  // namespace
+}  // namespace yad::testing
