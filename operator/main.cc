@@ -82,6 +82,9 @@ int Main(int argc, char** argv) {
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   // Two arenas are plenty for threads that mostly wait, and keep what was freed in few places.
   mallopt(M_ARENA_MAX, 2);
+  // A body, or a large object's text, goes back to the system when it is freed. Without this, the first that is freed
+  // makes the library keep the next ones.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
   if (!options) return exit_code;

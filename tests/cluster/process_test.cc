@@ -1,5 +1,4 @@
 // The program: flags, exit codes, signals, leader election, servers that can't be reached or trusted.
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,8 +33,16 @@ TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
 
 TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
   const std::vector<std::vector<std::string>> lines = {
-      {"--no-such-flag"},      {"--kube-api-qps=many"}, {"--leader-elect=perhaps"}, {"stray-argument"},
-      {"--max-removals=many"}, {"--max-removals=101%"}, {"--max-removals=-1"}};
+      {"--no-such-flag"},
+      {"--kube-api-qps=many"},
+      {"--leader-elect=perhaps"},
+      {"stray-argument"},
+      {"--leader-elect-retry-period=0s"},
+      {"--leader-elect-renew-deadline=15s"},  // the lease's own duration
+      {"--leader-elect-lease-duration=10"},
+      {"--max-removals=many"},
+      {"--max-removals=101%"},
+      {"--max-removals=-1"}};
   for (const auto& line : lines) {
     const ProcessResult result = RunOperator(line);
     EXPECT_EQ(result.exit_code, 2) << line[0];
@@ -44,18 +51,26 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
   }
 }
 
-// Whatever it waits for: here for a kubeconfig that never comes.
+// Whatever it waits for: here for a plugin that never ends.
 TEST(ProcessTest, SigtermBeforeItHasStartedEndsItWithZero) {
-  const std::string path = ::testing::TempDir() + "yad-kubeconfig-fifo";
-  unlink(path.c_str());
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  Process process({YAD_OPERATOR_BINARY, "--kubeconfig=" + path});
-  int writer = -1;  // Can be opened once somebody reads.
-  Eventually("it reads its kubeconfig", [&] { return (writer = open(path.c_str(), O_WRONLY | O_NONBLOCK)) >= 0; });
+  const std::string path = ::testing::TempDir() + "yad-endless-plugin";
+  unlink((path + ".pid").c_str());
+  WriteFile(path, "#!/bin/sh\necho $$ >" + path + ".pid\nexec sleep 600\n");
+  ASSERT_EQ(chmod(path.c_str(), 0700), 0);
+  WriteFile(path + ".kubeconfig", R"(
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: a, user: {exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: )" +
+                                      path + R"(}}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+)");
+  Process process({YAD_OPERATOR_BINARY, "--kubeconfig=" + path + ".kubeconfig"});
+  pid_t plugin = 0;
+  Eventually("the plugin runs", [&] { return (plugin = std::atoi(ReadFile(path + ".pid").c_str())) > 0; });
+  EXPECT_EQ(process.Errors().find("Starting"), std::string::npos);
   process.Signal(SIGTERM);
   EXPECT_EQ(process.Wait(std::chrono::seconds(30)), 0);
-  close(writer);
-  unlink(path.c_str());
+  kill(plugin, SIGKILL);
 }
 
 TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {

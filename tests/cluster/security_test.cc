@@ -1,0 +1,197 @@
+// What must not be seen, and whoever means ill of the webhook. Servers that are not the apiserver: process_test.cc, and
+// tests/loopback; the rights that are used: rights.cc.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include "tests/cluster/webhook_fixture.h"
+#include "tests/support/https_client.h"
+
+namespace yad::testing {
+namespace {
+
+// In KiB, of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the most so far.
+long MemoryOf(pid_t pid, const std::string& name) {
+  std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/status"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(name + ":", 0) == 0) return std::atol(line.c_str() + name.size() + 1);
+  }
+  throw TestFailure("no " + name + " in /proc");
+}
+
+// The words of a kubeconfig or of a token that nobody may read anywhere else. A token's parts too: each of them alone
+// is worth something, but for the first, which is the same for all.
+std::vector<std::string> Parts(const std::string& token) {
+  std::vector<std::string> parts;
+  std::istringstream words(token);
+  for (std::string part; std::getline(words, part, '.');) parts.push_back(part);
+  if (parts.size() > 1) parts.erase(parts.begin());
+  return parts;
+}
+
+class SecretsTest : public ClusterTest {
+ protected:
+  void TearDown() override {
+    if (HasControlPlane()) TryKubectl({"delete", "clusterrolebinding", "secrets-" + ns(), "--ignore-not-found"});
+    ClusterTest::TearDown();
+  }
+  std::string MakeAccount() {
+    kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", "op"}}}});
+    std::string token = Kubectl({"create", "token", "op"});
+    while (!token.empty() && token.back() == '\n') token.pop_back();
+    return token;
+  }
+  // With `user` instead of the administrator's certificate.
+  OperatorOptions WithUser(const std::string& name, const std::string& user) {
+    OperatorOptions options = DefaultOptions();
+    std::string text = ReadFile(plane().kubeconfig());
+    const auto at = text.find("  user: {client-certificate-data:");
+    if (at == std::string::npos) throw TestFailure("the kubeconfig looks different");
+    text.replace(at, text.find('\n', at) - at, "  user: " + user);
+    options.kubeconfig = plane().dir() + "/" + ns() + "-" + name + ".kubeconfig";
+    options.log_file = plane().dir() + "/" + ns() + "-" + name + ".log";
+    WriteFile(options.kubeconfig, text);
+    options.flags = {"--log-level=debug"};
+    return options;
+  }
+  // Everything that the process shows to others.
+  static void ExpectHidden(OperatorProcess& process, const std::vector<std::string>& secrets) {
+    std::string shown = process.Log();
+    if (!process.ExitCode()) shown += process.Metrics() + process.Readyz();
+    ASSERT_THAT(shown, ::testing::HasSubstr("Starting"));
+    for (const std::string& secret : secrets) {
+      ASSERT_GE(secret.size(), 8U);
+      EXPECT_EQ(shown.find(secret), std::string::npos) << "it shows " << secret;
+    }
+  }
+  static double Refused(const OperatorProcess& process) {
+    return process.Metric("rest_client_requests_total", {"code=\"401\""});
+  }
+};
+
+TEST_F(SecretsTest, NoTokenIsShownWhetherItIsAcceptedOrRefused) {
+  Kubectl({"create", "clusterrolebinding", "secrets-" + ns(), "--clusterrole=cluster-admin",
+           "--serviceaccount=" + ns() + ":op"});
+  const std::string token = MakeAccount();
+  AddPools(2);
+  OperatorProcess process(WithUser("token", "{token: " + token + "}"));
+  process.WaitUntilReady();
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  ExpectHidden(process, Parts(token));
+  process.Stop();
+  ExpectHidden(process, Parts(token));
+
+  std::string wrong = token;
+  wrong.replace(wrong.rfind('.') + 1, 4, "AAAA");
+  OperatorProcess refused(WithUser("wrong", "{token: " + wrong + "}"));
+  Eventually("the apiserver refuses it", [&] { return Refused(refused) >= 3; });
+  ExpectHidden(refused, Parts(wrong));
+}
+
+TEST_F(SecretsTest, NoCredentialOfAPluginAndNoPasswordIsShown) {
+  const std::string plugin = plane().dir() + "/" + ns() + "-plugin";
+  const std::string token = "token-of-the-plugin-0123456789";
+  WriteFile(plugin, R"(#!/bin/sh
+echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": ")" +
+                        token + R"("}}')");
+  ASSERT_EQ(RunProcess({"chmod", "+x", plugin}).exit_code, 0);
+  OperatorProcess of_plugin(
+      WithUser("exec", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: " + plugin +
+                           ", interactiveMode: Never, env: [{name: PLUGINS_SECRET, value: env-of-the-plugin}]}}"));
+  Eventually("the plugin's token is refused", [&] { return Refused(of_plugin) >= 3; });
+  ExpectHidden(of_plugin, {token, "env-of-the-plugin"});
+
+  OperatorProcess with_password(WithUser("password", "{username: somebody, password: a-pass-word-0123}"));
+  // Kubernetes has no passwords: it takes the request for anonymous.
+  Eventually("the password is refused", [&] {
+    return Refused(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
+  });
+  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the latter: base64 of "somebody:"
+}
+
+// Raw connections, which say what a test says, and stay.
+class Crowd {
+ public:
+  explicit Crowd(int port) : port_(port) {}
+  ~Crowd() {
+    for (const int fd : open_) close(fd);
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+  void Add(int count) {
+    for (int i = 0; i < count; ++i) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(static_cast<std::uint16_t>(port_));
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+        close(fd);
+        throw TestFailure("nobody listens");
+      }
+      open_.push_back(fd);
+    }
+  }
+
+ private:
+  const int port_;
+  std::vector<int> open_;
+};
+
+using WebhookUnderAttackTest = WebhookTest;
+
+TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemoryAndReviewsGoOn) {
+  if (!HasControlPlane()) return;
+  const long before = MemoryOf(op().pid(), "VmRSS");
+  const std::string path = "POST /validate-apps-openyurt-io-v1alpha1-yurtappdaemon HTTP/1.1\r\nHost: localhost\r\n";
+  const auto connect = [&] { return HttpsClient(webhooks().port(), webhooks().ca_pem()); };
+  const std::string megabyte(1 << 20, 'x');
+  for (int round = 0; round < 3; ++round) {
+    Crowd half_open(webhooks().port());
+    half_open.Add(200);
+    std::vector<HttpsClient> held;
+    // The beginning of a request, of a body, and of a body of which nobody knows the length.
+    for (int i = 0; i < 30; ++i) {
+      held.push_back(connect());
+      held.back().Send(path);
+      held.push_back(connect());
+      held.back().Send(path + "Content-Length: 8000000\r\n\r\n{");
+    }
+    for (int i = 0; i < 12; ++i) {
+      held.push_back(connect());
+      HttpsClient& client = held.back();
+      if (i % 2 == 0) {
+        client.Send(path + "Content-Length: 8000000\r\n\r\n");
+        for (int part = 0; part < 7 && client.Send(megabyte); ++part) {
+        }
+      } else {
+        client.Send(path + "Transfer-Encoding: chunked\r\n\r\n");
+        for (int part = 0; part < 16 && client.Send("100000\r\n" + megabyte + "\r\n"); ++part) {
+        }
+      }
+    }
+    // Through the apiserver, in the middle of it.
+    WriteOptions dry_run;
+    dry_run.dry_run = true;
+    Json daemon = Daemon("web");
+    daemon.update({{"apiVersion", kYurtAppDaemonType.ApiVersion()}, {"kind", kYurtAppDaemonType.kind}});
+    daemon["metadata"]["namespace"] = ns();
+    Eventually("a review is answered", [&]() -> std::string {
+      const Result<Json> made = kube().client().Create(kYurtAppDaemonType, daemon, dry_run);
+      return made ? "" : made.error().ToString();
+    });
+  }
+  EXPECT_FALSE(op().ExitCode().has_value());
+  EXPECT_TRUE(op().Ready());
+  const long most = MemoryOf(op().pid(), "VmHWM");
+  std::cerr << "memory: " << before / 1024 << " MiB before, " << most / 1024 << " MiB at most\n";
+#ifndef __SANITIZE_ADDRESS__
+  EXPECT_LT(most - before, 96 * 1024) << "KiB: 32 MiB of bodies, each of them twice while it grows, and connections";
+#endif
+}
+
+}  // namespace
+}  // namespace yad::testing
