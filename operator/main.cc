@@ -12,6 +12,7 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/client/config.h"
+#include "operator/client/tls_client.h"
 #include "operator/options.h"
 #include "operator/runtime/manager.h"
 #include "operator/runtime/status_server.h"
@@ -76,6 +77,7 @@ StatusServer::Reply Readiness(const Manager& manager) {
 }
 
 int Main(int argc, char** argv) {
+  KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
   // Until there is something to be stopped in an orderly way, it ends at once, whatever it waits for.

@@ -1,5 +1,6 @@
 #include "operator/client/tls_client.h"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -111,6 +112,8 @@ TlsClient* OwnerOf(const SSL_CTX* context) {
 int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
 
 }  // namespace
+
+void KeepOpenSslUntilTheEnd() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
 
 struct TlsClient::Material {
   StorePtr trusted;  // null: the system's

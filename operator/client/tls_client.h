@@ -14,6 +14,10 @@ struct x509_store_ctx_st;
 
 namespace yad {
 
+// First of all in main. Else exit() takes OpenSSL apart while cpprestsdk's threads, which it waits for only afterwards,
+// may still be in a handshake: a segmentation fault.
+void KeepOpenSslUntilTheEnd();
+
 // Thread-safe.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
