@@ -6,12 +6,13 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
-#include "operator/yurtappdaemon/adoption.h"
+#include "operator/yurtappdaemon/confirm.h"
 
 namespace yad {
 namespace {
 
 constexpr int kConflictAttempts = 4;
+constexpr int kPageSize = 500;
 
 struct Refusal {
   std::string reason;
@@ -59,6 +60,12 @@ tl::unexpected<Error> Taken(const YurtAppDaemon& daemon, const std::string& name
       0,
       std::nullopt,
       {}});
+}
+
+// Whether the pool, and not (only) the daemon, asks for an update.
+bool IsForThePool(const PoolPlan& plan) {
+  return (plan.write == Write::kMove || plan.write == Write::kAdopt) && plan.from.revision != nullptr &&
+         plan.to.revision != nullptr && !(plan.from.inputs == plan.to.inputs);
 }
 
 // The names that status remembers for pools: a workload made by OpenYurt keeps its generated one.
@@ -138,9 +145,10 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
   return {Fail(Reason::kConflict, name + " came and went while it was created")};
 }
 
-Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
-  std::vector<const Removal*> unmarked;
-  for (const Removal& removal : plan.removals) {
+Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, std::vector<Removal>& removals,
+                                  std::stop_token stop) const {
+  std::vector<Removal*> unmarked;
+  for (Removal& removal : removals) {
     const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
     if (!removal.mark.empty() && mark != removal.mark) unmarked.push_back(&removal);
   }
@@ -154,7 +162,9 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan,
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
     auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
     if (answer) {
-      store_.Observe(std::make_shared<StoredObject>(*std::move(answer), projector_));
+      const auto object = std::make_shared<StoredObject>(*std::move(answer), projector_);
+      store_.Observe(object);
+      unmarked[i]->workload = MakeWorkloadRef(object);
     } else if (answer.error().reason != Reason::kNotFound) {
       marked[i] = Fail(answer.error());
     }
@@ -162,6 +172,32 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan,
   for (Status& status : marked) {
     if (!status) return std::move(status);
   }
+  return {};
+}
+
+Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, std::stop_token stop) const {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.workload_template, {"metadata", "labels"})) {
+    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
+  }
+  bool unseen = false;
+  do {
+    auto page = client_.List(TypeOf(daemon.kind), options, stop);
+    if (!page) return Fail(page.error());
+    for (Json& item : page->items) {
+      const ObjectMeta meta = ParseMeta(item);
+      if (meta.controller() != nullptr || meta.deleting()) continue;
+      const auto known = store_.Get(meta.key);
+      if (known && (*known)->meta().uid == meta.uid && (*known)->meta().controller() == nullptr) continue;
+      unseen = true;
+      store_.Observe(std::make_shared<StoredObject>(std::move(item), projector_));
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  if (unseen) return Fail(Reason::kConflict, "an earlier " + daemon.meta.key.name + " may have left workloads");
   return {};
 }
 
@@ -173,12 +209,29 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
     const auto now = client_.Get(type, kept.key, stop);
     if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
     const ObjectMeta meta = ParseMeta(*now);
-    if (meta.uid != kept.uid || meta.deleting()) return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+    if (meta.uid != kept.uid || meta.deleting() || !ControlledBy(meta, daemon.meta.uid))
+      return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+  } else {
+    const auto pool = ReadPool(client_, options_.pool_type(), removal.workload.pool, stop);
+    if (!pool) return Fail(pool.error());
+    if (*pool && daemon.pools.Selects(**pool))
+      return Fail(Reason::kConflict, "pool " + removal.workload.pool + " is selected again");
   }
   const ObjectMeta& meta = removal.workload.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
+  options.resource_version = meta.resource_version;  // It may have been given to somebody else.
   return client_.Delete(type, meta.key, options, stop);
+}
+
+Status PlanExecutor::ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const {
+  const auto pool = ReadPool(client_, options_.pool_type(), plan.pool, stop);
+  if (!pool) return Fail(pool.error());
+  if (*pool) {
+    const RenderInputs now = InputsFor(plan.to.revision->content, **pool);
+    if (now.tolerations == plan.to.inputs.tolerations && now.overrides == plan.to.inputs.overrides) return {};
+  }
+  return Fail(Reason::kConflict, "pool " + plan.pool + " is another than the one that was read");
 }
 
 Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const {
@@ -195,22 +248,29 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (plan.pools[i].write != Write::kNone) writes.push_back(i);
   }
 
+  if (writes.empty() && plan.removals.empty()) return applied;
+  Status confirmed = ConfirmDaemon(client_, daemon.meta, stop);
+  const bool is_new = !daemon.status.is_object() || daemon.status.empty();
+  const bool creates =
+      std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kCreate; });
+  if (confirmed && is_new && creates) confirmed = ConfirmOrphans(daemon, stop);
+  if (!confirmed) {
+    applied.refused = confirmed.error();
+    return applied;
+  }
   const auto remembered = RememberedNames(daemon);
-  const bool adopts =
-      std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kAdopt; });
-  const Status adopter = adopts ? ConfirmAdopter(client_, daemon.meta, stop) : Status();
-
   struct Done {
     Attempt attempt;
     ObjectPtr object;
     std::optional<std::uint64_t> undone;  // what the server did not keep
   };
   std::vector<Done> done(writes.size());
-  const Status marked = MarkRemovals(daemon, plan, stop);
-  std::vector<Status> deleted(plan.removals.size());
-  ParallelFor(writes.size() + plan.removals.size(), options_.parallel_writes, [&](std::size_t task) {
+  std::vector<Removal> removals = plan.removals;
+  const Status marked = MarkRemovals(daemon, removals, stop);
+  std::vector<Status> deleted(removals.size());
+  ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task >= writes.size()) {
-      const Removal& removal = plan.removals[task - writes.size()];
+      const Removal& removal = removals[task - writes.size()];
       const bool held_up = !removal.mark.empty() && !marked;
       deleted[task - writes.size()] = held_up ? marked : Remove(daemon, removal, stop);
       return;
@@ -220,8 +280,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (pool.write == Write::kCreate) {
       const auto name = remembered.find(pool.pool);
       slot.attempt = Create(daemon, pool, name == remembered.end() ? "" : name->second, stop);
-    } else if (pool.write == Write::kAdopt && !adopter) {
-      slot.attempt.object = Fail(adopter.error());
+    } else if (const Status as_read = IsForThePool(pool) ? ConfirmInputs(pool, stop) : Status(); !as_read) {
+      slot.attempt.object = Fail(as_read.error());
     } else {
       slot.attempt = Update(daemon, pool, stop);
     }
@@ -297,8 +357,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       result.failure_message = refusal->message;
     }
   }
-  for (std::size_t i = 0; i < plan.removals.size(); ++i) {
-    const Removal& removal = plan.removals[i];
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    const Removal& removal = removals[i];
     const bool gone = !deleted[i] && deleted[i].error().reason == Reason::kNotFound;
     if (!deleted[i] && !gone) retry(deleted[i].error());
     if (deleted[i]) (removal.kept ? applied.duplicates_removed : applied.removed).push_back(removal.workload.pool);

@@ -8,12 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "operator/api/well_known.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/status.h"
 
 namespace yad {
+
+// Which version of NodePool to ask for.
+using PoolTypeFunction = std::function<ResourceType()>;
 
 struct Applied {
   std::vector<PoolResult> pools;     // as in the plan
@@ -23,18 +27,23 @@ struct Applied {
   std::vector<std::string> deleted;  // workloads, by name, that are gone or have been told to go
   // Something has to be tried again, after the key's backoff or the server's own wish.
   std::optional<Error> retry;
+  // The daemon is not what the plan was made for, or could not be read: nothing was written.
+  std::optional<Error> refused;
 };
 
 class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // in flight at once for one daemon
+    PoolTypeFunction pool_type = [] { return kNodePoolType; };
   };
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
       : client_(client), store_(store), projector_(std::move(projector)), options_(options) {}
 
   // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server
-  // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it.
+  // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it. But reads may
+  // be late: the daemon is confirmed before the first write, and the pool before each removal, and before pods are
+  // restarted because the pool is another.
   Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
  private:
@@ -52,9 +61,13 @@ class PlanExecutor {
   std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                  std::stop_token stop) const;
   // So that a crash in the middle of what a token allows leaves the rest allowed: an Error means that none of it may go
-  // yet.
-  Status MarkRemovals(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
+  // yet. `removals` then have the workloads as they are with the mark.
+  Status MarkRemovals(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
+  // Before the first workloads of a daemon: Ok where the store knows all that nobody controls and that looks like what
+  // an earlier daemon of this name left. Else it does now.
+  Status ConfirmOrphans(const YurtAppDaemon& daemon, std::stop_token stop) const;
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
+  Status ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const;
 
   Client& client_;
   Store& store_;

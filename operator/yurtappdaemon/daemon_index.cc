@@ -19,6 +19,9 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
     projection->pod_labels = StringMapAt(daemon->workload_template, {"spec", "template", "metadata", "labels"});
     projection->readable = true;
   }
+  if (const Json* status = Find(object, {"status"})) {
+    projection->status = Fnv1a64(status->dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
   projection->annotations_of_ours = Fnv1a64("");
   for (const auto& [key, value] : ParseMeta(object).annotations) {
     if (!key.starts_with(kOurPrefix)) continue;

@@ -17,7 +17,8 @@ struct DaemonProjection : Projection {
   LabelSelector selector;
   StringMap pod_labels;   // of the template
   bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
-  std::uint64_t annotations_of_ours = 0;
+  std::uint64_t annotations_of_ours = 0;  // a digest
+  std::uint64_t status = 0;               // another
 };
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
 

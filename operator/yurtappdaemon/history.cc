@@ -6,7 +6,7 @@
 #include "operator/base/log.h"
 #include "operator/workload/render.h"
 #include "operator/workload/revision.h"
-#include "operator/yurtappdaemon/adoption.h"
+#include "operator/yurtappdaemon/confirm.h"
 
 namespace yad {
 namespace {
@@ -84,9 +84,6 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const bool same = theirs && theirs->digest == content.digest && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
       // Made by us and not in the cache (yet, or because its label was taken away), or left behind by --cascade=orphan.
-      if (controller == nullptr) {
-        if (const Status adopter = ConfirmAdopter(client_, daemon.meta, stop); !adopter) return Fail(adopter.error());
-      }
       number = std::max(number, IntAt(*existing, {"revision"}));
       const Json patch = {{"metadata",
                            {{"uid", meta.uid},
@@ -122,6 +119,9 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     if (revision != nullptr && revision->content.digest == content.digest) match = object;
   }
   const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
+  if (match == nullptr || IsOutnumbered(state.all, match)) {
+    if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  }
   if (match == nullptr) {
     auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
     if (!created) return Fail(created.error());
@@ -171,9 +171,12 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
   }
   const std::size_t limit = static_cast<std::size_t>(std::max(daemon.revision_history_limit, 0));
+  if (old.size() <= limit) return {};
+  if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return confirmed;
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
+    options.resource_version = old[i]->meta().resource_version;  // It may have been raised, and be in use again.
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;

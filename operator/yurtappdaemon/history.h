@@ -28,7 +28,8 @@ class RevisionHistory {
     std::int64_t collision_count = 0;
     bool created = false;  // `update` was made just now
   };
-  // Makes sure that the daemon's content is a revision with the highest number. May write.
+  // Makes sure that the daemon's content is a revision with the highest number. May write, and then confirms the daemon
+  // first.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
@@ -36,7 +37,8 @@ class RevisionHistory {
   // The same among these.
   RevisionPtr Named(const std::vector<ObjectPtr>& revisions, const std::string& label);
 
-  // Deletes the oldest revisions beyond the limit; those whose name is in `live` are never counted or touched.
+  // Deletes the oldest revisions beyond the limit, once the daemon is confirmed; those whose name is in `live` are
+  // never counted or touched.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 

@@ -113,14 +113,14 @@ struct Reconciler::DaemonState {
 };
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
-                       std::optional<RemovalLimit> limit)
+                       std::optional<RemovalLimit> limit, PlanExecutor::Options apply)
     : client_(client),
       stores_(stores),
       events_(events),
       clock_(clock),
       limit_(limit),
-      deployments_(client, stores.deployments, ProjectDeployment, {}),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, {}) {}
+      deployments_(client, stores.deployments, ProjectDeployment, apply),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, apply) {}
 
 Reconciler::~Reconciler() = default;
 
@@ -135,10 +135,18 @@ std::shared_ptr<Reconciler::DaemonState> Reconciler::StateOf(const ObjectMeta& m
 }
 
 void Reconciler::Forget(const ObjectKey& key) {
+  status_versions_.With([&](auto& versions) { versions.erase(key); });
   const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
   if (!known) return;
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
   metrics::Remove("yurtappdaemon_blocked_removals", {{"namespace", key.ns}, {"name", key.name}});
+}
+
+bool Reconciler::HasWrittenStatus(const ObjectMeta& daemon) const {
+  return status_versions_.With([&](const auto& versions) {
+    const auto found = versions.find(daemon.key);
+    return found != versions.end() && CompareResourceVersions(daemon.resource_version, found->second).value_or(1) <= 0;
+  });
 }
 
 Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -213,6 +221,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
   const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
+  if (applied.refused) return Fail(*applied.refused);
 
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
   const Json status = BuildStatus(
@@ -454,8 +463,9 @@ void Reconciler::RecordEvents(const Snapshot& snapshot, const Applied& applied, 
 
 Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
                                          DaemonState& state, std::stop_token stop) {
-  const Json patch = StatusPatch(before, after, meta.uid);
+  Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return Duration::zero();
+  patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
   if (after == state.unkept_status) return Duration::zero();
   const SteadyTime now = clock_.Now();
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
@@ -469,6 +479,7 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
     return Fail(written.error());
   }
   state.last_status_write = now;
+  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
   const bool kept = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
   state.unkept_status = kept ? Json() : after;
   stores_.daemons.Observe(std::make_shared<StoredObject>(*std::move(written), ProjectDaemon));

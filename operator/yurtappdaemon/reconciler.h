@@ -40,10 +40,14 @@ class Reconciler {
  public:
   // Without a limit any number of workloads may be removed at once.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
-             std::optional<RemovalLimit> limit = {});
+             std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {});
   ~Reconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
+
+  // Whether we have written this daemon's status, in the state that is shown or after it: then the watch has no news of
+  // its status for us. Any thread.
+  bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
  private:
   struct DaemonState;
@@ -73,6 +77,7 @@ class Reconciler {
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;
+  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // the daemons' resourceVersions after our last write
 };
 
 }  // namespace yad

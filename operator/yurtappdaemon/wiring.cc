@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/base/guarded.h"
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/nodepool_type.h"
@@ -14,16 +15,23 @@ namespace {
 constexpr Duration kCrdCheckPeriod = std::chrono::minutes(10);
 constexpr Duration kCrdCheckDeadline = std::chrono::seconds(30);
 
-// Status writes are our own: only what a person asks for counts.
+const DaemonProjection& ProjectionOf(const ObjectPtr& daemon) {
+  return *static_cast<const DaemonProjection*>(daemon->projection());
+}
+
+// What a person asks for.
 bool DaemonChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
   const ObjectMeta& before = event.before->meta();
   const ObjectMeta& after = event.after->meta();
-  const auto ours = [](const ObjectPtr& object) {
-    return static_cast<const DaemonProjection*>(object->projection())->annotations_of_ours;
-  };
   return before.uid != after.uid || before.generation != after.generation || before.deleting() != after.deleting() ||
-         ours(event.before) != ours(event.after);
+         ProjectionOf(event.before).annotations_of_ours != ProjectionOf(event.after).annotations_of_ours;
+}
+
+// Our own writes are no news. But an earlier leader may have written after the state that we compared ours with.
+bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
+  return ProjectionOf(event.before).status != ProjectionOf(event.after).status &&
+         !reconciler.HasWrittenStatus(event.after->meta());
 }
 
 // Its status changes with every node heartbeat: only what a workload or a status of ours depends on counts.
@@ -60,9 +68,12 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
   ReflectorOptions watch_pools = Watching(kNodePoolType, "", "", ProjectPool);
-  auto choice = std::make_shared<NodePoolTypeChoice>(client, events);
-  watch_pools.resolve = [choice](const FailedLists& failed, std::stop_token stop) {
-    return choice->Next(failed, stop);
+  const auto choice = std::make_shared<NodePoolTypeChoice>(client, events);
+  const auto pool_type = std::make_shared<Guarded<ResourceType>>(kNodePoolType);
+  watch_pools.resolve = [choice, pool_type](const FailedLists& failed, std::stop_token stop) {
+    auto chosen = choice->Next(failed, stop);
+    if (chosen) pool_type->With([&](ResourceType& type) { type = *chosen; });
+    return chosen;
   };
   Informer& pools = manager.InformerFor(std::move(watch_pools));
   Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));
@@ -73,8 +84,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
 
   const ReconcilerStores stores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(),
                                 revisions.store()};
-  auto reconciler =
-      std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(), options.max_removals);
+  PlanExecutor::Options apply;
+  apply.pool_type = [pool_type] { return pool_type->With([](const ResourceType& type) { return type; }); };
+  auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(),
+                                                 options.max_removals, apply);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -82,7 +95,9 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       controller_options,
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });
 
-  controller->For(daemons, DaemonChanged)
+  controller
+      ->For(daemons,
+            [reconciler](const Event& event) { return DaemonChanged(event) || StatusIsNews(event, *reconciler); })
       .Owns(deployments, WorkloadChanged)
       .Owns(stateful_sets, WorkloadChanged)
       .Owns(revisions)

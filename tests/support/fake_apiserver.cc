@@ -392,6 +392,9 @@ HttpResponse FakeCluster::ServeDelete(const Target& target, const Json& options,
   const std::string uid = StringAt(options, {"preconditions", "uid"});
   if (!uid.empty() && uid != StringAt(old, {"metadata", "uid"}))
     return ConflictResponse("Precondition failed: UID in precondition");
+  const std::string version = StringAt(options, {"preconditions", "resourceVersion"});
+  if (!version.empty() && version != StringAt(old, {"metadata", "resourceVersion"}))
+    return ConflictResponse("Precondition failed: ResourceVersion in precondition");
   record.changed = true;
   const Json* finalizers = Find(old, {"metadata", "finalizers"});
   if (finalizers == nullptr || finalizers->empty()) {

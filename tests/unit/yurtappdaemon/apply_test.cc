@@ -284,5 +284,87 @@ TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
+// ---- caches that are late ----
+
+TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
+  Deployed({"a", "b"});
+  Snapshot snapshot = Take();
+  snapshot.pools.clear();  // as from an apiserver that has not heard of them yet
+  world_.RemovePool("b");
+  const Applied applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.removed, ElementsAre("b"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_FALSE(world_.Workload("a").is_null());
+}
+
+TEST_F(PlanExecutorTest, AWorkloadStaysWhereItsPoolCannotBeRead) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  for (const int code : {403, 404, 500, 503}) {
+    world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (r.resource != "nodepools") return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(code, "", "no"), false};
+    });
+    const Applied applied = Apply();
+    EXPECT_TRUE(applied.retry) << code;
+    EXPECT_FALSE(world_.Workload("a").is_null()) << code;
+  }
+}
+
+TEST_F(PlanExecutorTest, AWorkloadThatWasGivenToSomebodyElseIsNotRemoved) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_FALSE(world_.Workload("a").is_null());
+}
+
+TEST_F(PlanExecutorTest, NothingIsWrittenForAnOlderSpec) {
+  Deployed({"a", "b"});
+  world_.AddPool("c");
+  world_.RemovePool("b");
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  world_.SetImage("app:3");
+  const Applied applied = ApplyTo(snapshot);
+  ASSERT_TRUE(applied.refused);
+  EXPECT_EQ(applied.refused->reason, Reason::kConflict);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, NothingIsWrittenForANamesakeOrWithoutTheServersWord) {
+  Deployed({"a"});
+  world_.AddPool("b");
+  const Snapshot snapshot = Take();
+  FailOnce("GET", StatusResponse(503, "ServiceUnavailable", "later"));
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  const Json daemon = world_.Daemon();
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  world_.cluster.Create(kYurtAppDaemonType, daemon);
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolHasNoMore) {
+  Deployed({"a"});
+  const Snapshot before = Take();
+  world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {
+    pool["spec"]["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
+  });
+  EXPECT_THAT(Apply().moved, ElementsAre("a"));
+  // The workload is as it is now, the pool as it was.
+  Snapshot snapshot = Take();
+  snapshot.pools = before.pools;
+  world_.cluster.ClearWrites();
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  world_.RemovePool("a");
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -161,6 +161,34 @@ TEST_F(RevisionHistoryTest, PruneKeepsExactlyTheLimitBesidesTheLiveOnes) {
   EXPECT_THAT(Numbers(), ElementsAre(1, 6));
 }
 
+TEST_F(RevisionHistoryTest, AnOlderSpecChangesNothing) {
+  YurtAppDaemon old = Daemon("app:1");
+  old.revision_history_limit = 0;
+  const auto before = Sync(old);
+  const YurtAppDaemon other = Daemon("app:3");
+  Sync(Daemon("app:2"));
+  world_.Sync();
+  world_.cluster.ClearWrites();
+  for (const YurtAppDaemon& daemon : {old, other}) {  // to be raised; to be made
+    const auto state = history_.Sync(daemon, {});
+    ASSERT_FALSE(state);
+    EXPECT_EQ(state.error().reason, Reason::kConflict);
+  }
+  EXPECT_FALSE(history_.Prune(old, before, {}, {}));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(RevisionHistoryTest, ARevisionThatWasRaisedMeanwhileIsNotPruned) {
+  Sync(Daemon("app:1"));
+  YurtAppDaemon daemon = Daemon("app:2");
+  const auto before = Sync(daemon);
+  Sync(Daemon("app:1"));
+  daemon = Daemon("app:1");
+  daemon.revision_history_limit = 0;
+  EXPECT_TRUE(history_.Prune(daemon, before, {before.update->name}, {}));
+  EXPECT_THAT(Numbers(), ElementsAre(2, 3));
+}
+
 TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
   const auto state = Sync(Daemon());
   EXPECT_EQ(history_.Named(state, state.update->name), state.update);

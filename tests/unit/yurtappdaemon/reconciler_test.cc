@@ -71,6 +71,8 @@ TEST_F(ReconcilerTest, NoReadBeforeItsFirstListIsTakenForNothing) {
   for (const char* missing : {"daemons", "pools", "deployments", "stateful_sets", "revisions"}) {
     SCOPED_TRACE(missing);
     World other;
+    other.AddPool("a");
+    other.CreateDaemon();
     // All but one have been listed.
     const std::map<std::string, Store*> stores = {{"daemons", &other.stores().daemons},
                                                   {"pools", &other.stores().pools},
@@ -80,7 +82,7 @@ TEST_F(ReconcilerTest, NoReadBeforeItsFirstListIsTakenForNothing) {
     for (const auto& [name, store] : stores) {
       if (name == missing) continue;
       std::vector<ObjectPtr> objects;
-      if (name == "daemons") objects.push_back(std::make_shared<StoredObject>(world_.Daemon(), ProjectDaemon));
+      if (name == "daemons") objects.push_back(std::make_shared<StoredObject>(other.Daemon(), ProjectDaemon));
       if (name == "deployments")
         objects.push_back(std::make_shared<StoredObject>(world_.Workload("a"), ProjectDeployment));
       store->Replace(objects, "1000");
@@ -90,6 +92,24 @@ TEST_F(ReconcilerTest, NoReadBeforeItsFirstListIsTakenForNothing) {
     EXPECT_EQ(result.error().reason, Reason::kNotSynced);
     for (const std::string& write : other.Writes()) EXPECT_THAT(write, HasSubstr("controllerrevisions"));
   }
+}
+
+TEST_F(ReconcilerTest, AnOlderSpecIsNotActedUponAndNotReported) {
+  Deployed({"a", "b"});
+  world_.RemovePool("b");
+  world_.Sync();
+  world_.SetImage("app:2");
+  for (int round = 1; round <= 2; ++round) {  // with something to write, and with nothing but status
+    const auto result = world_.ReconcileWithOldCaches();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().reason, Reason::kConflict);
+    for (const std::string& write : world_.Writes()) EXPECT_THAT(write, HasSubstr("yurtappdaemons/status ns/web 409"));
+    world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
+    std::vector<ObjectPtr> left = {std::make_shared<StoredObject>(world_.Workload("a"), ProjectDeployment)};
+    world_.stores().deployments.Replace(left, world_.cluster.resource_version());
+  }
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
 TEST_F(ReconcilerTest, ADaemonThatIsBeingDeletedWritesNothing) {

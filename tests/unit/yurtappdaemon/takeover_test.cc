@@ -161,6 +161,36 @@ TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   EXPECT_EQ(world_.Status()["readyPools"], 2);
 }
 
+// The new daemon is seen before what has become of the old one's workloads.
+TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkloadIsMade) {
+  for (const bool still_owned : {false, true}) {  // or never seen at all
+    World world;
+    world.AddPools({"a", "b"});
+    world.CreateDaemon();
+    ASSERT_LE(world.Converge(), 10);
+    std::vector<ObjectPtr> late;
+    for (const Json& workload : world.Workloads()) {
+      if (still_owned) late.push_back(std::make_shared<StoredObject>(workload, ProjectDeployment));
+    }
+    const std::string then = world.cluster.resource_version();
+    world.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    for (const Json& workload : world.Workloads()) {
+      world.cluster.Edit(kDeploymentType, {kNs, workload["metadata"]["name"]},
+                         [](Json& w) { w["metadata"].erase("ownerReferences"); });
+    }
+    world.CreateDaemon();
+    world.Restart();
+    world.stores().deployments.Replace(late, then);
+    world.SyncAllButDeployments();
+    EXPECT_FALSE(world.ReconcileWithOldCaches()) << "what it has found, the next plan looks at";
+    EXPECT_TRUE(world.ReconcileWithOldCaches());
+    EXPECT_THAT(world.Workloads(), SizeIs(2));
+    EXPECT_LE(world.Converge(), 5);
+    EXPECT_THAT(world.Workloads(), SizeIs(2));
+    EXPECT_THAT(world.events.TakeReasons(), Contains("WorkloadAdopted"));
+  }
+}
+
 TEST_F(TakeoverTest, NothingIsAdoptedByADaemonWhoseDeletionTheCacheHasNotSeen) {
   Deployed({"a"});
   world_.Sync();

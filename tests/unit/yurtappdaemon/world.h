@@ -64,9 +64,12 @@ class World {
   }
 
   void Sync() {
+    SyncAllButDeployments();
+    SyncOne(stores_->deployments, kDeploymentType, kPoolNameLabel, ProjectDeployment);
+  }
+  void SyncAllButDeployments() {
     SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon);
     SyncOne(stores_->pools, kNodePoolType, "", ProjectPool);
-    SyncOne(stores_->deployments, kDeploymentType, kPoolNameLabel, ProjectDeployment);
     SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet);
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }

@@ -1,0 +1,31 @@
+// Reads past the caches, before writes that an old cache must never cause.
+//
+// Caches are right, but may be late, each by a time of its own. Most writes don't mind: a resourceVersion or a stable
+// name stops them. A workload that was removed, moved back to an older revision, or adopted by a daemon that is about
+// to go is another matter: pods would have been stopped for nothing.
+#ifndef OPERATOR_YURTAPPDAEMON_CONFIRM_H_
+#define OPERATOR_YURTAPPDAEMON_CONFIRM_H_
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "operator/api/nodepool.h"
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+// kConflict unless the server's daemon is the same object, has the same spec and is not being deleted. A deletion with
+// --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted with the daemon.
+Status ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
+
+// The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
+// and a failure (kConflict).
+Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
+                                         std::stop_token stop);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_CONFIRM_H_
