@@ -26,10 +26,7 @@ constexpr std::size_t kAtOnce = 8;
 
 std::optional<Wanted> Nothing(CrashCell&) { return std::nullopt; }
 
-Wanted Create(CrashCell& cell) {
-  cell.CreateDaemon(cell.Daemon(kCellDaemon));
-  return {.pools = cell.ThreePools()};
-}
+Wanted Create(CrashCell& cell) { return cell.Create(); }
 std::optional<Wanted> OneRevision(CrashCell& cell) { return Create(cell); }
 
 Wanted RollOut(CrashCell& cell) {
@@ -63,8 +60,7 @@ Wanted Undo(CrashCell& cell) {
 }
 
 Wanted OrphanAndApplyAgain(CrashCell& cell) {
-  cell.kube().Delete(kYurtAppDaemonType, kCellDaemon, Propagation::kOrphan);
-  Eventually("the daemon is gone", [&] { return !cell.kube().Find(kYurtAppDaemonType, kCellDaemon).has_value(); });
+  cell.Orphan();
   return Create(cell);
 }
 
@@ -76,8 +72,7 @@ std::optional<Wanted> TwoContainers(CrashCell& cell) {
   return Wanted{.pools = cell.ThreePools(), .containers = 2};
 }
 Wanted OrphanAndApplyAnother(CrashCell& cell) {
-  cell.kube().Delete(kYurtAppDaemonType, kCellDaemon, Propagation::kOrphan);
-  Eventually("the daemon is gone", [&] { return !cell.kube().Find(kYurtAppDaemonType, kCellDaemon).has_value(); });
+  cell.Orphan();
   Json daemon = cell.Daemon(kCellDaemon);
   daemon["spec"]["workloadTemplate"][TemplateField(cell.kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
       Image(2);
@@ -137,26 +132,11 @@ std::string NameOfRun(const Scenario& scenario, WorkloadKind kind) {
 }
 
 Outcome Do(const CellRun& run) {
-  static std::mutex one_at_a_time;
-  const auto in_turn = [](auto what) {
-    const std::lock_guard lock(one_at_a_time);
-    what();
-  };
   Outcome outcome;
   outcome.at = run.at;
-  std::optional<CrashCell> cell;
-  try {
-    in_turn([&] { cell.emplace(run.kind).Open(); });
-    outcome.writes = cell->Play(run.scenario->prepare, run.scenario->act, run.at);
-  } catch (const std::exception& failure) {
-    outcome.failure = failure.what() + cell->Story();
-  }
-  try {
-    cell->Close();
-  } catch (const std::exception& failure) {
-    outcome.failure += std::string("\n  cleaning up: ") + failure.what();
-  }
-  in_turn([&] { cell.reset(); });
+  outcome.failure = InACell<CrashCell>(
+      [&] { return std::make_unique<CrashCell>(run.kind); },
+      [&](CrashCell& cell) { outcome.writes = cell.Play(run.scenario->prepare, run.scenario->act, run.at); });
   return outcome;
 }
 

@@ -1,5 +1,7 @@
 #include "tests/cluster/workload_watch.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -14,7 +16,7 @@ WorkloadWatch::WorkloadWatch(Client& client, const ResourceType& type, const std
   list.ns = ns;
   const Result<ListPage> page = client.List(type, list);
   if (!page) throw TestFailure("list " + type.resource + ": " + page.error().ToString());
-  for (const Json& item : page->items) See({WatchEventType::kAdded, item});
+  for (const Json& item : page->items) See({WatchEventType::kAdded, item}, /*first=*/true);
   WatchOptions options;
   options.ns = ns;
   options.resource_version = page->resource_version;
@@ -32,33 +34,35 @@ void WorkloadWatch::Run(const std::stop_token& stop, WatchOptions options) {
     const Result<std::optional<WatchEvent>> event = (*watch)->Next();
     if (!event) end = event.error().ToString();
     if (!event || !*event) break;
-    See(**event);
+    See(**event, /*first=*/false);
   }
   if (stop.stop_requested()) return;
   std::lock_guard lock(mutex_);
-  faults_.push_back("the test's own watch ended, so nobody has seen all: " + end);
+  broken_ = "the test's own watch ended, so nobody has seen all: " + end;
 }
 
-void WorkloadWatch::See(const WatchEvent& event) {
+void WorkloadWatch::See(const WatchEvent& event, bool first) {
   const Json& object = event.object;
+  const ObjectMeta meta = ParseMeta(object);
+  const std::int64_t version = std::atoll(meta.resource_version.c_str());
   std::lock_guard lock(mutex_);
-  versions_.insert(VersionOf(object));
+  versions_.insert(meta.resource_version);
   if (StringAt(object, {"spec", "selector", "matchLabels", "app"}) != daemon_) return;
-  const std::string name = NameOf(object);
-  const std::string pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  if (event.type == WatchEventType::kDeleted || !StringAt(object, {"metadata", "deletionTimestamp"}).empty()) {
-    if (pool_of_.erase(name) > 0 && !expected_removals_.contains(name)) {
-      faults_.push_back(name + ", the workload of pool " + pool + ", was removed");
-    }
-    return;
+  auto life = std::find_if(lives_.begin(), lives_.end(), [&](const Life& one) { return one.uid == meta.uid; });
+  if (life == lives_.end()) {
+    Life one;
+    one.name = meta.key.name;
+    one.uid = meta.uid;
+    one.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
+    one.begin = first ? 0 : version;
+    life = lives_.insert(lives_.end(), std::move(one));
   }
-  if (pool_of_.contains(name)) return;
-  for (const auto& [other, its_pool] : pool_of_) {
-    if (its_pool == pool && !expected_seconds_.contains(name)) {
-      faults_.push_back("pool " + pool + " has two workloads: " + other + ", and then " + name);
-    }
-  }
-  pool_of_.emplace(name, pool);
+  life->owner = meta.controller() == nullptr ? "" : meta.controller()->uid;
+  if (life->end == 0 && (event.type == WatchEventType::kDeleted || meta.deleting())) life->end = version;
+}
+
+bool WorkloadWatch::Life::SharesATimeWith(const Life& other) const {
+  return (end == 0 || other.begin < end) && (other.end == 0 || begin < other.end);
 }
 
 void WorkloadWatch::ExpectSecond(const std::string& name) {
@@ -76,9 +80,31 @@ bool WorkloadWatch::HasSeen(const std::string& version) const {
   return versions_.contains(version);
 }
 
+std::vector<WorkloadWatch::Life> WorkloadWatch::lives() const {
+  std::lock_guard lock(mutex_);
+  return lives_;
+}
+
+std::string WorkloadWatch::broken() const {
+  std::lock_guard lock(mutex_);
+  return broken_;
+}
+
 std::vector<std::string> WorkloadWatch::faults() const {
   std::lock_guard lock(mutex_);
-  return faults_;
+  std::vector<std::string> faults;
+  for (auto life = lives_.begin(); life != lives_.end(); ++life) {
+    if (life->end != 0 && !expected_removals_.contains(life->name)) {
+      faults.push_back(life->name + ", the workload of pool " + life->pool + ", was removed");
+    }
+    for (auto other = lives_.begin(); other != life; ++other) {
+      if (other->pool == life->pool && other->SharesATimeWith(*life) && !expected_seconds_.contains(life->name)) {
+        faults.push_back("pool " + life->pool + " has two workloads: " + other->name + ", and then " + life->name);
+      }
+    }
+  }
+  if (!broken_.empty()) faults.push_back(broken_);
+  return faults;
 }
 
 }  // namespace yad::testing

@@ -2,7 +2,7 @@
 #ifndef TESTS_CLUSTER_WORKLOAD_WATCH_H_
 #define TESTS_CLUSTER_WORKLOAD_WATCH_H_
 
-#include <map>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <stop_token>
@@ -14,10 +14,20 @@
 
 namespace yad::testing {
 
-// A fault is a second workload for a pool, or the removal of one, unless it was expected by name. Workloads are told by
-// their selectors, `app: DAEMON` and the pool, whoever controls them. Thread-safe.
+// Workloads are told by their selectors, `app: DAEMON` and the pool, whoever controls them. Thread-safe.
 class WorkloadWatch {
  public:
+  // A workload from its creation to its end; both are resourceVersions, and so comparable with those of all objects.
+  struct Life {
+    std::string name;
+    std::string uid;
+    std::string pool;
+    std::string owner;       // the uid of its controller, as it was last; "" for none
+    std::int64_t begin = 0;  // 0: it was there when the watch began
+    std::int64_t end = 0;    // removed, or its deletion began; 0: it is there
+    bool SharesATimeWith(const Life& other) const;
+  };
+
   WorkloadWatch(Client& client, const ResourceType& type, const std::string& ns, std::string daemon);
   ~WorkloadWatch();
 
@@ -25,11 +35,14 @@ class WorkloadWatch {
   void ExpectRemoval(const std::string& name);
   // Whether the state of some object of this type and namespace has been seen, and so everything before it.
   bool HasSeen(const std::string& version) const;
+  std::vector<Life> lives() const;  // in order of their beginnings
+  // A second workload for a pool, or the removal of one, unless it was expected by name. And an end of the watch.
   std::vector<std::string> faults() const;
+  std::string broken() const;  // "", or why the watch ended, so that nobody has seen all
 
  private:
   void Run(const std::stop_token& stop, WatchOptions options);
-  void See(const WatchEvent& event);
+  void See(const WatchEvent& event, bool first);
 
   Client& client_;
   const ResourceType type_;
@@ -37,9 +50,9 @@ class WorkloadWatch {
   mutable std::mutex mutex_;
   std::set<std::string> expected_seconds_;
   std::set<std::string> expected_removals_;
-  std::map<std::string, std::string> pool_of_;  // by name of a workload that is there and not being deleted
+  std::vector<Life> lives_;
   std::set<std::string> versions_;
-  std::vector<std::string> faults_;
+  std::string broken_;
   std::jthread thread_;
 };
 

@@ -201,6 +201,27 @@ TEST_F(FaultProxyTest, ConnectionsThatAreOpenMayBeSwallowedAloneAndInTheMiddleOf
   proxy_.reset();
 }
 
+TEST_F(FaultProxyTest, AnAnswerThatLagsArrivesWhole) {
+  fault_.lag = std::chrono::milliseconds(20);
+  std::string text;
+  EXPECT_EQ(Watch(*Transport(), text), "");
+  EXPECT_EQ(text, "{\"first\": 1}\n{\"second\": 2}\n");
+}
+
+TEST_F(FaultProxyTest, WhileItIsDownNobodyConnectsAndAllConnectionsEnd) {
+  HttpsClient client = Connect();
+  EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
+  proxy_->GoDown();
+  EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 0);
+  EXPECT_FALSE(Connect().connected());
+  proxy_->ComeBack();
+  HttpsClient again = Connect();
+  EXPECT_EQ(again.Ask("GET /a HTTP/1.1").status, 200);
+  proxy_->CloseConnections();
+  EXPECT_EQ(again.Ask("GET /a HTTP/1.1").status, 0);
+  EXPECT_EQ(Connect().Ask("GET /a HTTP/1.1").status, 200);
+}
+
 TEST_F(FaultProxyTest, ADelayEndsWithTheProxy) {
   fault_.delay = std::chrono::hours(1);
   HttpsClient client = Connect();

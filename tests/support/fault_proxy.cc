@@ -235,6 +235,7 @@ struct FaultProxy::Impl {
   bool stopping = false;
   bool swallowing = false;
   int swallowed_to = 0;  // connections up to this one
+  bool down = false;
   int accepted = 0;
   std::list<std::shared_ptr<Link>> open;
   std::list<std::thread> threads;
@@ -264,6 +265,10 @@ struct FaultProxy::Impl {
       if (stopping || fd < 0) {
         if (fd >= 0) close(fd);
         return;
+      }
+      if (down) {
+        close(fd);
+        continue;
       }
       auto link = std::make_shared<Link>(std::make_unique<Peer>(fd, for_clients.get()));
       open.push_back(link);
@@ -354,6 +359,7 @@ struct FaultProxy::Impl {
     for (;;) {
       const std::size_t body = bytes.size() - head;
       if (!Passes(number)) return false;
+      if (!Wait(fault.lag)) return false;
       if (!link.client().Write(std::string_view(bytes).substr(0, head + std::min(body, left))) || body > left) {
         return false;
       }
@@ -413,6 +419,22 @@ void FaultProxy::Swallow(bool everything) {
 void FaultProxy::SwallowOnOpenConnections() {
   std::lock_guard lock(impl_->mutex);
   impl_->swallowed_to = impl_->accepted;
+}
+
+void FaultProxy::GoDown() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->down = true;
+  for (const auto& link : impl_->open) link->Shut();
+}
+
+void FaultProxy::ComeBack() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->down = false;
+}
+
+void FaultProxy::CloseConnections() {
+  std::lock_guard lock(impl_->mutex);
+  for (const auto& link : impl_->open) link->Shut();
 }
 
 int FaultProxy::port() const { return impl_->port; }

@@ -39,6 +39,8 @@ struct Fault {
   std::function<bool(int status)> pass_on;
   // So many bytes of the answer's body, as they are on the wire, are passed on; then the connection is closed.
   std::optional<std::size_t> cut_after;
+  // Each piece of the answer is passed on so much later than it came.
+  std::chrono::milliseconds lag{0};
 };
 
 // Listens on 127.0.0.1 with a certificate of its own CA, and makes one connection to the server for each that it takes.
@@ -61,6 +63,12 @@ class FaultProxy {
   int port() const;
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
+
+  // As if the machine of the apiserver had been switched off: all connections end, and none is taken until it is back.
+  void GoDown();
+  void ComeBack();
+  // All connections end, used or idle.
+  void CloseConnections();
 
  private:
   struct Impl;

@@ -1,0 +1,140 @@
+#include "tests/cluster/cell.h"
+
+#include <algorithm>
+#include <mutex>
+#include <sstream>
+
+#include "operator/client/config.h"
+
+namespace yad::testing {
+
+void InTurn(const std::function<void()>& what) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  what();
+}
+
+void Cell::Close() {
+  watch_.reset();
+  proxy_.reset();
+  TearDown();
+}
+
+std::string Cell::Story() {
+  std::string text = "\n  the end of its log:";
+  std::vector<std::string> lines;
+  std::istringstream log(ReadFile(ClusterTest::DefaultOptions().log_file));
+  for (std::string line; std::getline(log, line);) lines.push_back(line);
+  for (std::size_t i = lines.size() - std::min<std::size_t>(lines.size(), 30); i < lines.size(); ++i) {
+    text += "\n    " + lines[i];
+  }
+  if (watch_ != nullptr) {
+    for (const std::string& fault : watch_->faults()) text += "\n  " + fault;
+  }
+  return text;
+}
+
+std::unique_ptr<FaultProxy> Cell::MakeProxy(FaultProxy::Hook hook) {
+  const Result<ClusterConfig> config = LoadClusterConfig(ClusterTest::DefaultOptions().kubeconfig);
+  if (!config) throw TestFailure(config.error().ToString());
+  return std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
+}
+
+std::string Cell::KubeconfigOver(const FaultProxy& proxy, const std::string& name) {
+  const std::string path = plane().dir() + "/" + name + ".kubeconfig";
+  WriteFile(path, KubeconfigThrough(proxy, ReadFile(ClusterTest::DefaultOptions().kubeconfig)));
+  return path;
+}
+
+OperatorOptions Cell::DefaultOptions() {
+  OperatorOptions options = ClusterTest::DefaultOptions();
+  if (proxy_ == nullptr) proxy_ = MakeProxy([this](const ProxiedRequest& request) { return OnRequest(request); });
+  options.kubeconfig = KubeconfigOver(*proxy_, ns());
+  return options;
+}
+
+Wanted Cell::Create() {
+  CreateDaemon(Daemon(kCellDaemon));
+  return {.pools = ThreePools()};
+}
+
+void Cell::Orphan() {
+  kube().Delete(kYurtAppDaemonType, kCellDaemon, Propagation::kOrphan);
+  Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, kCellDaemon).has_value(); });
+}
+
+void Cell::ExpectRemovalOf(const std::string& pool) { watch_->ExpectRemoval(NameOf(WorkloadOf(kCellDaemon, pool))); }
+
+void Cell::AddThreePools() {
+  for (const char* pool : {"a", "b", "c"}) AddPool(pool);
+}
+
+void Cell::AddBystander(const std::string& pool) {
+  Json bystander = {{"metadata",
+                     {{"name", std::string(kCellDaemon) + "-" + pool + "-other"},
+                      {"labels", {{"app", kCellDaemon}, {kPoolNameLabel, pool}}},
+                      {"annotations", {{kRefNodePoolAnnotation, pool}}}}},
+                    {"spec",
+                     {{"replicas", 0},
+                      {"selector", {{"matchLabels", {{"app", "other"}, {kPoolNameLabel, pool}}}}},
+                      {"template",
+                       {{"metadata", {{"labels", {{"app", "other"}, {kPoolNameLabel, pool}}}}},
+                        {"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/other:1"}}}}}}}}}}};
+  if (kind() == WorkloadKind::kStatefulSet) bystander["spec"]["serviceName"] = "other";
+  bystander_ = kube().Create(type(), bystander);
+}
+
+std::vector<Json> Cell::AllButTheBystander() {
+  std::vector<Json> workloads = kube().List(type());
+  std::erase_if(workloads, [&](const Json& workload) { return NameOf(workload) == NameOf(bystander_); });
+  std::sort(workloads.begin(), workloads.end(), [](const Json& a, const Json& b) {
+    return Annotation(a, kRefNodePoolAnnotation) < Annotation(b, kRefNodePoolAnnotation);
+  });
+  return workloads;
+}
+
+void Cell::CompareBystander(Comparison& is) {
+  const Json now = kube().Get(type(), NameOf(bystander_));
+  for (const char* part : {"/metadata/uid", "/metadata/labels", "/metadata/ownerReferences", "/spec"}) {
+    is.Is(std::string("a workload that is not ours: ") + part, At(now, part), At(bystander_, part));
+  }
+}
+
+void Cell::RememberWorkloads() {
+  for (const Json& workload : AllButTheBystander()) {
+    uids_[Annotation(workload, kRefNodePoolAnnotation)] = UidOf(workload);
+  }
+}
+
+void Cell::WatchWorkloads() { watch_ = std::make_unique<WorkloadWatch>(kube().client(), type(), ns(), kCellDaemon); }
+
+void Cell::WaitUntil(const Wanted& wanted) {
+  Eventually("the cluster is as wanted", [&] { return WhyNot(wanted); });
+}
+
+std::string Cell::WhyNot(const Wanted& wanted) {
+  const Json daemon = GetDaemon(kCellDaemon);
+  Comparison status;
+  CompareStatus(daemon, wanted, status);
+  if (!status.why_not().empty()) return status.why_not();  // the cheapest to ask for: this is polled
+  Comparison is;
+  CompareRevisions(daemon, Revisions(kCellDaemon), kind(), wanted, is);
+  CompareWorkloads(daemon, AllButTheBystander(), uids_, wanted, is);
+  CompareBystander(is);
+  return is.why_not();
+}
+
+void Cell::CatchUp(const WorkloadWatch& watch) {
+  const Json last =
+      kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
+  // Where that changed nothing, its version has been seen long ago, or will be.
+  Eventually("the watch has seen everything",
+             [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
+}
+
+void Cell::ExpectNoFaultWasSeen() {
+  CatchUp(*watch_);
+  if (!watch_->faults().empty()) throw TestFailure("on the way: " + watch_->faults().front());
+}
+
+}  // namespace yad::testing

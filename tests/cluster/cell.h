@@ -1,0 +1,114 @@
+// A namespace in which something is played, beside many others: daemon "web" over the pools a, b and c, a workload that
+// is nobody's business, and an operator whose connection leads through a proxy.
+#ifndef TESTS_CLUSTER_CELL_H_
+#define TESTS_CLUSTER_CELL_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/cluster/fixture.h"
+#include "tests/cluster/wanted.h"
+#include "tests/cluster/workload_watch.h"
+#include "tests/support/fault_proxy.h"
+
+namespace yad::testing {
+
+inline constexpr char kCellDaemon[] = "web";
+
+// Everything that a ClusterTest can do, without being run by GoogleTest: many of them live at the same time, each used
+// by one thread. Construction, Open and destruction only InTurn: a ::testing::Test saves GoogleTest's flags and puts
+// them back, and the fixture counts its namespaces.
+class Cell : public ClusterTest {
+ public:
+  explicit Cell(WorkloadKind kind) : kind_(kind) {}
+  void TestBody() override {}
+  WorkloadKind kind() const override { return kind_; }
+  void Open() { SetUp(); }
+  // Ends all that calls into this object; before destruction.
+  virtual void Close();
+  // For the report of a failure.
+  virtual std::string Story();
+
+  using ClusterTest::AddPool;
+  using ClusterTest::CreateDaemon;
+  using ClusterTest::Daemon;
+  using ClusterTest::DeletePool;
+  using ClusterTest::GetDaemon;
+  using ClusterTest::kube;
+  using ClusterTest::PatchSpec;
+  using ClusterTest::Pool;
+  using ClusterTest::Select;
+  using ClusterTest::SetImage;
+  using ClusterTest::type;
+  using ClusterTest::Unselect;
+  using ClusterTest::WorkloadOf;
+  std::vector<std::string> ThreePools() const { return {Pool("a"), Pool("b"), Pool("c")}; }
+  // As an act, with what it makes of the cluster.
+  Wanted Create();
+  // kubectl delete --cascade=orphan, until it is gone.
+  void Orphan();
+  // The pool's workload may go from now on.
+  void ExpectRemovalOf(const std::string& pool);
+  void WaitUntil(const Wanted& wanted);
+
+ protected:
+  OperatorOptions DefaultOptions() override;
+  // The operator's requests, on the proxy's threads.
+  virtual Fault OnRequest(const ProxiedRequest&) { return {}; }
+  FaultProxy& proxy() { return *proxy_; }
+  // A proxy, and a kubeconfig that leads through it and is called `name`.
+  std::unique_ptr<FaultProxy> MakeProxy(FaultProxy::Hook hook);
+  std::string KubeconfigOver(const FaultProxy& proxy, const std::string& name);
+
+  void AddThreePools();
+  // Has all that makes a workload of the pool ours but the selector and a controller: to be left alone.
+  void AddBystander(const std::string& pool);
+  std::vector<Json> AllButTheBystander();  // in order of their pools
+  void CompareBystander(Comparison& is);
+  // From here on the workloads that are there must stay the same objects, as long as their pools are wanted.
+  void RememberWorkloads();
+  void WatchWorkloads();
+  WorkloadWatch& watch() { return *watch_; }
+  std::string WhyNot(const Wanted& wanted);
+  void ExpectNoFaultWasSeen();
+  // Waits until a watch of workloads has seen all that has happened until now.
+  void CatchUp(const WorkloadWatch& watch);
+
+ private:
+  const WorkloadKind kind_;
+  std::unique_ptr<FaultProxy> proxy_;
+  Json bystander_;                           // as it was made
+  std::map<std::string, std::string> uids_;  // of the workloads that were remembered, by pool
+  std::unique_ptr<WorkloadWatch> watch_;
+};
+
+void InTurn(const std::function<void()>& what);
+
+// Makes a cell, opens it, lets `play` use it, and takes it away. Returns what went wrong, with the cell's story; "" for
+// nothing.
+template <typename CellType>
+std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
+                    const std::function<void(CellType&)>& play) {
+  std::string failure;
+  std::unique_ptr<CellType> cell;
+  try {
+    InTurn([&] { (cell = make())->Open(); });
+    play(*cell);
+  } catch (const std::exception& thrown) {
+    failure = thrown.what() + cell->Story();
+  }
+  try {
+    cell->Close();
+  } catch (const std::exception& thrown) {
+    failure += std::string("\n  cleaning up: ") + thrown.what();
+  }
+  InTurn([&] { cell.reset(); });
+  return failure;
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_CELL_H_

@@ -1,0 +1,308 @@
+// Stale reads: after a restart the operator first sees an older list of something, as from an apiserver that lags, and
+// nothing of what has happened since. Unobserved states: a running operator sees nothing of something for a while, and
+// then only how it has become. Nothing may be removed, doubled, restarted or rolled back because of that; in the end
+// the cluster is as a naive model says.
+//
+// `make test` plays the views that matter for each act; YAD_ALL=1 all combinations of them.
+#include <cstdlib>
+#include <iostream>
+
+#include "operator/base/parallel.h"
+#include "tests/cluster/past_cell.h"
+
+namespace yad::testing {
+namespace {
+
+constexpr std::size_t kAtOnce = 8;
+constexpr char kRing[] = "ring";
+const Json kTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
+const Json kToleration = {{{"key", "shop"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}};
+
+// ---- what was before ----
+
+Wanted OneRevision(PastCell& cell) { return cell.Create(); }
+
+Wanted NewImage(PastCell& cell) {
+  cell.SetImage(kCellDaemon, Image(2));
+  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
+}
+Wanted TwoRevisions(PastCell& cell) {
+  cell.WaitUntil(cell.Create());
+  return NewImage(cell);
+}
+
+Wanted TwoPools(PastCell& cell) {
+  cell.Unselect(cell.Pool("c"));
+  cell.Create();
+  return {.pools = {cell.Pool("a"), cell.Pool("b")}};
+}
+
+Wanted OneRing(PastCell& cell) {
+  cell.LabelPool(cell.Pool("a"), kRing, "inner");
+  cell.LabelPool(cell.Pool("b"), kRing, "inner");
+  cell.Create();
+  cell.SetPoolSelector({{kRing, "inner"}});
+  return {.pools = {cell.Pool("a"), cell.Pool("b")}, .exactly = false};
+}
+
+Wanted Tainted(PastCell& cell) {
+  cell.SetTaints(cell.Pool("b"), kTaint);
+  cell.Create();
+  return {.pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}};
+}
+
+// ---- what happens ----
+
+Wanted APoolComes(PastCell& cell) {
+  cell.AddPool("d");
+  return {.pools = {cell.Pool("a"), cell.Pool("b"), cell.Pool("c"), cell.Pool("d")}};
+}
+
+Wanted APoolIsSelected(PastCell& cell) {
+  cell.Select(cell.Pool("c"));
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted APoolLeaves(PastCell& cell) {
+  cell.MayComeAndGo(cell.Pool("c"));
+  cell.Unselect(cell.Pool("c"));
+  return {.pools = {cell.Pool("a"), cell.Pool("b")}};
+}
+
+Wanted APoolIsTainted(PastCell& cell) {
+  cell.SetTaints(cell.Pool("b"), kTaint);
+  return {
+      .pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}, .generations = {{cell.Pool("b"), 2}}};
+}
+
+Wanted APoolLosesItsTaint(PastCell& cell) {
+  cell.SetTaints(cell.Pool("b"), nullptr);
+  return {.pools = cell.ThreePools(), .generations = {{cell.Pool("b"), 2}}};
+}
+
+Wanted Undo(PastCell& cell) {
+  cell.SetImage(kCellDaemon, Image(1));
+  return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{2, 2}, {3, 1}}};
+}
+
+Wanted UndoAndPrune(PastCell& cell) {
+  cell.PatchSpec(kCellDaemon, {{"revisionHistoryLimit", 0}});
+  cell.SetImage(kCellDaemon, Image(1));
+  return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{3, 1}}};
+}
+
+// The pools are prepared first, as a careful person does.
+Wanted TheSelectorMovesOn(PastCell& cell) {
+  for (const std::string& pool : cell.ThreePools()) cell.LabelPool(pool, "wave", "2");
+  cell.kube().Edit(kYurtAppDaemonType, kCellDaemon,
+                   [&](Json& daemon) { daemon["spec"]["nodepoolSelector"]["matchLabels"]["wave"] = "2"; });
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted TheSelectorIsWidened(PastCell& cell) {
+  cell.SetPoolSelector(Json::object());
+  return {.pools = cell.ThreePools(), .exactly = false};
+}
+
+Wanted AWorkloadIsDeleted(PastCell& cell) {
+  const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
+  const std::string uid = UidOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
+  cell.kube().Delete(cell.type(), name);
+  Eventually("it is there again", [&] {
+    const auto again = cell.kube().Find(cell.type(), name);
+    return again.has_value() && UidOf(*again) != uid;
+  });
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted TheDaemonIsOrphanedAndAppliedAgain(PastCell& cell) {
+  cell.Orphan();
+  return cell.Create();
+}
+
+Wanted TheDaemonIsMadeAnew(PastCell& cell) {
+  for (const std::string& pool : cell.ThreePools()) cell.MayGo(pool);
+  cell.kube().Delete(kYurtAppDaemonType, kCellDaemon);
+  Eventually("its workloads are gone", [&] {
+    return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
+  });
+  Wanted wanted = cell.Create();
+  wanted.exactly = false;  // Its revisions may have gone later.
+  return wanted;
+}
+
+// ---- both kinds of test ----
+
+struct Scenario {
+  const char* name;
+  PastCell::Act before;
+  PastCell::Act act;
+  std::vector<Views> views;  // those that matter
+};
+
+// Every workload is the object that it was, unless the act itself made it another.
+const Scenario kStale[] = {
+    {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
+    {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
+    {"APoolLeaves", OneRevision, APoolLeaves, {"p", "w", "pdw"}},
+    {"APoolIsTainted", OneRevision, APoolIsTainted, {"p", "w", "pw"}},
+    {"APoolLosesItsTaint", Tainted, APoolLosesItsTaint, {"p", "pd"}},
+    {"ANewImageIsRolledOut", OneRevision, NewImage, {"d", "dr", "dwr", "w", "r", "pdwr"}},
+    {"AnOldTemplateIsAppliedAgain", TwoRevisions, Undo, {"d", "dr", "r", "wr"}},
+    {"ARevisionIsPruned", TwoRevisions, UndoAndPrune, {"d", "dr", "r"}},
+    {"TheSelectorIsWidened", OneRing, TheSelectorIsWidened, {"d", "dw"}},
+    {"TheSelectorMovesOn", OneRevision, TheSelectorMovesOn, {"p", "d"}},
+    {"AWorkloadIsDeletedAndMadeAgain", OneRevision, AWorkloadIsDeleted, {"w", "dw"}},
+    {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, TheDaemonIsOrphanedAndAppliedAgain, {"d", "w", "dw", "wr"}},
+    {"TheDaemonIsMadeAnew", OneRevision, TheDaemonIsMadeAnew, {"d", "w", "dwr"}},
+};
+
+// ---- what happens unseen ----
+
+Wanted APoolLeavesAndReturns(PastCell& cell) {
+  cell.Unselect(cell.Pool("c"));
+  cell.Select(cell.Pool("c"));
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted APoolIsMadeAnew(PastCell& cell) {
+  const Json pool = cell.kube().Get(kNodePoolType, cell.Pool("c"));
+  cell.DeletePool(cell.Pool("c"));
+  cell.kube().Create(kNodePoolType, {{"metadata", {{"name", NameOf(pool)}, {"labels", At(pool, "/metadata/labels")}}},
+                                     {"spec", At(pool, "/spec")}});
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted ATaintComesAndGoes(PastCell& cell) {
+  cell.SetTaints(cell.Pool("b"), kTaint);
+  cell.SetTaints(cell.Pool("b"), nullptr);
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted TheTemplateComesBack(PastCell& cell) {
+  cell.SetImage(kCellDaemon, Image(2));
+  cell.SetImage(kCellDaemon, Image(1));
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted ThePauseIsOver(PastCell& cell) {
+  cell.PatchSpec(kCellDaemon, {{"paused", true}});
+  cell.SetImage(kCellDaemon, Image(2));
+  cell.PatchSpec(kCellDaemon, {{"paused", false}});
+  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
+}
+
+Wanted AWorkloadIsMadeAnewByHand(PastCell& cell) {
+  Json workload = cell.WorkloadOf(kCellDaemon, cell.Pool("b"));
+  cell.MayGo(cell.Pool("b"));
+  cell.kube().Delete(cell.type(), NameOf(workload));
+  workload.erase("status");
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
+    workload["metadata"].erase(field);
+  }
+  cell.kube().Create(cell.type(), workload);
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted AnEditIsUndoneByHand(PastCell& cell) {
+  const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
+  for (const int image : {7, 1}) {
+    cell.kube().Edit(cell.type(), name, [&](Json& workload) {
+      workload["spec"]["template"]["spec"]["containers"][0]["image"] = Image(image);
+    });
+  }
+  return {.pools = cell.ThreePools(), .generations = {{cell.Pool("b"), 3}}};
+}
+
+Wanted ALabelIsTakenAndPutBack(PastCell& cell) {
+  const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
+  for (const Json& value : {Json(), Json(cell.Pool("b"))}) {
+    cell.kube().MergePatch(cell.type(), name, {{"metadata", {{"labels", {{kPoolNameLabel, value}}}}}});
+  }
+  return {.pools = cell.ThreePools()};
+}
+
+Wanted TheDaemonIsOrphanedAndAnotherIsApplied(PastCell& cell) {
+  cell.Orphan();
+  cell.Create();
+  cell.SetImage(kCellDaemon, Image(2));
+  return {.pools = cell.ThreePools(), .image = 2, .exactly = false};
+}
+
+Wanted AllOfIt(PastCell& cell) {
+  APoolLeavesAndReturns(cell);
+  ATaintComesAndGoes(cell);
+  TheTemplateComesBack(cell);
+  AWorkloadIsMadeAnewByHand(cell);
+  cell.Orphan();
+  return cell.Create();
+}
+
+const Scenario kUnobserved[] = {
+    {"APoolLeavesAndReturns", OneRevision, APoolLeavesAndReturns, {"pdwr", "p"}},
+    {"APoolIsMadeAnew", OneRevision, APoolIsMadeAnew, {"pdwr", "p"}},
+    {"ATaintComesAndGoes", OneRevision, ATaintComesAndGoes, {"pdwr"}},
+    {"TheTemplateComesBack", OneRevision, TheTemplateComesBack, {"pdwr", "d"}},
+    {"ThePauseIsOver", OneRevision, ThePauseIsOver, {"pdwr", "d"}},
+    {"TheSelectorMovesOn", OneRevision, TheSelectorMovesOn, {"pdwr", "p", "d"}},
+    {"AWorkloadIsMadeAnewByHand", OneRevision, AWorkloadIsMadeAnewByHand, {"pdwr", "w"}},
+    {"AnEditIsUndoneByHand", OneRevision, AnEditIsUndoneByHand, {"pdwr", "w"}},
+    {"ALabelIsTakenAndPutBack", OneRevision, ALabelIsTakenAndPutBack, {"pdwr", "w"}},
+    {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, TheDaemonIsOrphanedAndAppliedAgain, {"pdwr", "w", "dr"}},
+    {"TheDaemonIsOrphanedAndAnotherIsApplied", OneRevision, TheDaemonIsOrphanedAndAnotherIsApplied, {"pdwr", "w"}},
+    {"TheDaemonIsMadeAnew", OneRevision, TheDaemonIsMadeAnew, {"pdwr", "w"}},
+    {"AllOfIt", OneRevision, AllOfIt, {"pdwr"}},
+};
+
+using Play = void (PastCell::*)(PastCell::Act, PastCell::Act, const Views&);
+
+struct Run {
+  const Scenario* scenario;
+  WorkloadKind kind;
+  Views views;
+  std::string failure = {};
+};
+
+// YAD_PAST="ANewImageIsRolledOut Deployment dr": that one only.
+template <std::size_t kCount>
+std::vector<Run> RunsOf(const Scenario (&scenarios)[kCount]) {
+  const bool all = std::getenv("YAD_ALL") != nullptr;
+  const char* only = std::getenv("YAD_PAST");
+  const std::vector<Views> combinations = {"p",  "d",  "w",   "r",   "pd",  "pw",  "pr",  "dw",
+                                           "dr", "wr", "pdw", "pdr", "pwr", "dwr", "pdwr"};
+  std::vector<Run> runs;
+  int number = 0;
+  for (const Scenario& scenario : scenarios) {
+    for (const Views& views : all || only != nullptr ? combinations : scenario.views) {
+      ++number;
+      for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+        const std::string name = std::string(scenario.name) + " " + TypeOf(kind).kind + " " + views;
+        const bool turn = (number % 2 == 0) == (kind == WorkloadKind::kStatefulSet);
+        if (only != nullptr ? name == only : all || turn) runs.push_back({&scenario, kind, views});
+      }
+    }
+  }
+  return runs;
+}
+
+void PlayAll(std::vector<Run> runs, Play play) {
+  if (SharedControlPlane() == nullptr) return;
+  ParallelFor(runs.size(), kAtOnce, [&](std::size_t i) {
+    Run& run = runs[i];
+    run.failure =
+        InACell<PastCell>([&] { return std::make_unique<PastCell>(run.kind); },
+                          [&](PastCell& cell) { (cell.*play)(run.scenario->before, run.scenario->act, run.views); });
+  });
+  for (const Run& run : runs) {
+    EXPECT_EQ(run.failure, "") << "once more: YAD_PAST=\"" << run.scenario->name << " " << TypeOf(run.kind).kind << " "
+                               << run.views << "\"";
+  }
+  std::cout << "[     runs ] " << runs.size() << "\n";
+}
+
+TEST(PastTest, AnOperatorThatSeesThePastAfterItsStartDoesNoHarm) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
+
+TEST(PastTest, WhatNobodyObservedIsDealtWithByItsOutcome) { PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved); }
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,57 @@
+// What a naive model says of the cluster at the end, and the comparison with what there is.
+#ifndef TESTS_CLUSTER_WANTED_H_
+#define TESTS_CLUSTER_WANTED_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/api/yurtappdaemon.h"
+
+namespace yad::testing {
+
+std::string Image(int number);  // example.org/app:NUMBER
+int ImageNumber(const std::string& image);
+
+// The first of some comparisons that fails.
+class Comparison {
+ public:
+  template <typename Have, typename Want>
+  void Is(const std::string& what, const Have& have, const Want& want) {
+    if (why_not_.empty() && Json(have) != Json(want)) {
+      why_not_ = what + " is " + Json(have).dump() + " and not " + Json(want).dump();
+    }
+  }
+  const std::string& why_not() const { return why_not_; }  // "": none
+
+ private:
+  std::string why_not_;
+};
+
+// One daemon at rest, made by ClusterTest::Daemon.
+struct Wanted {
+  std::vector<std::string> pools;                // each with exactly one workload, in order of their names
+  int image = 1;                                 // example.org/app:IMAGE, everywhere
+  int containers = 1;                            // all of that image
+  int generation = 1;                            // of each workload: how often its spec was written
+  std::map<int, int> revisions{{1, 1}};          // number → image; the last one is current
+  std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
+  std::map<std::string, int> generations = {};   // by pool, where it is another
+  bool exactly = true;  // False: how it came to be is left open: generations, the history, collisions of names.
+};
+
+void CompareStatus(const Json& daemon, const Wanted& wanted, Comparison& is);
+// `revisions` oldest first.
+void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, WorkloadKind kind, const Wanted& wanted,
+                      Comparison& is);
+// `workloads` in order of their pools. `uids`: of those that were there before, by pool.
+void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
+                      const std::map<std::string, std::string>& uids, const Wanted& wanted, Comparison& is);
+
+// Number → image.
+std::map<int, int> ImagesOf(const std::vector<Json>& revisions, WorkloadKind kind);
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_WANTED_H_

@@ -1,0 +1,336 @@
+// What people, machines and networks do to a cell.
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include "tests/cluster/weather_cell.h"
+
+namespace yad::testing {
+namespace {
+
+constexpr char kRing[] = "ring";
+const char* const kRings[] = {"inner", "outer"};
+constexpr std::size_t kMostPools = 5;
+constexpr std::size_t kMostDaemons = 3;
+const char* const kDaemonNames[] = {"web", "api", "log"};
+
+}  // namespace
+
+const WeatherCell::Act WeatherCell::kActs[] = {
+    {"a pool is made", 4, &WeatherCell::PoolIsMade},
+    {"a pool is deleted", 2, &WeatherCell::PoolIsDeleted},
+    {"a pool is labelled or not", 6, &WeatherCell::PoolIsLabelledOrNot},
+    {"a pool moves to a ring", 4, &WeatherCell::PoolMovesToARing},
+    {"a pool is tainted or not", 4, &WeatherCell::PoolIsTaintedOrNot},
+    {"a daemon is made", 4, &WeatherCell::DaemonIsMade},
+    {"a daemon is deleted", 2, &WeatherCell::DaemonIsDeleted},
+    {"a daemon is orphaned and applied again", 3, &WeatherCell::DaemonIsOrphanedAndAppliedAgain},
+    {"a daemon gets a new image", 6, &WeatherCell::DaemonGetsANewImage},
+    {"a daemon gets an old image", 4, &WeatherCell::DaemonGetsAnOldImage},
+    {"a daemon is paused or not", 3, &WeatherCell::DaemonIsPausedOrNot},
+    {"a daemon moves to a ring", 3, &WeatherCell::DaemonMovesToARing},
+    {"a workload is edited", 4, &WeatherCell::WorkloadIsEdited},
+    {"a workload is deleted", 3, &WeatherCell::WorkloadIsDeleted},
+    {"a workload loses a label", 3, &WeatherCell::WorkloadLosesALabel},
+    {"an operator is killed", 2, &WeatherCell::OperatorIsKilled},
+    {"an operator is stopped", 3, &WeatherCell::OperatorIsStopped},
+    {"connections are closed", 3, &WeatherCell::ConnectionsAreClosed},
+    {"the apiserver is down", 2, &WeatherCell::ApiserverIsDown},
+};
+
+int WeatherCell::Throw(int sides) { return static_cast<int>(random_() % static_cast<std::uint64_t>(sides)); }
+
+template <typename Map, typename Which>
+std::string WeatherCell::PickName(const Map& map, Which which) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) {
+    if (which(value)) names.push_back(name);
+  }
+  return names.empty() ? "" : names[static_cast<std::size_t>(Throw(static_cast<int>(names.size())))];
+}
+
+void WeatherCell::SomethingHappens() {
+  int weights = 0;
+  for (const Act& act : kActs) weights += act.weight;
+  for (bool done = false; !done;) {
+    int left = Throw(weights);
+    const Act* act = kActs;
+    while (left >= act->weight) left -= (act++)->weight;
+    done = (this->*act->perform)();
+  }
+}
+
+void WeatherCell::Note(const std::function<void()>& change) {
+  const std::int64_t before = Version();
+  change();
+  model_.Note(before, Version());
+}
+
+bool WeatherCell::PoolIsMade() {
+  const std::string again = PickName(model_.pools, [](const ModelPool& pool) { return !pool.exists; });
+  if (again.empty() && model_.pools.size() >= kMostPools) return false;
+  const std::string suffix(1, static_cast<char>('a' + model_.pools.size()));
+  const std::string name = again.empty() ? Pool(suffix) : again;
+  const std::string ring = kRings[Throw(2)];
+  Tell("pool " + name + " is made, of the " + ring + " ring");
+  Note([&] {
+    if (again.empty()) {
+      AddPool(suffix, Json::object(), {{kRing, ring}});
+    } else {
+      AddPoolNamed(name, Json::object(), {{kRing, ring}});
+    }
+    model_.pools[name] = {.ring = ring};
+  });
+  return true;
+}
+
+bool WeatherCell::PoolIsDeleted() {
+  const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
+  if (name.empty()) return false;
+  Tell("pool " + name + " is deleted");
+  Note([&] {
+    DeletePool(name);
+    model_.pools[name].exists = false;
+  });
+  return true;
+}
+
+bool WeatherCell::PoolIsLabelledOrNot() {
+  const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
+  if (name.empty()) return false;
+  ModelPool& pool = model_.pools[name];
+  Tell("pool " + name + (pool.labelled ? " loses its label" : " gets its label"));
+  Note([&] {
+    pool.labelled ? Unselect(name) : Select(name);
+    pool.labelled = !pool.labelled;
+  });
+  return true;
+}
+
+bool WeatherCell::PoolMovesToARing() {
+  const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
+  if (name.empty()) return false;
+  ModelPool& pool = model_.pools[name];
+  const std::string ring = pool.ring == kRings[0] ? kRings[1] : kRings[0];
+  Tell("pool " + name + " moves to the " + ring + " ring");
+  Note([&] {
+    kube().MergePatch(kNodePoolType, name, {{"metadata", {{"labels", {{kRing, ring}}}}}});
+    pool.ring = ring;
+  });
+  return true;
+}
+
+bool WeatherCell::PoolIsTaintedOrNot() {
+  const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
+  if (name.empty()) return false;
+  ModelPool& pool = model_.pools[name];
+  pool.tainted = !pool.tainted;
+  Tell("pool " + name + (pool.tainted ? " is tainted" : " loses its taint"));
+  kube().MergePatch(kNodePoolType, name, {{"spec", {{"taints", pool.tainted ? kWeatherTaint : Json()}}}});
+  return true;
+}
+
+Json WeatherCell::DaemonOf(const std::string& name) {
+  const ModelDaemon& wanted = model_.daemons.at(name);
+  Json daemon = Daemon(name);
+  Json& spec = daemon["spec"];
+  if (!wanted.ring.empty()) spec["nodepoolSelector"]["matchLabels"][kRing] = wanted.ring;
+  if (wanted.paused) spec["paused"] = true;
+  spec["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
+      Image(wanted.image);
+  return daemon;
+}
+
+void WeatherCell::Apply(const std::string& name) {
+  ModelDaemon& daemon = model_.daemons[name];
+  daemon.exists = true;
+  daemon.images = {daemon.image};
+  daemon.uid = UidOf(CreateDaemon(DaemonOf(name)));
+}
+
+bool WeatherCell::DaemonIsMade() {
+  std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return !daemon.exists; });
+  if (name.empty() && model_.daemons.size() < kMostDaemons) name = kDaemonNames[model_.daemons.size()];
+  if (name.empty()) return false;
+  if (!watches_.contains(name)) {
+    watches_[name] = std::make_unique<WorkloadWatch>(kube().client(), type(), ns(), name);
+  }
+  Note([&] {
+    ModelDaemon daemon;
+    daemon.image = ++last_image_;
+    if (Throw(3) == 0) daemon.ring = kRings[Throw(2)];
+    Tell("daemon " + name + " is made, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
+    model_.daemons[name] = daemon;
+    Apply(name);
+  });
+  return true;
+}
+
+bool WeatherCell::DaemonIsDeleted() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  Tell("daemon " + name + " is deleted");
+  ModelDaemon& daemon = model_.daemons[name];
+  model_.DaemonIsDeleted(daemon.uid);
+  kube().Delete(kYurtAppDaemonType, name);
+  daemon.exists = false;
+  return true;
+}
+
+bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  if (Throw(2) == 0) model_.daemons[name].image = ++last_image_;
+  Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
+  // What is made for it once its workloads have been given up goes with it.
+  model_.DaemonIsDeleted(model_.daemons[name].uid);
+  kube().Delete(kYurtAppDaemonType, name, Propagation::kOrphan);
+  Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, name).has_value(); });
+  Apply(name);
+  return true;
+}
+
+void WeatherCell::EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit) {
+  kube().Edit(kYurtAppDaemonType, name, [&](Json& daemon) { edit(daemon["spec"]); });
+}
+
+void WeatherCell::GiveImage(const std::string& name, int image) {
+  Tell("daemon " + name + " gets image " + std::to_string(image));
+  ModelDaemon& daemon = model_.daemons[name];
+  daemon.image = image;
+  daemon.images.insert(image);
+  SetImage(name, Image(image));
+}
+
+bool WeatherCell::DaemonGetsANewImage() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  GiveImage(name, ++last_image_);
+  return true;
+}
+
+bool WeatherCell::DaemonGetsAnOldImage() {
+  const std::string name =
+      PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists && daemon.images.size() > 1; });
+  if (name.empty()) return false;
+  std::vector<int> old(model_.daemons[name].images.begin(), model_.daemons[name].images.end());
+  std::erase(old, model_.daemons[name].image);
+  GiveImage(name, old[static_cast<std::size_t>(Throw(static_cast<int>(old.size())))]);
+  return true;
+}
+
+bool WeatherCell::DaemonIsPausedOrNot() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  ModelDaemon& daemon = model_.daemons[name];
+  daemon.paused = !daemon.paused;
+  Tell("daemon " + name + (daemon.paused ? " is paused" : " goes on"));
+  EditDaemon(name, [&](Json& spec) { spec["paused"] = daemon.paused; });
+  return true;
+}
+
+bool WeatherCell::DaemonMovesToARing() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  ModelDaemon& daemon = model_.daemons[name];
+  const int ring = Throw(3);
+  Note([&] {
+    daemon.ring = ring == 2 ? "" : kRings[ring];
+    Tell("daemon " + name + " moves to ring \"" + daemon.ring + "\"");
+    const Json selector = DaemonOf(name)["spec"]["nodepoolSelector"];
+    EditDaemon(name, [&](Json& spec) { spec["nodepoolSelector"] = selector; });
+  });
+  return true;
+}
+
+Json WeatherCell::SomeWorkload() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return {};
+  const int choice = Throw(1000);
+  const std::vector<std::string> pools = model_.PoolsOf(name);
+  if (pools.empty()) return {};
+  const std::string& pool = pools[static_cast<std::size_t>(choice) % pools.size()];
+  for (const Json& workload : kube().List(type())) {
+    const ObjectMeta meta = ParseMeta(workload);
+    if (meta.controller() != nullptr && meta.controller()->uid == model_.daemons[name].uid &&
+        meta.Annotation(kRefNodePoolAnnotation) == pool) {
+      return workload;
+    }
+  }
+  Tell("daemon " + name + " has no workload for pool " + pool + " yet: nobody does anything to it");
+  return {};
+}
+
+bool WeatherCell::WorkloadIsEdited() {
+  const Json workload = SomeWorkload();
+  const bool image = Throw(2) == 0;
+  if (workload.is_null()) return true;
+  Tell("workload " + NameOf(workload) + (image ? " gets another image by hand" : " is scaled by hand"));
+  Json patch = {{"spec", {{"replicas", 2}}}};
+  if (image) {
+    patch = {
+        {"spec", {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/evil:1"}}}}}}}}}}};
+  }
+  // It may have gone by now.
+  kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kStrategicMerge, patch, {});
+  return true;
+}
+
+bool WeatherCell::WorkloadIsDeleted() {
+  const Json workload = SomeWorkload();
+  if (workload.is_null()) return true;
+  Tell("workload " + NameOf(workload) + " is deleted by hand");
+  model_.MayGo(UidOf(workload));
+  DeleteOptions options;
+  options.uid = UidOf(workload);
+  kube().client().Delete(type(), {ns(), NameOf(workload)}, options);
+  return true;
+}
+
+bool WeatherCell::WorkloadLosesALabel() {
+  const Json workload = SomeWorkload();
+  const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
+  if (workload.is_null()) return true;
+  Tell("workload " + NameOf(workload) + " loses label " + label);
+  kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kMerge,
+                        {{"metadata", {{"labels", {{label, nullptr}}}}}}, {});
+  return true;
+}
+
+bool WeatherCell::OperatorIsKilled() {
+  Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
+  Tell("operator " + std::to_string(&replica - replicas_.data()) + " is killed");
+  replica.process->Kill();
+  replica.process = std::make_unique<OperatorProcess>(replica.options);
+  return true;
+}
+
+bool WeatherCell::OperatorIsStopped() {
+  Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
+  const int code = replica.process->Stop();
+  Tell("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and ends with " +
+       std::to_string(code));
+  if (code != 0 && code != kLeaseLost && code != kNotYetBegun)
+    throw TestFailure("after SIGTERM it ended with " + std::to_string(code));
+  replica.process = std::make_unique<OperatorProcess>(replica.options);
+  return true;
+}
+
+bool WeatherCell::ConnectionsAreClosed() {
+  Tell("all connections are closed");
+  for (Replica& replica : replicas_) replica.proxy->CloseConnections();
+  return true;
+}
+
+bool WeatherCell::ApiserverIsDown() {
+  const std::chrono::milliseconds time(300 + Throw(1200));
+  Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
+  Tell("operator " + std::to_string(&replica - replicas_.data()) + " can't reach the apiserver for " +
+       std::to_string(time.count()) + " ms");
+  replica.proxy->GoDown();
+  std::this_thread::sleep_for(time);
+  replica.proxy->ComeBack();
+  return true;
+}
+
+}  // namespace yad::testing

@@ -1,0 +1,111 @@
+// One seed of the weather: a cell with some daemons and pools, one or two operators behind proxies of their own, people
+// who do this and that, and in the end a cluster that has to be what they asked for.
+#ifndef TESTS_CLUSTER_WEATHER_CELL_H_
+#define TESTS_CLUSTER_WEATHER_CELL_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/cluster/cell.h"
+#include "tests/cluster/weather_model.h"
+#include "tests/support/weather.h"
+
+namespace yad::testing {
+
+inline const Json kWeatherTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
+// Exit codes.
+inline constexpr int kLeaseLost = 3;
+inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM came before anybody waited for it.
+
+class WeatherCell : public Cell {
+ public:
+  explicit WeatherCell(std::uint64_t seed);
+
+  void Play();
+  void Close() override;
+  std::string Story() override;
+
+ private:
+  // A place where an operator process runs, and is started again when it ends.
+  struct Replica {
+    std::unique_ptr<Weather> weather;
+    std::unique_ptr<FaultProxy> proxy;
+    std::unique_ptr<OperatorProcess> process;
+    OperatorOptions options;
+  };
+  struct Act {
+    const char* name;
+    int weight;
+    bool (WeatherCell::*perform)();  // False: there is nothing that it could be done to.
+  };
+  static const Act kActs[];
+
+  int Throw(int sides);  // 0 … sides-1
+  template <typename Map, typename Which>
+  std::string PickName(const Map& map, Which which);  // "": none
+  void Tell(const std::string& what);                 // for the story
+
+  void SetUpReplicas();
+  void GrantLease();
+  void Supervise();  // Starts what has ended, as a kubelet would. TestFailure unless it ended as it should.
+  void SomethingHappens();
+
+  // ---- acts ----
+  // Each first throws all the dice that it needs, so that the script depends on nothing but the seed.
+  bool PoolIsMade();
+  bool PoolIsDeleted();
+  bool PoolIsLabelledOrNot();
+  bool PoolMovesToARing();
+  bool PoolIsTaintedOrNot();
+  bool DaemonIsMade();
+  bool DaemonIsDeleted();
+  bool DaemonIsOrphanedAndAppliedAgain();
+  bool DaemonGetsANewImage();
+  bool DaemonGetsAnOldImage();
+  bool DaemonIsPausedOrNot();
+  bool DaemonMovesToARing();
+  bool WorkloadIsEdited();
+  bool WorkloadIsDeleted();
+  bool WorkloadLosesALabel();
+  bool OperatorIsKilled();
+  bool OperatorIsStopped();
+  bool ConnectionsAreClosed();
+  bool ApiserverIsDown();
+
+  Json DaemonOf(const std::string& name);
+  void Apply(const std::string& name);  // kubectl apply: as the model has it
+  void EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit);
+  void GiveImage(const std::string& name, int image);
+  // Some workload of a daemon that exists, as it is now; null where there is none.
+  Json SomeWorkload();
+  // Runs `change`, which changes the model and the cluster alike, and tells the model when.
+  void Note(const std::function<void()>& change);
+  std::int64_t Version();  // of the cluster now
+
+  // ---- the end ----
+  std::string WhyNot();
+  std::string WhyNot(const std::string& daemon);
+  void WaitUntilAllIsWell(const std::string& what);
+  void RollOutAndUndo();
+  void ExpectNoMoreWrites();
+  void ExpectNothingWrongWasSeen();
+
+  const std::uint64_t seed_;
+  std::mt19937_64 random_;
+  WeatherModel model_;
+  std::vector<Replica> replicas_;
+  std::map<std::string, std::unique_ptr<WorkloadWatch>> watches_;  // by daemon
+  int last_image_ = 1;
+  std::chrono::steady_clock::time_point begin_;
+  std::vector<std::string> story_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_WEATHER_CELL_H_

@@ -1,0 +1,66 @@
+// What people have asked for, kept as naively as possible, and what may be removed because of it.
+#ifndef TESTS_CLUSTER_WEATHER_MODEL_H_
+#define TESTS_CLUSTER_WEATHER_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/cluster/workload_watch.h"
+
+namespace yad::testing {
+
+struct ModelPool {
+  bool exists = true;
+  bool labelled = true;  // with the label that every daemon of the cell selects by
+  std::string ring;
+  bool tainted = false;
+};
+
+struct ModelDaemon {
+  bool exists = true;
+  std::string uid;
+  int image = 1;
+  std::set<int> images{1};  // all that this uid has had
+  bool paused = false;
+  std::string ring;  // only the pools of this one; "": all
+};
+
+// Not thread-safe. Times are resourceVersions.
+class WeatherModel {
+ public:
+  std::map<std::string, ModelPool> pools;      // by name
+  std::map<std::string, ModelDaemon> daemons;  // by name
+
+  bool Selects(const ModelDaemon& daemon, const ModelPool& pool) const;
+  std::vector<std::string> PoolsOf(const std::string& daemon) const;  // in order of their names
+
+  // After each change of pools, daemons' rings: it happened after `before`, and was over at `after`.
+  void Note(std::int64_t before, std::int64_t after);
+  // This object may go: somebody deletes it by hand.
+  void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
+  // Kubernetes' garbage collector will remove all that is, and stays, controlled by this uid.
+  void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
+
+  // What must not have been: a workload that was removed while its pool was selected all the time, or beside another
+  // one for the same pool.
+  std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
+
+ private:
+  struct Absence {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;  // 0: it goes on
+  };
+  bool MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const;
+
+  // When a pool was not selected, by daemon and pool.
+  std::map<std::pair<std::string, std::string>, std::vector<Absence>> absences_;
+  std::set<std::string> by_hand_;
+  std::set<std::string> dead_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_WEATHER_MODEL_H_
