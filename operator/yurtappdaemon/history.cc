@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
+#include "operator/workload/owner.h"
 #include "operator/workload/render.h"
 #include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/confirm.h"
@@ -24,6 +26,14 @@ std::string LabelOf(const ObjectPtr& object) {
   std::string hash = meta.Label(kHashLabel);
   if (hash.empty()) hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
   return RevisionLabelValue(meta.key.name, hash);
+}
+
+// Whether its pods would be those of this daemon.
+bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
+  const auto content = ContentOf(revision);
+  const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
+  return content && selector && content->kind == daemon.kind &&
+         selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
 // Whether another one has a number as high.
@@ -151,11 +161,9 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   return state;
 }
 
-RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) { return Named(state.all, label); }
-
-RevisionPtr RevisionHistory::Named(const std::vector<ObjectPtr>& revisions, const std::string& label) {
+RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {
   if (label.empty()) return nullptr;
-  for (const ObjectPtr& object : revisions) {
+  for (const ObjectPtr& object : state.all) {
     if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
   }
   return nullptr;
@@ -180,6 +188,29 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;
+  }
+  return {};
+}
+
+Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans,
+                                     std::stop_token stop) {
+  bool confirmed = false;
+  for (const ObjectPtr& orphan : orphans) {
+    const ObjectMeta& meta = orphan->meta();
+    if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) continue;
+    if (!IsRevisionOf(daemon, orphan->Parse())) continue;
+    if (!confirmed) {
+      if (const Status as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return as_read;
+      confirmed = true;
+    }
+    const Json patch = {{"metadata",
+                         {{"uid", meta.uid},
+                          {"resourceVersion", meta.resource_version},
+                          {"ownerReferences", Json::array({ControllerReference(daemon)})}}}};
+    auto claimed = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+    if (!claimed && claimed.error().reason == Reason::kNotFound) continue;
+    if (!claimed) return Fail(claimed.error());
+    store_.Observe(Stored(*std::move(claimed)));
   }
   return {};
 }

@@ -32,10 +32,13 @@ class RevisionHistory {
   // first.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
+  // Makes the revisions ours again that an earlier daemon of this name has left (--cascade=orphan), as a Deployment
+  // does with ReplicaSets: their template's labels are what the daemon selects. So they are found, numbered on and
+  // pruned.
+  Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
+
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
   RevisionPtr Named(const State& state, const std::string& label);
-  // The same among these.
-  RevisionPtr Named(const std::vector<ObjectPtr>& revisions, const std::string& label);
 
   // Deletes the oldest revisions beyond the limit, once the daemon is confirmed; those whose name is in `live` are
   // never counted or touched.

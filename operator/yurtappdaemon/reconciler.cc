@@ -199,6 +199,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
       state->claimed = true;
     }
   }
+  const auto orphaned = stores_.revisions.ByIndex(kOrphansByNamespace, meta.key.ns);
+  if (!orphaned) return Fail(orphaned.error());
+  if (const Status claimed = state->history.ClaimOrphans(daemon, *orphaned, stop); !claimed)
+    return Fail(claimed.error());
   auto revisions = state->history.Sync(daemon, stop);
   if (!revisions) {
     const Error error = revisions.error();
@@ -317,15 +321,8 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
     all_known = all_known && revision != nullptr;
     add(revision);
   }
-  if (!snapshot.orphans.empty()) {
-    // What was left with them tells what made them: else nothing that the new template leaves out would be taken away.
-    auto left = stores_.revisions.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
-    if (!left) return Fail(left.error());
-    for (const std::string& label : labels_of(snapshot.orphans)) {
-      const RevisionPtr revision = history.Named(revisions, label);
-      add(revision != nullptr ? revision : history.Named(*left, label));
-    }
-  }
+  // What made the orphans: else nothing that the new template leaves out would be taken away.
+  for (const std::string& label : labels_of(snapshot.orphans)) add(history.Named(revisions, label));
 
   if (IsOurStatus(wanted.status)) {
     snapshot.current = history.Named(revisions, StringAt(wanted.status, {"currentRevision"}));

@@ -22,7 +22,7 @@
 namespace yad {
 
 // The index that the stores of workloads need beside Controller::kControllerUidIndex.
-inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of workloads that nobody controls
+inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of what nobody controls
 
 // Adds both; before the informers run.
 void AddIndexes(Store& store);

@@ -77,7 +77,7 @@ Wanted OrphanAndApplyAnother(CrashCell& cell) {
   daemon["spec"]["workloadTemplate"][TemplateField(cell.kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
       Image(2);
   cell.CreateDaemon(daemon);
-  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 2}}};
+  return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
 }
 
 Wanted TwoWorkloadsForOnePool(CrashCell& cell) {

@@ -191,6 +191,45 @@ TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkload
   }
 }
 
+TEST_F(TakeoverTest, AllRevisionsOfAnOrphanedDaemonAreOursAgainAndNumberedOn) {
+  Deployed({"a"});
+  for (const char* image : {"app:2", "app:3"}) {
+    world_.SetImage(image);
+    ASSERT_LE(world_.Converge(), 10);
+  }
+  DeleteOrphaning();
+  world_.CreateDaemon(DaemonJson("app:3"));
+  ASSERT_LE(world_.Converge(), 10);
+  ASSERT_THAT(world_.Revisions(), SizeIs(3));
+  for (const Json& revision : world_.Revisions()) {
+    EXPECT_EQ(revision["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+    EXPECT_LE(revision["revision"], 3);
+  }
+  world_.SetImage("app:1");
+  ASSERT_LE(world_.Converge(), 10);
+  EXPECT_THAT(world_.Revisions(), SizeIs(3));
+  for (const Json& revision : world_.Revisions()) {
+    const bool newest = revision["metadata"]["name"] == world_.Status()["updateRevision"];
+    EXPECT_EQ(newest, revision["revision"] == 4);
+  }
+}
+
+TEST_F(TakeoverTest, OrphanedRevisionsOfOtherPodsAreLeftAlone) {
+  Deployed({"a"});
+  DeleteOrphaning();
+  Json other = DaemonJson("app:2");
+  for (Json* labels : {&other["spec"]["selector"]["matchLabels"], &TemplateOf(other)["metadata"]["labels"],
+                       &TemplateOf(other)["spec"]["template"]["metadata"]["labels"]}) {
+    *labels = {{"app", "another"}};
+  }
+  world_.CreateDaemon(other);
+  world_.Converge();
+  ASSERT_THAT(world_.Revisions(), SizeIs(2));
+  int orphans = 0;
+  for (const Json& revision : world_.Revisions()) orphans += !revision["metadata"].contains("ownerReferences");
+  EXPECT_EQ(orphans, 1);
+}
+
 TEST_F(TakeoverTest, NothingIsAdoptedByADaemonWhoseDeletionTheCacheHasNotSeen) {
   Deployed({"a"});
   world_.Sync();
