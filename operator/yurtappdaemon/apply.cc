@@ -263,6 +263,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     Attempt attempt;
     ObjectPtr object;
     std::optional<std::uint64_t> undone;  // what the server did not keep
+    std::string undone_at;                // a JSON pointer
   };
   std::vector<Done> done(writes.size());
   std::vector<Removal> removals = plan.removals;
@@ -297,7 +298,10 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     now.from = now.to;
     const Json answer = slot.object->Parse();
     const auto again = MergedWorkload(daemon, now, answer);
-    if (again && *again != answer) slot.undone = UndoneDifference(answer, *again);
+    if (again && *again != answer) {
+      slot.undone = UndoneDifference(answer, *again);
+      slot.undone_at = StringAt(Json::diff(answer, *again).at(0), {"path"});
+    }
   });
 
   const auto retry = [&](const Error& error) {
@@ -314,6 +318,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       result.outstanding = slot.attempt.reclaimed;
       if (slot.undone) {
         memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
+        result.not_kept = slot.undone_at;
       }
       if (slot.attempt.written == Write::kMove &&
           result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {
@@ -323,6 +328,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
                            std::nullopt,
                            {}};
         result.outstanding = true;
+        result.not_kept.clear();
         result.failure_reason = "UpdateUndone";
         result.failure_message = undone.message;
         retry(undone);

@@ -10,6 +10,7 @@
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/repair_pace.h"
 #include "operator/yurtappdaemon/status.h"
 #include "operator/yurtappdaemon/unlabelled.h"
 
@@ -77,6 +78,19 @@ bool MayHealByItself(const Error& error) {
   }
 }
 
+// Takes repairs out of the plan that have to wait. Returns until when the first of them has to; zero: none has.
+Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now) {
+  Duration due = Duration::zero();
+  for (PoolPlan& pool : plan.pools) {
+    if (pool.write != Write::kRepair) continue;
+    const Duration wait = pace.Wait(pool.workload->object->meta().key.name, now);
+    if (wait == Duration::zero()) continue;
+    pool.write = Write::kNone;
+    due = due == Duration::zero() ? wait : std::min(due, wait);
+  }
+  return due;
+}
+
 Error Unsupported(const std::string& path, const std::string& value, const std::string& detail) {
   return ToError({{FieldError::Type::kInvalid, path, Json(value).dump(), detail}});
 }
@@ -98,6 +112,7 @@ struct Reconciler::DaemonState {
 
   const std::string uid;
   PlanMemo memo;
+  RepairPace repairs;
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
@@ -222,6 +237,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 
   Plan plan = MakePlan(*snapshot, state->memo);
   if (const Status held = HoldRemovals(snapshot->daemon, plan, *state, stop); !held) return Fail(held.error());
+  const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
   const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
   const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
@@ -271,6 +287,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::RequeueAfter(std::max(due, wish));
   }
   if (applied.retry) return Fail(*applied.retry);
+  if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(repairs_due);
   return ReconcileResult::Done();
 }
 
@@ -430,6 +447,31 @@ void Reconciler::RecordEvents(const Snapshot& snapshot, const Applied& applied, 
   tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
   tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
   tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+
+  std::vector<std::string> fought;
+  for (const PoolResult& result : applied.pools) {
+    if (result.plan->write == Write::kRepair && result.workload && !result.outstanding &&
+        state.repairs.Repaired(result.workload->object->meta().key.name, clock_.Now())) {
+      fought.push_back(result.plan->pool);
+    }
+  }
+  const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
+    if (pools.empty()) return;
+    events_.Record(regarding, EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
+    log::Warn("Workloads do not stay as written",
+              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
+  };
+  warn(fought, "RepairsSlowedDown",
+       "somebody keeps changing what the template says of the " + kind + "; it is repaired more and more seldom");
+  std::vector<std::string> rewritten;
+  std::string first_rewritten;
+  for (const PoolResult& result : applied.pools) {
+    if (result.not_kept.empty()) continue;
+    rewritten.push_back(result.plan->pool);
+    if (first_rewritten.empty()) first_rewritten = result.not_kept;
+  }
+  warn(rewritten, "ValueNotKept",
+       "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
 
   // A failure is told once; across a restart, status remembers it.
   if (const Json* pools = Find(daemon.status, {"pools"}); !state.told_before && pools != nullptr && pools->is_array()) {

@@ -30,7 +30,7 @@ struct Scene {
     const Plan plan = MakePlan(snapshot, memo);
     std::vector<PoolResult> results;
     for (const PoolPlan& pool : plan.pools) {
-      results.push_back({&pool, pool.workload, false, pool.failure_reason, pool.failure_message});
+      results.push_back({&pool, pool.workload, false, pool.failure_reason, pool.failure_message, {}});
       if (adjust) adjust(results.back());
     }
     std::vector<WorkloadRef> going;

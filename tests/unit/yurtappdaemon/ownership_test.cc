@@ -1,0 +1,80 @@
+// Where others keep writing to what is ours.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+class OwnershipTest : public ::testing::Test {
+ protected:
+  void Deployed() {
+    world_.AddPool("a");
+    world_.CreateDaemon();
+    ASSERT_LE(world_.Converge(), 10);
+    world_.events.Take();
+  }
+  int Puts() {
+    int puts = 0;
+    for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
+    return puts;
+  }
+
+  World world_;
+};
+
+TEST_F(OwnershipTest, WhoKeepsChangingAWorkloadIsAnsweredAtOnceFiveTimesAndThenAfterAWhile) {
+  Deployed();
+  world_.cluster.ClearWrites();
+  const auto change = [&] {
+    world_.EditWorkload("a", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
+    return world_.Reconcile();
+  };
+  for (int i = 1; i <= 5; ++i) {
+    change();
+    EXPECT_EQ(Puts(), i);
+  }
+  EXPECT_THAT(world_.events.TakeReasons(), Contains("RepairsSlowedDown").Times(1));
+  world_.clock.Advance(std::chrono::milliseconds(300));
+  auto result = change();
+  EXPECT_EQ(Puts(), 5);
+  world_.clock.Advance(std::chrono::milliseconds(300));
+  result = world_.Reconcile();  // The status is written by now.
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kAfter);
+  EXPECT_LE(result->after, std::chrono::milliseconds(400));
+  world_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_TRUE(world_.Reconcile());
+  EXPECT_EQ(Puts(), 6);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+  // What the spec asks for does not wait.
+  change();
+  world_.SetImage("app:2");
+  EXPECT_TRUE(world_.Reconcile());
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+  EXPECT_THAT(world_.events.TakeReasons(), Not(Contains("RepairsSlowedDown")));
+}
+
+TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsNamedInAnEvent) {
+  Deployed();
+  world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+    if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+  });
+  world_.SetImage("app:2");
+  world_.Converge();
+  const auto events = world_.events.Take();
+  int named = 0;
+  for (const RecordedEvent& event : events) {
+    if (event.reason != "ValueNotKept") continue;
+    ++named;
+    EXPECT_THAT(event.note, ::testing::HasSubstr("/spec/template/spec/containers/0/image"));
+  }
+  EXPECT_EQ(named, 1);
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,40 @@
+#include "operator/yurtappdaemon/repair_pace.h"
+
+#include <gtest/gtest.h>
+
+namespace yad::testing {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+TEST(RepairPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
+  RepairPace pace;
+  SteadyTime now;
+  for (int i = 1; i <= 5; ++i) {
+    EXPECT_EQ(pace.Wait("a", now), Duration::zero()) << i;
+    EXPECT_EQ(pace.Repaired("a", now), i == 5) << i;
+    now += seconds(i < 5 ? 1 : 0);
+  }
+  EXPECT_EQ(pace.Wait("b", now), Duration::zero());
+  for (const int expected : {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300}) {
+    ASSERT_EQ(pace.Wait("a", now), seconds(expected));
+    now += seconds(expected);
+    ASSERT_EQ(pace.Wait("a", now), Duration::zero());
+    EXPECT_FALSE(pace.Repaired("a", now));
+  }
+}
+
+TEST(RepairPaceTest, AMinuteOfPeaceBeyondTheDelayIsTheEndOfIt) {
+  RepairPace pace;
+  SteadyTime now;
+  for (int i = 0; i < 7; ++i) pace.Repaired("a", now);  // The next one waits for 4 s.
+  now += seconds(63);
+  pace.Repaired("a", now);
+  EXPECT_EQ(pace.Wait("a", now), seconds(8)) << "the row goes on";
+  now += seconds(8) + minutes(1);
+  for (int i = 1; i <= 5; ++i) EXPECT_EQ(pace.Repaired("a", now), i == 5);
+}
+
+}  // namespace
+}  // namespace yad::testing
