@@ -1,0 +1,42 @@
+// A mutating admission webhook, as other people's programs are one.
+#ifndef TESTS_SUPPORT_MUTATING_WEBHOOK_H_
+#define TESTS_SUPPORT_MUTATING_WEBHOOK_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/kube.h"
+#include "tests/support/test_pki.h"
+#include "tests/support/tls_test_server.h"
+
+namespace yad::testing {
+
+// Served by this process over TLS, and asked about every create and update of a type in one namespace, whoever writes.
+class MutatingWebhook {
+ public:
+  // Changes `object`, which is about to be stored. Called on threads of its own.
+  using Mutate = std::function<void(Json& object)>;
+
+  // Returns once the apiserver asks it. `kube` must outlive this.
+  MutatingWebhook(const Kube& kube, const ResourceType& type, Mutate mutate);
+  ~MutatingWebhook();  // takes the configuration away
+  MutatingWebhook(const MutatingWebhook&) = delete;
+  MutatingWebhook& operator=(const MutatingWebhook&) = delete;
+
+ private:
+  void Answer(TestConnection& connection, const TestRequest& request);
+
+  const Kube& kube_;
+  const std::string name_;
+  const Mutate mutate_;
+  const TestCa ca_;
+  std::atomic<int> asked_ = 0;
+  std::unique_ptr<TestServer> server_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_MUTATING_WEBHOOK_H_
