@@ -35,7 +35,7 @@ Fault WriteGate::operator()(const ProxiedRequest& request) {
   Fault fault;
   if (!IsCounted(request)) return fault;
   std::unique_lock lock(mutex_);
-  free_.wait(lock, [this] { return !busy_ || killed_; });
+  free_.wait(lock, [this] { return (!busy_ && !held_) || killed_; });
   if (killed_) {
     fault.drop = true;
     return fault;
@@ -59,8 +59,15 @@ bool WriteGate::Answered(const std::string& line, int status) {
   return false;
 }
 
+void WriteGate::Hold() {
+  std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
 void WriteGate::Arm(pid_t victim, int at) {
   std::lock_guard lock(mutex_);
+  held_ = false;
+  free_.notify_all();
   armed_ = true;
   victim_ = victim;
   at_ = at;

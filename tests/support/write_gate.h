@@ -20,6 +20,8 @@ class WriteGate {
   // For FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
+  // Nothing more is let through until Arm: so that who is to be killed can be started first.
+  void Hold();
   // Counts from here on. Right after write number `at` has taken effect, and before its answer is passed on, the
   // process gets SIGKILL; once it is dead, its connection is closed, and nothing that it has sent besides is forwarded.
   // 0: never.
@@ -39,6 +41,7 @@ class WriteGate {
   mutable std::mutex mutex_;
   std::condition_variable free_;
   bool busy_ = false;  // a write is under way
+  bool held_ = false;
   bool armed_ = false;
   bool killed_ = false;
   pid_t victim_ = -1;

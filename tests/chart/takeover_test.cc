@@ -1,0 +1,143 @@
+// A cluster that OpenYurt 1.6 has left, and the chart as people install it there: nothing that runs is touched, under
+// OpenYurt's own CRD as well as after it was brought up to date.
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "tests/chart/fixture.h"
+#include "tests/support/eventually.h"
+#include "tests/support/openyurt_state.h"
+#include "tests/support/operator_process.h"
+#include "tests/support/yaml.h"
+
+namespace yad::testing {
+namespace {
+
+class TakeoverTest : public ChartTest {
+ protected:
+  static Json CrdFile(const std::string& name) {
+    return ParseYaml(ReadFile(std::string(YAD_SOURCE_DIR) + "/crds/" + name)).at(0);
+  }
+  // Ours without what OpenYurt's does not have.
+  static Json OpenYurtsDaemonCrd() {
+    Json crd = CrdFile("apps.openyurt.io_yurtappdaemons.yaml");
+    Json& version = crd["spec"]["versions"][0];
+    version.erase("additionalPrinterColumns");
+    Json& schema = version["schema"]["openAPIV3Schema"];
+    schema.erase("x-kubernetes-validations");
+    Json& spec = schema["properties"]["spec"];
+    spec.erase("x-kubernetes-validations");
+    for (const char* ours : {"nodePools", "paused", "updateStrategy", "overrides"}) spec["properties"].erase(ours);
+    spec["properties"]["revisionHistoryLimit"].erase("default");
+    spec["properties"]["selector"].erase("x-kubernetes-validations");
+    spec["properties"]["workloadTemplate"].erase("x-kubernetes-validations");
+    Json& status = schema["properties"]["status"]["properties"];
+    for (const char* ours : {"updateRevision", "desiredPools", "updatedPools", "readyPools", "failedPools",
+                             "offlinePools", "replicas", "readyReplicas", "images", "pools", "poolsTruncated"}) {
+      status.erase(ours);
+    }
+    status["conditions"]["items"]["properties"].erase("observedGeneration");
+    return crd;
+  }
+
+  std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart) {
+    OperatorOptions options;
+    options.binary = YAD_OPERATOR_BINARY;
+    options.exactly = chart.args();
+    options.kubeconfig = chart.kubeconfig();
+    options.health_port = chart.health_port();
+    options.metrics_port = chart.metrics_port();
+    options.log_file = plane().dir() + "/" + chart.name() + ".log";
+    auto process = std::make_unique<OperatorProcess>(options);
+    process->WaitUntilReady();
+    return process;
+  }
+
+  Kube work() const { return kube("left"); }
+  // All that must stay: uid, generation and spec of each workload, and the pods.
+  Json State() const {
+    Json state = Json::object();
+    for (const Json& workload : work().List(kDeploymentType)) {
+      state[NameOf(workload)] = {UidOf(workload), At(workload, "/metadata/generation"), At(workload, "/spec")};
+    }
+    for (const Json& pod : work().List(kPodType)) state["pods"].push_back(UidOf(pod));
+    return state;
+  }
+  std::string ReadyStatus() const {
+    for (const Json& condition : At(work().Get(kYurtAppDaemonType, "web"), "/status/conditions")) {
+      if (StringAt(condition, {"type"}) == "Ready") return StringAt(condition, {"status"});
+    }
+    return "";
+  }
+};
+
+TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
+  for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
+    kube().Create(kCrdType, crd);
+  }
+  plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+  MakeNamespace("left");
+  const Json taint = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
+  std::vector<Json> pools;
+  for (const char* name : {"beijing", "hangzhou"}) {
+    kube().Create(kNodePoolType, {{"metadata", {{"name", name}, {"labels", {{"type", "shop"}}}}},
+                                  {"spec", {{"type", "Edge"}, {"taints", Json::array({taint})}}}});
+    pools.push_back(kube().Get(kNodePoolType, name));
+    const Json resources = {{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
+    kube().Create(kNodeType, {{"metadata", {{"name", std::string(name) + "-1"}, {"labels", {{kNodePoolLabel, name}}}}},
+                              {"spec", {{"taints", Json::array({taint})}}},
+                              {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  }
+  MakeOpenYurtState(work(), OpenYurtDaemon("web", {{"matchLabels", {{"type", "shop"}}}}, 1), pools);
+  for (const Json& pool : pools) {
+    Eventually("the pod of " + NameOf(pool) + " is Ready", [&] {
+      return At(work().Get(kDeploymentType, OpenYurtName("web", NameOf(pool))), "/status/availableReplicas") == 1;
+    });
+  }
+  const Json before = State();
+
+  const ChartInstall chart(helm(), plane(), {"taken", "taken"});
+  auto process = Run(chart);
+  Eventually("it is Ready under OpenYurt's CRD", [&] { return ReadyStatus() == "True"; });
+  EXPECT_EQ(At(work().Get(kYurtAppDaemonType, "web"), "/status/updateRevision"), Json())
+      << "this CRD is not the old one";
+  EXPECT_EQ(State(), before);
+
+  EXPECT_EQ(process->Stop(), 0);
+  process = Run(chart);
+  EXPECT_EQ(State(), before);
+
+  // As docs/install.md says.
+  plane().Kubectl({"apply", "--server-side", "--force-conflicts", "-f",
+                   std::string(YAD_SOURCE_DIR) + "/crds/apps.openyurt.io_yurtappdaemons.yaml"});
+  EXPECT_EQ(process->Stop(), 0);
+  process = Run(chart);
+  Eventually("status is whole", [&] {
+    const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
+    return At(status, "/updateRevision") == OpenYurtRevisions("web").back() &&
+           At(status, "/currentRevision") == OpenYurtRevisions("web").back() && At(status, "/readyPools") == 2;
+  });
+  EXPECT_EQ(State(), before);
+
+  // The oldest template again is the oldest revision again.
+  const std::string oldest = OpenYurtRevisions("web").front();
+  work().Edit(kYurtAppDaemonType, "web", [](Json& daemon) {
+    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
+        "example.org/app:0";
+  });
+  Eventually("it is rolled out", [&] {
+    const Json daemon = work().Get(kYurtAppDaemonType, "web");
+    return At(daemon, "/status/currentRevision") == oldest;
+  });
+  EXPECT_EQ(At(work().Get(kControllerRevisionType, oldest), "/revision"), 3);
+  EXPECT_EQ(work().List(kControllerRevisionType).size(), 2U);
+  for (const Json& workload : work().List(kDeploymentType)) {
+    EXPECT_EQ(UidOf(workload), before[NameOf(workload)][0]);
+  }
+
+  EXPECT_EQ(process->Stop(), 0);
+  for (const char* name : {"beijing", "hangzhou"}) kube().Delete(kNodeType, std::string(name) + "-1");
+  kube().Delete(kNamespaceType, "left");
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,298 @@
+// Taking over from OpenYurt, and leaving again. Deployments only: it never made StatefulSets.
+#include <cstdlib>
+#include <iostream>
+#include <set>
+
+#include "operator/client/config.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/fault_proxy.h"
+#include "tests/support/openyurt_state.h"
+#include "tests/support/write_gate.h"
+
+namespace yad::testing {
+namespace {
+
+class TakeoverTest : public ClusterTest {
+ protected:
+  // Two pools with taints, one without; a node in each.
+  void AddThreePools() {
+    const Json region = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
+    const Json site = {{"key", "site"}, {"effect", "NoExecute"}};
+    pool_objects_.clear();
+    for (const auto& [suffix, taints] : std::map<std::string, Json>{
+             {"a", Json::array({region})}, {"b", Json::array({region, site})}, {"c", Json::array()}}) {
+      const std::string name = AddPool(suffix, {{"taints", taints}});
+      AddNode(name, taints);
+      pool_objects_.push_back(kube().Get(kNodePoolType, name));
+    }
+  }
+  const std::vector<Json>& pool_objects() const { return pool_objects_; }
+  std::vector<std::string> PoolNames() const {
+    std::vector<std::string> names;
+    for (const Json& pool : pool_objects_) names.push_back(NameOf(pool));
+    return names;
+  }
+  Json OpenYurts(const std::string& name, int replicas = 1) const {
+    return OpenYurtDaemon(name, At(Daemon(name), "/spec/nodepoolSelector"), replicas);
+  }
+  void WaitForPods(const std::string& daemon) {
+    for (const std::string& pool : PoolNames()) {
+      Eventually("the pod of " + pool + " is Ready",
+                 [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
+    }
+  }
+  // By pool; both as they must stay.
+  std::map<std::string, Json> Remember(const std::string& daemon) {
+    auto workloads = ByPool(daemon);
+    EXPECT_EQ(workloads.size(), pool_objects_.size());
+    return workloads;
+  }
+  std::set<std::string> Pods() {
+    std::set<std::string> uids;
+    for (const Json& pod : kube().List(kPodType)) uids.insert(UidOf(pod));
+    return uids;
+  }
+  void ExpectUntouched(const std::string& daemon, const std::map<std::string, Json>& before) {
+    WaitForPools(daemon, PoolNames());
+    for (const auto& [pool, workload] : ByPool(daemon)) {
+      EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
+      EXPECT_EQ(UidOf(workload), UidOf(before.at(pool))) << pool;
+      EXPECT_EQ(At(workload, "/metadata/generation"), At(before.at(pool), "/metadata/generation")) << pool;
+      EXPECT_EQ(At(workload, "/spec"), At(before.at(pool), "/spec")) << pool;
+    }
+  }
+  // Number → image of all that is a revision of the daemon.
+  std::map<std::int64_t, std::string> History(const std::string& daemon) {
+    std::map<std::int64_t, std::string> history;
+    for (const Json& revision : Revisions(daemon)) {
+      const Json image =
+          At(revision, "/data/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image");
+      history[IntAt(revision, {"revision"})] = image.get<std::string>();
+    }
+    return history;
+  }
+  void Orphan(const std::string& daemon) {
+    Kubectl({"delete", "yad", daemon, "--cascade=orphan"});
+    Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, daemon).has_value(); });
+  }
+
+ private:
+  std::vector<Json> pool_objects_;
+};
+
+TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
+  AddThreePools();
+  OpenYurtOptions three;
+  three.images = {"example.org/app:0", "example.org/app:5", "example.org/app:1"};
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), three);
+  WaitForPods("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  const std::size_t position = Now();
+  StartOperator();
+  const Json daemon = WaitUntilReady("web");
+  Barrier();
+  EXPECT_EQ(At(daemon, "/status/updateRevision"), OpenYurtRevisions("web", three).back());
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), OpenYurtRevisions("web", three).back());
+  ExpectUntouched("web", before);
+  EXPECT_EQ(Pods(), pods);
+  for (const AuditedRequest& write : WritesSince(position)) EXPECT_NE(write.resource, type().resource) << write.name;
+  EXPECT_EQ(kube().List(kControllerRevisionType, "app=web").size(), 3U);
+  EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
+                                {1, "example.org/app:0"}, {2, "example.org/app:5"}, {3, "example.org/app:1"}}));
+
+  // Undo: the old template is the old revision under a higher number.
+  const std::string oldest = OpenYurtRevisions("web", three).front();
+  const std::string uid = UidOf(kube().Get(kControllerRevisionType, oldest));
+  SetImage("web", "example.org/app:0");
+  Eventually("it is everywhere", [&] {
+    for (const auto& [pool, workload] : ByPool("web")) {
+      if (ImageOf(workload) != "example.org/app:0" || Label(workload, kRevisionLabel) != oldest) return false;
+    }
+    return true;
+  });
+  WaitForStatus("web", "the old revision is current",
+                [&](const Json& status) { return At(status, "/updateRevision") == oldest; });
+  EXPECT_EQ(UidOf(kube().Get(kControllerRevisionType, oldest)), uid);
+  EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
+                                {2, "example.org/app:5"}, {3, "example.org/app:1"}, {4, "example.org/app:0"}}));
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
+    // By our rules now, under the same name.
+    EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
+    EXPECT_EQ(At(workload, "/spec/template/spec/nodeSelector"),
+              (Json{{"lost", "by-openyurt"}, {kNodePoolLabel, pool}}));
+    EXPECT_TRUE(At(workload, "/spec/template/spec/affinity").is_object());
+    EXPECT_FALSE(At(workload, "/spec/template/metadata/labels").contains(kRevisionLabel));
+    EXPECT_FALSE(Annotation(workload, kRenderedFromAnnotation).empty());
+  }
+}
+
+TEST_F(TakeoverTest, AWorkloadThatWasEditedByHandIsRepairedByTheRulesThatMadeIt) {
+  AddThreePools();
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
+  const auto before = Remember("web");
+  const std::string edited = Pool("b");
+  kube().Edit(type(), OpenYurtName("web", edited), [](Json& workload) {
+    workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
+    workload["spec"]["replicas"] = 3;
+  });
+  StartOperator();
+  Eventually("it is repaired",
+             [&] { return At(WorkloadOf("web", edited), "/spec") == At(before.at(edited), "/spec"); });
+  WaitUntilReady("web");
+  for (const std::string& pool : {Pool("a"), Pool("c")}) {
+    EXPECT_EQ(At(WorkloadOf("web", pool), "/metadata/generation"), 1) << pool;
+  }
+  EXPECT_EQ(History("web").size(), 2U);
+}
+
+TEST_F(TakeoverTest, OfTwoWorkloadsThatOpenYurtMadeForOnePoolTheOneThatRunsStays) {
+  AddThreePools();
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
+  WaitForPods("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  for (const char* suffix : {"a", "b"}) AddOpenYurtDuplicate(kube(), "web", Pool(suffix));
+  StartOperator();
+  Eventually("one is left of each", [&] { return kube().List(type()).size() == 3; });
+  WaitUntilReady("web");
+  ExpectUntouched("web", before);
+  Eventually("the others' pods are gone", [&] { return Pods() == pods; });
+  Eventually("an event says so", [&] {
+    for (const Json& event : EventsAbout("web")) {
+      if (StringAt(event, {"reason"}) == "DuplicateRemoved") return true;
+    }
+    return false;
+  });
+}
+
+TEST_F(TakeoverTest, LeavingWithOrphansAndComingBackRestartsNoPodAndUndoStillReachesTheOldRevisions) {
+  AddThreePools();
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
+  WaitForPods("web");
+  StartOperator();
+  WaitUntilReady("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  const auto history = History("web");
+  std::set<std::string> revisions;
+  for (const Json& revision : Revisions("web")) revisions.insert(UidOf(revision));
+
+  Orphan("web");
+  EXPECT_EQ(kube().List(type()).size(), 3U);
+  for (const Json& workload : kube().List(type())) EXPECT_EQ(At(workload, "/metadata/ownerReferences"), Json());
+  CreateDaemon(OpenYurts("web"));
+  WaitUntilReady("web");
+  ExpectUntouched("web", before);
+  EXPECT_EQ(Pods(), pods);
+  EXPECT_EQ(History("web"), history);
+  for (const Json& revision : Revisions("web")) EXPECT_EQ(revisions.count(UidOf(revision)), 1U) << NameOf(revision);
+
+  SetImage("web", "example.org/app:0");
+  Eventually("it is everywhere", [&] {
+    for (const auto& [pool, workload] : ByPool("web")) {
+      if (ImageOf(workload) != "example.org/app:0") return false;
+    }
+    return true;
+  });
+  WaitUntilReady("web");
+  EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{{2, "example.org/app:1"}, {3, "example.org/app:0"}}));
+}
+
+// Killed after any write of a takeover, it goes on where it was: the workloads are not written, one of two stays, the
+// history is whole. As in crash_test.cc: YAD_ALL=1 for all writes, YAD_CRASH_AT=3 for the third.
+class TakeoverCrashTest : public TakeoverTest {
+ protected:
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = ClusterTest::DefaultOptions();
+    if (proxy_ == nullptr) {
+      const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
+      if (!config) throw TestFailure(config.error().ToString());
+      proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem,
+                                            [this](const ProxiedRequest& request) { return gate_(request); });
+      kubeconfig_ = plane().dir() + "/" + ns() + ".kubeconfig";
+      WriteFile(kubeconfig_, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
+    }
+    options.kubeconfig = kubeconfig_;
+    return options;
+  }
+
+  // A takeover that is killed after this write (0: never). Returns how many it had.
+  int Play(int at) {
+    const std::string daemon = "web-" + std::to_string(at);
+    MakeOpenYurtState(kube(), OpenYurts(daemon, 0), pool_objects());
+    for (const std::string& pool : PoolNames()) {
+      Eventually("the Deployment controller has seen it",
+                 [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/observedGeneration") == 1; });
+    }
+    const auto before = Remember(daemon);
+    AddOpenYurtDuplicate(kube(), daemon, Pool("b"));
+    kube().MergePatch(type(), OpenYurtName(daemon, Pool("c")), {{"metadata", {{"labels", {{"app", "edited"}}}}}});
+
+    gate_.Hold();
+    StartOperator();
+    gate_.Arm(op().pid(), at);
+    const auto why_not = [&]() -> std::string {
+      const Json object = GetDaemon(daemon);
+      if (ConditionStatus(object, "Ready") != "True") return "not Ready: " + At(object, "/status").dump();
+      if (At(object, "/status/currentRevision") != OpenYurtRevisions(daemon).back()) return "not current";
+      std::map<std::string, Json> workloads;
+      for (const Json& workload : Workloads(daemon)) {
+        if (!workloads.emplace(Annotation(workload, kRefNodePoolAnnotation), workload).second) return "two for a pool";
+      }
+      for (const auto& [pool, was] : before) {
+        if (!workloads.contains(pool)) return "none for pool " + pool;
+        if (UidOf(workloads[pool]) != UidOf(was) && pool != Pool("b")) return "another one for pool " + pool;
+        if (At(workloads[pool], "/metadata/generation") != 1) return "the one of pool " + pool + " was written";
+        if (Label(workloads[pool], "app") != daemon) return "its label is not repaired";
+      }
+      const std::map<std::int64_t, std::string> history = {{1, "example.org/app:0"}, {2, "example.org/app:1"}};
+      return History(daemon) == history ? "" : "the history is another";
+    };
+    Eventually("it was killed, or is done", [&] { return gate_.killed() ? std::string() : why_not(); });
+    const int count = gate_.Disarm();
+    if (gate_.killed()) {
+      KillOperator();
+      gate_.Reopen();
+      StartOperator();
+    }
+    Eventually("the cluster is as wanted", why_not);
+    const std::size_t writes = WritesSince(0).size();
+    Barrier();
+    for (const AuditedRequest& write : WritesSince(0)) {
+      if (write.verb == "delete" && write.resource == type().resource) {
+        EXPECT_TRUE(write.name.starts_with("web-") && write.name.find(Pool("b")) != std::string::npos) << write.name;
+      }
+    }
+    EXPECT_LE(WritesSince(0).size() - writes, 2U) << "more than a barrier's";
+    KillOperator();
+    Orphan(daemon);  // Left as it is, without an owner: the next one must not care.
+    return count;
+  }
+
+  WriteGate gate_;
+
+ private:
+  std::unique_ptr<FaultProxy> proxy_;
+  std::string kubeconfig_;
+};
+
+TEST_F(TakeoverCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+  AddThreePools();
+  if (const char* at = std::getenv("YAD_CRASH_AT")) {
+    Play(std::atoi(at));
+    return;
+  }
+  const int writes = Play(0);
+  EXPECT_GE(writes, 5) << "two revisions labelled, a label repaired, a duplicate removed, a status";
+  for (int at = 1; at <= writes; ++at) {
+    if (std::getenv("YAD_ALL") == nullptr && at % 3 != 1 && at != writes) continue;
+    SCOPED_TRACE("YAD_CRASH_AT=" + std::to_string(at));
+    Play(at);
+  }
+  std::cout << "[   points ] " << writes << " writes\n";
+}
+
+}  // namespace
+}  // namespace yad::testing
