@@ -1,0 +1,41 @@
+// All objects of a type in one namespace as they are now, without asking for each of them.
+#ifndef TESTS_CLUSTER_LIVE_VIEW_H_
+#define TESTS_CLUSTER_LIVE_VIEW_H_
+
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "operator/client/client.h"
+
+namespace yad::testing {
+
+// Follows a watch for as long as it lives. What it shows may be a moment old. Thread-safe.
+class LiveView {
+ public:
+  LiveView(Client& client, const ResourceType& type, std::string ns);
+
+  std::optional<Json> Find(const std::string& name) const;
+  // Those whose controller has this uid.
+  std::vector<Json> ControlledBy(const std::string& uid) const;
+
+ private:
+  void Run(const std::stop_token& stop);
+  std::string List();  // The resourceVersion to watch from.
+
+  Client& client_;
+  const ResourceType type_;
+  const std::string ns_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Json> objects_;  // by name
+  std::jthread thread_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_LIVE_VIEW_H_

@@ -1,0 +1,66 @@
+// From an OpenAPI schema to the values that a test sets each of its properties to.
+#ifndef TESTS_CLUSTER_PROPERTY_SPACE_H_
+#define TESTS_CLUSTER_PROPERTY_SPACE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+
+namespace yad::testing {
+
+enum class Sense {
+  kGood,   // has to be acted upon
+  kWrong,  // has to be refused, or told of
+  kOpen,   // either, as long as the cluster is what was asked for
+};
+
+struct PropertyValue {
+  Json value;
+  Sense sense = Sense::kOpen;
+};
+
+struct Property {
+  std::string path;  // "spec.overrides[].images[].name"; a list's element is its first one
+  std::vector<PropertyValue> values;
+};
+
+// What a schema can't say, from property_values.yaml, which explains its fields. Keys are ends of paths; the longest
+// that fits counts.
+class ValueTable {
+ public:
+  explicit ValueTable(Json tables) : tables_(std::move(tables)) {}
+  // nullptr: nothing is said.
+  const Json* Find(const std::string& table, const std::string& path) const;
+
+ private:
+  Json tables_;
+};
+
+// A schema whose $refs point into `components`. Thread-safe.
+class PropertySpace {
+ public:
+  PropertySpace(Json components, ValueTable table) : components_(std::move(components)), table_(std::move(table)) {}
+
+  // All properties below `path`, which has this schema, through at most `depth` objects.
+  std::vector<Property> Walk(const Json& schema, const std::string& path, int depth) const;
+
+  // Puts `value` at the path (below "spec") into a spec: what is missing on the way is made with what it must have.
+  void Place(const Json& schema, const std::string& path, const Json& value, Json& spec) const;
+
+ private:
+  Json Resolve(const Json& schema) const;
+  Json Example(const Json& schema, const std::string& path, int which) const;
+  std::vector<PropertyValue> ValuesOf(const Json& schema, const std::string& path) const;
+  void Walk(const Json& schema, const std::string& path, int depth, std::vector<Property>& properties) const;
+  void PlaceBelow(const Json& schema, const std::string& path, const std::string& rest, const Json& value,
+                  Json& node) const;
+
+  const Json components_;
+  const ValueTable table_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_PROPERTY_SPACE_H_
