@@ -26,7 +26,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image fuzz demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image test-long fuzz demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -62,6 +62,11 @@ test-chart: build assets ## the Helm chart: what it renders, and installing it o
 test-image: build ## the image, built on a Debian made here, and looked into; skipped where that can't be done
 	hack/packages.sh image || true
 	tests/image/image_test.sh
+
+test-long: build assets ## all of what `make test` takes a part of: some hours
+	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
+	YAD_ALL=1 build/release/bin/cluster_test
+	$(MAKE) fuzz FUZZ_SECONDS=600
 
 fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
 	hack/packages.sh fuzz

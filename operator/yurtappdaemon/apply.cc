@@ -175,7 +175,7 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, std::vector<Remov
   return {};
 }
 
-Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, std::stop_token stop) const {
+Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
   ListOptions options;
   options.ns = daemon.meta.key.ns;
   options.limit = kPageSize;
@@ -189,9 +189,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, std::stop_token
     if (!page) return Fail(page.error());
     for (Json& item : page->items) {
       const ObjectMeta meta = ParseMeta(item);
-      if (meta.controller() != nullptr || meta.deleting()) continue;
-      const auto known = store_.Get(meta.key);
-      if (known && (*known)->meta().uid == meta.uid && (*known)->meta().controller() == nullptr) continue;
+      if (meta.controller() != nullptr || meta.deleting() || plan.orphans.contains(meta.uid)) continue;
       unseen = true;
       store_.Observe(std::make_shared<StoredObject>(std::move(item), projector_));
     }
@@ -253,7 +251,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   const bool is_new = !daemon.status.is_object() || daemon.status.empty();
   const bool creates =
       std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kCreate; });
-  if (confirmed && is_new && creates) confirmed = ConfirmOrphans(daemon, stop);
+  if (confirmed && is_new && creates) confirmed = ConfirmOrphans(daemon, plan, stop);
   if (!confirmed) {
     applied.refused = confirmed.error();
     return applied;

@@ -63,9 +63,9 @@ class PlanExecutor {
   // So that a crash in the middle of what a token allows leaves the rest allowed: an Error means that none of it may go
   // yet. `removals` then have the workloads as they are with the mark.
   Status MarkRemovals(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
-  // Before the first workloads of a daemon: Ok where the store knows all that nobody controls and that looks like what
-  // an earlier daemon of this name left. Else it does now.
-  Status ConfirmOrphans(const YurtAppDaemon& daemon, std::stop_token stop) const;
+  // Before the first workloads of a daemon: Ok where the plan was made with all that nobody controls and that looks
+  // like what an earlier daemon of this name left. Else the store knows it now, and the next plan will.
+  Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
   Status ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const;
 

@@ -279,7 +279,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     if (slot == nullptr || Better(workload, *slot)) slot = &workload;
   }
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans;
-  for (const WorkloadRef& orphan : snapshot.orphans) orphans.emplace(orphan.pool, &orphan);
+  for (const WorkloadRef& orphan : snapshot.orphans) {
+    orphans.emplace(orphan.pool, &orphan);
+    plan.orphans.insert(orphan.object->meta().uid);
+  }
   std::unordered_set<std::string_view> selected;
   selected.reserve(snapshot.pools.size());
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -72,6 +73,7 @@ struct Plan {
   std::vector<Removal> removals;     // workloads of pools that are selected no longer, and duplicates
   std::vector<WorkloadRef> leaving;  // workloads of such pools that are being deleted already
   HeldRemovals held;                 // GuardRemovals moves them here
+  std::set<std::string> orphans;     // uids of all workloads without a controller that the plan was made with
 };
 
 // Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed.

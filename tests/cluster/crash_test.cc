@@ -141,7 +141,7 @@ Outcome Do(const CellRun& run) {
 }
 
 std::vector<int> PointsOf(int writes) {
-  const bool all = std::getenv("YAD_ALL") != nullptr;
+  const bool all = RunsEverything();
   std::vector<int> points;
   for (int k = 1; k <= writes; ++k) {
     if (all || k % 3 == 1 || k == writes) points.push_back(k);

@@ -157,7 +157,9 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
     Barrier();
   }
   std::vector<AuditedRequest> writes = WritesSince(before);
-  std::erase_if(writes, [&](const AuditedRequest& write) { return write.resource != type().resource; });
+  std::erase_if(writes, [&](const AuditedRequest& write) {
+    return write.resource != type().resource || write.code == 409;  // It met the test's own writes.
+  });
   EXPECT_LE(writes.size(), 3U) << ToString(writes);
 }
 

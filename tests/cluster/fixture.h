@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +31,9 @@ ControlPlane* SharedControlPlane();
 // webhooks ask for namespaces labelled kReviewedLabel: "yes" only. nullptr where there is no control plane.
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
+
+// YAD_ALL is set (`make test-long`): all of what `make test` takes a part of.
+inline bool RunsEverything() { return std::getenv("YAD_ALL") != nullptr; }
 
 class ClusterTest : public ::testing::Test {
  protected:

@@ -150,7 +150,7 @@ class KilledWhileRemovingTest : public MaxRemovalsTest {
 
 // The writes are three marks and three deletions. `make test` takes the first deletion; YAD_ALL=1 all.
 TEST_F(KilledWhileRemovingTest, WhatWasAllowedIsFinishedByTheNextProcess) {
-  const bool all = std::getenv("YAD_ALL") != nullptr;
+  const bool all = RunsEverything();
   for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {
     SCOPED_TRACE("killed after write " + std::to_string(at));
     const std::string name = "web";

@@ -33,7 +33,7 @@ class OwnershipTest : public BothKinds {
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
   // What takes long, and is the same code for both kinds.
-  bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && std::getenv("YAD_ALL") == nullptr; }
+  bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
     for (const Json& event : EventsAbout("web")) {

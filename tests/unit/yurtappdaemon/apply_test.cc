@@ -321,6 +321,21 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasGivenToSomebodyElseIsNotRemoved) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
+TEST_F(PlanExecutorTest, WhatWasOrphanedAfterThePlanWasMadeIsLeftForTheNextPlan) {
+  Deployed({"a"});
+  Json left = world_.Workload("a");
+  left["metadata"]["name"] = "web-a-zzzzz";
+  left["metadata"]["ownerReferences"][0]["uid"] = "earlier";
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  world_.cluster.Create(kDeploymentType, left);
+  const Snapshot snapshot = Take();
+  world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  world_.Sync();  // The store knows it now; the plan does not.
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_THAT(Apply().adopted, ElementsAre("a"));
+}
+
 TEST_F(PlanExecutorTest, NothingIsWrittenForAnOlderSpec) {
   Deployed({"a", "b"});
   world_.AddPool("c");
