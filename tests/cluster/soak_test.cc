@@ -1,0 +1,235 @@
+// Ten minutes of churn: what the operator holds in memory, threads and descriptors stays as it was.
+//
+//   YAD_ALL=1             600 seconds
+//   YAD_SOAK_SECONDS=n    n seconds
+// Skipped without either.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+#include "operator/client/config.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/fault_proxy.h"
+#include "tests/support/webhook_setup.h"
+
+namespace yad::testing {
+namespace {
+
+constexpr std::size_t kMaxDaemons = 6;
+constexpr std::size_t kMaxPools = 15;
+constexpr std::chrono::seconds kSamplePeriod{1};
+// What may be added between the middle and the last third: the allocator's noise, far below one leaked object an
+// operation.
+constexpr double kMemoryNoise = 0.05;
+constexpr double kMemoryNoiseKib = 1024;
+// Connections come and go with the load; one that leaked with each watch would be hundreds.
+constexpr double kHandleNoise = 30;
+
+std::chrono::seconds SoakTime() {
+  if (const char* seconds = std::getenv("YAD_SOAK_SECONDS"); seconds != nullptr) {
+    return std::chrono::seconds(std::atoi(seconds));
+  }
+  return std::chrono::seconds(std::getenv("YAD_ALL") != nullptr ? 600 : 0);
+}
+
+// KiB that only this process holds, and that it has written to.
+double PrivateDirty(pid_t pid) {
+  std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Private_Dirty:")) return std::strtod(line.c_str() + line.find(':') + 1, nullptr);
+  }
+  throw TestFailure("no smaps_rollup of the operator");
+}
+
+double Entries(pid_t pid, const char* folder) {
+  const std::filesystem::directory_iterator entries("/proc/" + std::to_string(pid) + "/" + folder);
+  return static_cast<double>(std::distance(begin(entries), end(entries)));
+}
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// One number over time.
+class Series {
+ public:
+  explicit Series(std::string name) : name_(std::move(name)) {}
+  void Add(double value) { values_.push_back(value); }
+
+  // Whether the last third lies no higher than the middle one.
+  void ExpectFlat(double noise, double relative_noise = 0) const {
+    const std::size_t third = values_.size() / 3;
+    ASSERT_GT(third, 5U) << "too short a soak";
+    std::vector<double> medians;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto from = values_.begin() + static_cast<std::ptrdiff_t>(i * third);
+      medians.push_back(Median({from, from + static_cast<std::ptrdiff_t>(third)}));
+    }
+    std::cout << "soak: " << name_ << ": " << values_.front() << " at first; medians of the thirds " << medians[0]
+              << ", " << medians[1] << ", " << medians[2] << "; at most "
+              << *std::max_element(values_.begin(), values_.end()) << std::endl;
+    EXPECT_LE(medians[2], medians[1] + std::max(noise, medians[1] * relative_noise)) << name_ << " grows";
+  }
+
+ private:
+  const std::string name_;
+  std::vector<double> values_;
+};
+
+class SoakTest : public ClusterTest {
+ protected:
+  WorkloadKind kind() const override { return kind_; }
+
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = ClusterTest::DefaultOptions();
+    const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
+    if (!config) throw TestFailure(config.error().message);
+    proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem,
+                                          [this](const ProxiedRequest& request) { return OnRequest(request); });
+    const std::string through = plane().dir() + "/" + ns() + ".kubeconfig";
+    WriteFile(through, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
+    options.kubeconfig = through;
+    return options;
+  }
+
+  // Watches are cut off, and one in four has expired: list and watch begin anew all the time.
+  static Fault OnRequest(const ProxiedRequest& request) {
+    Fault fault;
+    if (!request.IsWatch()) return fault;
+    static std::atomic<unsigned> watches{0};
+    const unsigned number = ++watches;
+    if (number % 4 == 3) {
+      fault.instead = ProxyReply{410, R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired",)"
+                                      R"("message":"too old resource version","code":410})"};
+    } else {
+      fault.cut_after = 100'000 + number * 7919 % 100'000;
+    }
+    return fault;
+  }
+
+  // One random change. Names never come back: what is kept of one that is gone would add up.
+  void Churn() {
+    const std::size_t pick = Below(20);
+    if (daemons_.empty() || (pick == 0 && daemons_.size() < kMaxDaemons)) {
+      kind_ = Below(3) == 0 ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+      daemons_.push_back({"d" + std::to_string(++number_), kind_});
+      CreateDaemon(Daemon(daemons_.back().name));
+    } else if (pick == 0) {
+      kube().Delete(kYurtAppDaemonType, daemons_.front().name);
+      daemons_.pop_front();
+    } else if (pick == 1 && pools_.size() < kMaxPools) {
+      pools_.push_back(AddPool("p" + std::to_string(++number_)));
+    } else if (pick == 1) {
+      DeletePool(pools_.front());
+      pools_.pop_front();
+    } else if (pick < 8) {
+      Heartbeat();
+    } else if (pick < 12) {
+      const OneDaemon& daemon = AnyDaemon();
+      SetImage(daemon.name, "example.org/app:" + std::to_string(++number_));
+    } else if (pick == 12) {
+      PatchSpec(AnyDaemon().name, {{"paused", Below(2) == 0}});
+    } else if (pick == 13 && !pools_.empty()) {
+      const Json taint = {{"key", "k" + std::to_string(++number_)}, {"effect", "NoSchedule"}};
+      kube().MergePatch(kNodePoolType, AnyPool(), {{"spec", {{"taints", Json::array({taint})}}}});
+    } else if (pick == 14) {
+      // The webhook refuses it.
+      Json bad = Daemon("bad-" + std::to_string(++number_));
+      bad["metadata"]["namespace"] = ns();
+      bad["spec"].erase("nodepoolSelector");
+      EXPECT_FALSE(kube().client().Create(kYurtAppDaemonType, bad));
+    } else {
+      Meddle(pick == 15);
+    }
+    ++changes_;
+  }
+
+  void Heartbeat() {
+    const std::string node = "n" + std::to_string(++number_);
+    for (const std::string& pool : pools_) {
+      kube().MergePatch(kNodePoolType, pool, {{"status", {{"readyNodeNum", 1 + Below(3)}, {"nodes", {node}}}}},
+                        "status");
+    }
+  }
+
+  // A workload is edited or deleted by hand, if there is one.
+  void Meddle(bool remove) {
+    AnyDaemon();
+    const std::vector<Json> workloads = kube().List(type());
+    if (workloads.empty()) return;
+    const std::string name = NameOf(workloads[Below(workloads.size())]);
+    // It may go at the same time.
+    if (remove) {
+      (void)kube().client().Delete(type(), {ns(), name});
+    } else {
+      (void)kube().client().Patch(type(), {ns(), name}, PatchType::kMerge,
+                                  {{"spec", {{"minReadySeconds", 1 + Below(5)}}}});
+    }
+  }
+
+  struct OneDaemon {
+    std::string name;
+    WorkloadKind kind;
+  };
+  // Its kind is that of the next calls.
+  const OneDaemon& AnyDaemon() {
+    const OneDaemon& daemon = daemons_[Below(daemons_.size())];
+    kind_ = daemon.kind;
+    return daemon;
+  }
+  const std::string& AnyPool() { return pools_[Below(pools_.size())]; }
+  std::size_t Below(std::size_t count) { return random_() % count; }
+
+  std::unique_ptr<FaultProxy> proxy_;
+  WorkloadKind kind_ = WorkloadKind::kDeployment;
+  std::minstd_rand random_{1};
+  std::deque<OneDaemon> daemons_;
+  std::deque<std::string> pools_;
+  int number_ = 0;
+  int changes_ = 0;
+};
+
+TEST_F(SoakTest, MemoryThreadsAndDescriptorsAreFlatUnderChurn) {
+  const std::chrono::seconds soak = SoakTime();
+  if (soak.count() == 0) GTEST_SKIP() << "only with YAD_ALL=1 or YAD_SOAK_SECONDS";
+  WebhookSetup webhooks(kube(), plane().dir());
+  StartOperator(webhooks.flags());
+  webhooks.Install();
+
+  Series memory("private dirty memory in KiB");
+  Series descriptors("descriptors");
+  Series threads("threads");
+  const auto start = std::chrono::steady_clock::now();
+  for (auto sample = start; std::chrono::steady_clock::now() < start + soak;) {
+    Churn();
+    if (std::chrono::steady_clock::now() < sample) continue;
+    sample = std::chrono::steady_clock::now() + kSamplePeriod;
+    memory.Add(PrivateDirty(op().pid()));
+    descriptors.Add(Entries(op().pid(), "fd"));
+    threads.Add(Entries(op().pid(), "task"));
+  }
+  std::cout << "soak: " << changes_ << " changes in " << soak.count() << " s, "
+            << op().Metric("rest_client_requests_total") << " requests of the operator, "
+            << op().Metric("controller_runtime_reconcile_total") << " reconciles" << std::endl;
+  memory.ExpectFlat(kMemoryNoiseKib, kMemoryNoise);
+  descriptors.ExpectFlat(kHandleNoise);
+  threads.ExpectFlat(kHandleNoise);
+
+  const std::vector<std::string> pools(pools_.begin(), pools_.end());
+  for (const auto& [name, kind] : daemons_) {
+    kind_ = kind;
+    PatchSpec(name, {{"paused", false}});
+    WaitUntilReady(name);
+    WaitForPools(name, pools);
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing
