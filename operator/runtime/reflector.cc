@@ -20,13 +20,16 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // A type that is not there yet should be picked up soon after it appears.
 constexpr Duration kTypeMissingCap = seconds(10);
-// How long a server that refused a streaming list is not asked for one again.
+// How long a server that refused a streaming list, or could not bring one to its end, is not asked for one again.
 constexpr Duration kStreamingRefusedFor = std::chrono::hours(1);
 // How long lists that are older than what was seen are refused, before the process has to begin anew. A server that
 // only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
+// Streaming lists that break, one after the other, before lists are read in pages instead. A stream has to last for all
+// objects, a page only for its own: where connections are cut after some bytes or seconds, pages still get there.
+constexpr int kMaxBrokenStreams = 2;
 
 // Whether a watch from the same version may well succeed once the server is back, or lets us.
 bool MayResume(const Error& error) {
@@ -159,7 +162,10 @@ struct Reflector::Impl {
     const char* verb = watch ? "watch" : "list";
     std::vector<ObjectPtr> objects;
     Result<std::string> version = watch ? StreamedList(objects) : PagedList(objects, stop);
-    if (!version) return ListFailed(version.error(), verb, stop);
+    if (!version) {
+      if (watch && ++broken_streams >= kMaxBrokenStreams) RefuseStreaming("streams break before they have shown all");
+      return ListFailed(version.error(), verb, stop);
+    }
     if (version->empty()) {
       if (watch) {  // It ended, and the bookmark never came: the server knows nothing of streaming lists.
         watch.reset();
@@ -173,6 +179,7 @@ struct Reflector::Impl {
     older_lists_since.reset();
     last_version = *version;
     failed_resumes = 0;
+    broken_streams = 0;
     failed_lists = {};
     list_backoff.Reset();
     const std::vector<Store::Change> changes = store.Replace(std::move(objects), last_version);
@@ -432,6 +439,7 @@ struct Reflector::Impl {
   SteadyTime opened_at{};
   SteadyTime streaming_refused_until{};
   int failed_resumes = 0;  // since the last progress
+  int broken_streams = 0;  // streaming lists, since the last good list of any kind
   FailedLists failed_lists;
   std::optional<SteadyTime> older_lists_since;
   Status outcome;              // An Error ends it.

@@ -28,7 +28,7 @@ struct ReflectorOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;         // 0: no pages
-  bool streaming_list = true;  // try sendInitialEvents first; fall back to pages where the server refuses it
+  bool streaming_list = true;  // try sendInitialEvents first; pages where the server refuses it, or it keeps breaking
   // Of one watch; the next begins where it ended. With the client's margin it bounds the time in which a connection
   // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
   std::chrono::seconds watch_timeout{90};

@@ -330,6 +330,28 @@ TEST_F(ReflectorTest, AStreamingListThatBreaksBeforeItsBookmarkLeavesTheStoreAsI
   EXPECT_THAT(TakeChanges(), ElementsAre("a 1->-")) << "nothing of the broken stream may be left";
 }
 
+TEST_F(ReflectorTest, AStreamingListThatKeepsBreakingIsReadInPages) {
+  AnswerLists({ListOf({Object("a", "1")}, "10")});
+  Start();
+  const Error cut{Reason::kTransport, "connection reset", 0, {}, {}};
+  for (int i = 0; i < 2; ++i) {
+    std::shared_ptr<FakeStream> stream = transport_->TakeStream();
+    stream->PushEvent("ADDED", Object("a", "1"));
+    stream->Fail(cut);
+    PassBackoff();
+  }
+  std::shared_ptr<FakeStream> stream = transport_->TakeStream();
+  stream->WaitUntilDrained();
+  EXPECT_THAT(Requests(), ElementsAre("streaming list", "streaming list", "list limit=500", "watch 10"));
+  EXPECT_THAT(Names(), UnorderedElementsAre("a"));
+  clock_.Advance(std::chrono::hours(2));
+  transport_->ClearRequests();
+  stream->PushEvent("ERROR", GoneEvent());
+  PassBackoff();
+  transport_->TakeStream()->WaitUntilDrained();
+  EXPECT_THAT(Requests(), ElementsAre("streaming list")) << "it may well last now";
+}
+
 TEST_F(ReflectorTest, AStreamThatEndsWithoutTheBookmarkMeansThatTheServerKnowsNoStreamingLists) {
   AnswerLists({ListOf({Object("a", "1")}, "10")});
   Start();
