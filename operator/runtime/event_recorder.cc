@@ -9,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -27,6 +28,7 @@ constexpr int kMaxAttempts = 5;
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
+constexpr Duration kSweepPeriod = std::chrono::minutes(1);
 
 const ResourceType& EventResource() {
   static const ResourceType type{"events.k8s.io", "v1", "events", "Event", true};
@@ -64,7 +66,7 @@ bool NamespaceIsTerminating(const Error& error) {
 
 // One event object, and what is known of its repeats.
 struct Entry {
-  std::string key;
+  std::uint64_t key = 0;  // a digest of what makes two events the same
   ObjectReference regarding;
   EventType type;
   std::string reason, action, note;
@@ -80,6 +82,23 @@ struct Entry {
   int failures = 0;
 };
 using EntryPtr = std::shared_ptr<Entry>;
+
+// What makes two events the same.
+auto IdentityOf(const Entry& entry) {
+  const ObjectReference& regarding = entry.regarding;
+  return std::tie(regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name, regarding.uid,
+                  entry.reason, entry.action, entry.note, entry.type);
+}
+
+std::uint64_t DigestOf(const Entry& entry) {
+  std::uint64_t digest = Fnv1a64(entry.type == EventType::kWarning ? "W" : "N");
+  const ObjectReference& regarding = entry.regarding;
+  for (const std::string* part : {&regarding.api_version, &regarding.kind, &regarding.key.ns, &regarding.key.name,
+                                  &regarding.uid, &entry.reason, &entry.action, &entry.note}) {
+    digest = Fnv1a64(std::string_view(part->c_str(), part->size() + 1), digest);
+  }
+  return digest;
+}
 
 }  // namespace
 
@@ -98,12 +117,13 @@ struct EventRecorder::Impl {
   std::mutex mutex;
   std::condition_variable_any wake;
   // All under mutex.
-  std::unordered_map<std::string, EntryPtr> entries;  // by key: what a repeat may join
-  std::deque<EntryPtr> ready;                         // to be written now
-  std::multimap<SteadyTime, EntryPtr> later;          // to be written then
+  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key: what a repeat may join
+  std::deque<EntryPtr> ready;                           // to be written now
+  std::multimap<SteadyTime, EntryPtr> later;            // to be written then
   std::uint64_t last_stamp = 0;
   std::uint64_t dropped_unlogged = 0;
   SteadyTime next_drop_log = SteadyTime::min();
+  SteadyTime next_sweep = SteadyTime::min();
 
   void Queue(const EntryPtr& entry, SteadyTime when) {
     entry->queued = true;
@@ -134,6 +154,15 @@ struct EventRecorder::Impl {
     if (found != entries.end() && found->second == entry) entries.erase(found);
   }
 
+  // Lets go of what no repeat can join any more.
+  void Sweep(SteadyTime now) {
+    if (now < next_sweep) return;
+    next_sweep = now + kSweepPeriod;
+    std::erase_if(entries, [&](const auto& entry) {
+      return !entry.second->queued && now - entry.second->last_seen > options.series_window;
+    });
+  }
+
   void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
               const std::string& note) {
     auto made = std::make_shared<Entry>();
@@ -142,11 +171,7 @@ struct EventRecorder::Impl {
     made->reason = Clean(reason, kMaxField);
     made->action = Clean(action.empty() ? reason : action, kMaxField);
     made->note = Clean(note, kMaxNote);
-    for (const std::string& part : {regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name,
-                                    regarding.uid, made->reason, made->action, made->note}) {
-      made->key.append(part).push_back('\0');
-    }
-    made->key.push_back(type == EventType::kWarning ? 'W' : 'N');
+    made->key = DigestOf(*made);
     const SteadyTime now = clock.Now();
     made->first = made->last = clock.WallNow();
     made->last_seen = now;
@@ -154,8 +179,10 @@ struct EventRecorder::Impl {
     std::uint64_t to_log = 0;
     {
       std::lock_guard lock(mutex);
+      Sweep(now);
       const auto found = entries.find(made->key);
-      if (found != entries.end() && now - found->second->last_seen <= options.series_window) {
+      if (found != entries.end() && IdentityOf(*found->second) == IdentityOf(*made) &&
+          now - found->second->last_seen <= options.series_window) {
         const EntryPtr& entry = found->second;
         entry->last = made->last;
         entry->last_seen = now;
@@ -301,6 +328,11 @@ void EventRecorder::Record(const ObjectReference& regarding, EventType type, con
     impl_->dropped.Increment();
     log::Err("an event could not be recorded", {{"reason", reason}, {"what", exception.what()}});
   }
+}
+
+std::size_t EventRecorder::remembered() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->entries.size();
 }
 
 void EventRecorder::Run(std::stop_token stop) { impl_->Run(stop); }

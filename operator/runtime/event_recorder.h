@@ -50,6 +50,8 @@ class EventRecorder : public EventSink {
               const std::string& note) override;
   // Writes until `stop`, then tries for at most `2 s` to write what is queued.
   void Run(std::stop_token stop);
+  // Events that a repeat may join, and a few older ones. Thread-safe.
+  std::size_t remembered() const;
 
  private:
   struct Impl;

@@ -177,6 +177,21 @@ TEST_F(EventRecorderTest, RepeatAfterTheWindowIsANewEvent) {
   EXPECT_EQ(Events().size(), 2u);
 }
 
+TEST_F(EventRecorderTest, WhatNoRepeatCanJoinIsForgotten) {
+  Start();
+  Run();
+  for (int i = 0; i < 50; ++i) Record("note " + std::to_string(i));
+  AwaitCount("POST", 50);
+  Advance(minutes(5));
+  Record("later");
+  AwaitCount("POST", 51);
+  EXPECT_EQ(recorder_->remembered(), 51u);
+  Advance(minutes(2));
+  Record("later");
+  AwaitCount("PATCH", 1);
+  EXPECT_EQ(recorder_->remembered(), 1u);
+}
+
 TEST_F(EventRecorderTest, AnotherNoteIsAnotherEvent) {
   Start();
   Record("a");
