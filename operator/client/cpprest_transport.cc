@@ -360,8 +360,11 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
       server->tls = *tls;
       config.set_validate_certificates(!options.insecure_skip_tls_verify);
       config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
-      config.set_ssl_context_callback([client = *tls](boost::asio::ssl::context& context) {
-        if (!client->Apply(context.native_handle())) throw std::runtime_error("OpenSSL refused the TLS settings");
+      const std::shared_ptr<ssl_ctx_st> shared = server->tls->MakeContext();
+      if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
+      // The library would make a context for each connection: 130 KB apiece, and a burst of writes opens dozens.
+      config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
+        context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
       });
     }
     server->client = std::make_unique<http::client::http_client>(base.to_uri(), config);

@@ -158,14 +158,21 @@ TlsClient::TlsClient(std::unique_ptr<Material> material, std::string name)
     : material_(std::move(material)), name_(std::move(name)) {}
 TlsClient::~TlsClient() = default;
 
-bool TlsClient::Apply(ssl_ctx_st* context) {
+std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
+  std::shared_ptr<SSL_CTX> made(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX* const context = made.get();
+  if (context == nullptr) return nullptr;
   auto owner = std::make_unique<std::shared_ptr<TlsClient>>(shared_from_this());
-  if (SSL_CTX_set_ex_data(context, OwnerIndex(), owner.get()) != 1) return false;
+  if (SSL_CTX_set_ex_data(context, OwnerIndex(), owner.get()) != 1) return nullptr;
   owner.release();  // NOLINT(bugprone-unused-return-value): FreeOwner has it now.
 
+  SSL_CTX_set_options(context, SSL_OP_ALL | SSL_OP_NO_COMPRESSION);
   bool ok = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
-  // A new store: whatever of the system's the context had trusted so far is gone.
-  if (material_->trusted != nullptr) SSL_CTX_set1_cert_store(context, material_->trusted.get());
+  if (material_->trusted != nullptr) {
+    SSL_CTX_set1_cert_store(context, material_->trusted.get());
+  } else {
+    SSL_CTX_set_default_verify_paths(context);
+  }
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
   // The HTTP library would send its own idea of the name (the URL's host), and has no hook where the name is known and
   // the connection already exists; a handshake's first call-back is both.
@@ -184,7 +191,12 @@ bool TlsClient::Apply(ssl_ctx_st* context) {
     ok = ok && SSL_CTX_use_PrivateKey(context, material_->key.get()) == 1;
   }
   ERR_clear_error();
-  return ok;
+  return ok ? made : nullptr;
+}
+
+ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
+  SSL_CTX_up_ref(context);
+  return context;
 }
 
 // Takes the place of OpenSSL's whole verification, and of the HTTP library's comparison of names, which knows neither

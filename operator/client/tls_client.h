@@ -28,8 +28,10 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
-  // Sets up a fresh context, which keeps this object alive. False: OpenSSL refused.
-  bool Apply(ssl_ctx_st* context);
+  // A context for all connections, which keeps this object alive. null: OpenSSL refused.
+  std::shared_ptr<ssl_ctx_st> MakeContext();
+  // The same one, for an owner who frees it by himself.
+  static ssl_ctx_st* NewReference(ssl_ctx_st* context);
   // Why the server's certificate was last refused; "" where it never was.
   std::string last_refusal() const;
   // What went wrong in a handshake or on an encrypted connection, from the packed code of OpenSSL's error queue.

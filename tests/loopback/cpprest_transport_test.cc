@@ -529,6 +529,34 @@ TEST_F(CpprestTransportTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest) {
   }
 }
 
+// OpenSSL's contexts in this process, as its own hooks for attached data count them.
+std::atomic<int>& LiveTlsContexts() {
+  static std::atomic<int> live = 0;
+  static const int index = SSL_CTX_get_ex_new_index(
+      0, nullptr, [](void*, void*, CRYPTO_EX_DATA*, int, long, void*) { ++live; }, nullptr,
+      [](void*, void*, CRYPTO_EX_DATA*, int, long, void*) { --live; });
+  EXPECT_GE(index, 0);
+  return live;
+}
+
+TEST_F(CpprestTransportTest, ConnectionsShareOneTlsContext) {
+  std::atomic<int>& contexts = LiveTlsContexts();
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    connection.StartChunks();
+    connection.Chunk("x");
+    connection.WaitUntilClosed();
+  });
+  const auto transport = Make(For(server));
+  const int before = contexts;
+  std::vector<std::unique_ptr<HttpStream>> streams;
+  for (int i = 0; i < 5; ++i) {
+    auto stream = transport->Open(Get("/watch"), {});
+    ASSERT_TRUE(stream);
+    streams.push_back(*std::move(stream));
+  }
+  EXPECT_EQ(contexts, before) << "a context takes more memory than all else of a connection";
+}
+
 TEST_F(CpprestTransportTest, ManyThreadsUseOneTransport) {
   TestServer server(
       Tls(), [](TestConnection& connection, const TestRequest& request) { connection.Answer(200, request.target); });
