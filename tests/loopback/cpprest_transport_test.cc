@@ -161,7 +161,7 @@ TEST_F(CpprestTransportTest, CaOfTheSameNameWithAnotherKeyIsRefused) {
 }
 
 TEST_F(CpprestTransportTest, CaOfTheSystemIsNotTrustedBesideTheClustersOwn) {
-  // OpenSSL's default file of trusted CAs is taken from this variable at each new context.
+  // OpenSSL's default file of trusted CAs is taken from this variable.
   const std::string file = ::testing::TempDir() + "/system-ca-" + std::to_string(getpid()) + ".pem";
   FILE* out = std::fopen(file.c_str(), "w");
   ASSERT_NE(out, nullptr);
@@ -555,6 +555,29 @@ TEST_F(CpprestTransportTest, ConnectionsShareOneTlsContext) {
     streams.push_back(*std::move(stream));
   }
   EXPECT_EQ(contexts, before) << "a context takes more memory than all else of a connection";
+}
+
+TEST_F(CpprestTransportTest, ConnectionsDoNotReadTheSystemsCas) {
+  static std::atomic<int> certificates = 0;  // that OpenSSL has made in this process
+  static const int index = X509_get_ex_new_index(
+      0, nullptr, [](void*, void*, CRYPTO_EX_DATA*, int, long, void*) { ++certificates; }, nullptr, nullptr);
+  ASSERT_GE(index, 0);
+  constexpr int kMany = 100;
+  std::string bundle;
+  for (int i = 0; i < kMany; ++i) bundle += ca_.cert_pem();
+  const std::string file = ::testing::TempDir() + "/system-cas-" + std::to_string(getpid()) + ".pem";
+  FILE* out = std::fopen(file.c_str(), "w");
+  ASSERT_NE(out, nullptr);
+  std::fputs(bundle.c_str(), out);
+  std::fclose(out);
+  setenv("SSL_CERT_FILE", file.c_str(), 1);
+  TestServer server(Tls(), AnswerOk);
+  const auto transport = Make(For(server));
+  const int before = certificates;
+  EXPECT_TRUE(transport->Send(Get("/"), {}));
+  EXPECT_GT(certificates, before) << "the count proves nothing: the server's own is not in it";
+  EXPECT_LT(certificates - before, kMany);
+  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(CpprestTransportTest, ManyThreadsUseOneTransport) {
