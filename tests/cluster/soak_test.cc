@@ -38,7 +38,7 @@ std::chrono::seconds SoakTime() {
   if (const char* seconds = std::getenv("YAD_SOAK_SECONDS"); seconds != nullptr) {
     return std::chrono::seconds(std::atoi(seconds));
   }
-  return std::chrono::seconds(std::getenv("YAD_ALL") != nullptr ? 600 : 0);
+  return std::chrono::seconds(RunsEverything() ? 600 : 0);
 }
 
 // KiB that only this process holds, and that it has written to.
