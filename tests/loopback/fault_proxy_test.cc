@@ -155,6 +155,7 @@ TEST_F(FaultProxyTest, AnAnswerIsDroppedAfterTheServerHasDoneIt) {
     return false;
   };
   EXPECT_EQ(Connect().Ask("PUT /a HTTP/1.1").status, 0);
+  proxy_.reset();  // and with it the thread that called
   EXPECT_THAT(statuses, ElementsAre(200));
   EXPECT_EQ(server_->requests().size(), 1U);
 }
@@ -167,6 +168,7 @@ TEST_F(FaultProxyTest, WithoutAServerTheHookHearsThatThereWasNoAnswer) {
     return true;
   };
   EXPECT_EQ(Connect().Ask("PUT /a HTTP/1.1").status, 0);
+  proxy_.reset();  // and with it the thread that called
   EXPECT_THAT(statuses, ElementsAre(0));
 }
 
