@@ -65,7 +65,9 @@ test-image: build ## the image, built on a Debian made here, and looked into; sk
 
 test-long: build assets ## all of what `make test` takes a part of: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
+	cmake --build --preset release -j $(JOBS) --target $(CHART)
 	YAD_ALL=1 build/release/bin/cluster_test
+	YAD_ALL=1 build/release/bin/chart_test
 	$(MAKE) fuzz FUZZ_SECONDS=600
 
 fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each

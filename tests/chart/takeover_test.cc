@@ -1,5 +1,6 @@
 // A cluster that OpenYurt 1.6 has left, and the chart as people install it there: nothing that runs is touched, under
 // OpenYurt's own CRD as well as after it was brought up to date.
+#include <cstdlib>
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -71,6 +72,7 @@ class TakeoverTest : public ChartTest {
 };
 
 TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
+  if (std::getenv("YAD_ALL") == nullptr) GTEST_SKIP() << "YAD_ALL=1";
   for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
     kube().Create(kCrdType, crd);
   }
