@@ -36,12 +36,6 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
-// Whether another one has a number as high.
-bool IsOutnumbered(const std::vector<ObjectPtr>& sorted, const ObjectPtr& revision) {
-  if (sorted.back() != revision) return true;
-  return sorted.size() > 1 && ProjectionOf(sorted[sorted.size() - 2]).number == ProjectionOf(revision).number;
-}
-
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
@@ -113,6 +107,28 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
               "no free name for a ControllerRevision after " + std::to_string(kMaxCollisions) + " attempts");
 }
 
+Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop) {
+  bool confirmed = false;
+  std::int64_t last = 0;
+  for (ObjectPtr& revision : revisions) {
+    const ObjectMeta& meta = revision->meta();
+    const std::int64_t number = std::max(ProjectionOf(revision).number, last + 1);
+    last = number;
+    if (number == ProjectionOf(revision).number) continue;
+    if (!confirmed) {
+      if (const Status as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return as_read;
+      confirmed = true;
+    }
+    const Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}},
+                        {"revision", number}};
+    auto renumbered = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+    if (!renumbered) return Fail(renumbered.error());
+    revision = Stored(*std::move(renumbered));
+    store_.Observe(revision);
+  }
+  return {};
+}
+
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
   State state;
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
@@ -128,27 +144,19 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     const RevisionPtr revision = Parse(object);
     if (revision != nullptr && revision->content.digest == content.digest) match = object;
   }
-  const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
-  if (match == nullptr || IsOutnumbered(state.all, match)) {
-    if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
-  }
   if (match == nullptr) {
+    if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
     auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
     if (!created) return Fail(created.error());
     match = *std::move(created);
     state.created = true;
-  } else if (IsOutnumbered(state.all, match)) {
-    const Json patch = {{"metadata", {{"uid", match->meta().uid}}}, {"revision", highest + 1}};
-    auto renumbered = client_.Patch(kControllerRevisionType, match->meta().key, PatchType::kMerge, patch, {}, stop);
-    if (!renumbered) return Fail(renumbered.error());
-    std::erase(state.all, match);
-    match = Stored(*std::move(renumbered));
-  }
-  if (state.all.empty() || state.all.back() != match) {
     store_.Observe(match);
-    std::erase_if(state.all, [&](const ObjectPtr& o) { return o->meta().key == match->meta().key; });
-    state.all.push_back(match);
   }
+  std::erase_if(state.all, [&](const ObjectPtr& o) { return o->meta().key == match->meta().key; });
+  state.all.push_back(match);
+  if (const Status numbered = Number(daemon, state.all, stop); !numbered) return Fail(numbered.error());
+  match = state.all.back();
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");

@@ -54,6 +54,9 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
+  // Raises the numbers that are not above the one before: the content asked for is an old one again, or a revision was
+  // made while the cache did not show the last one.
+  Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;
   Store& store_;

@@ -74,6 +74,32 @@ TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
+TEST_F(RevisionHistoryTest, OneMadeWhileTheCacheDidNotShowTheLastGetsANumberOfItsOwnLater) {
+  Sync(Daemon("app:1"));
+  World late;  // Another process, with the caches of before.
+  RevisionHistory of_late{world_.client, late.stores().revisions, Controller::kControllerUidIndex};
+  Sync(Daemon("app:2"));
+  EXPECT_EQ(of_late.Sync(Daemon("app:3"), {})->update->number, 1);
+  EXPECT_THAT(Numbers(), ElementsAre(1, 1, 2));
+  const auto state = Sync(Daemon("app:4"));
+  EXPECT_THAT(Numbers(), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(state.update->number, 4);
+  world_.cluster.ClearWrites();
+  Sync(Daemon("app:4"));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(RevisionHistoryTest, ANumberIsNotChangedOverANewerOne) {
+  const auto first = Sync(Daemon("app:1"));
+  Sync(Daemon("app:2"));
+  const YurtAppDaemon daemon = Daemon("app:1");
+  Edit(first.update->name, [](Json& revision) { revision["revision"] = 7; });  // The cache does not show it yet.
+  const auto state = history_.Sync(daemon, {});
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().reason, Reason::kConflict);
+  EXPECT_THAT(Numbers(), ElementsAre(2, 7));
+}
+
 TEST_F(RevisionHistoryTest, ANameThatOthersHaveRaisesTheCollisionCount) {
   YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
