@@ -108,12 +108,7 @@ class Merger {
       const bool goes = schema.IsChoice(it.key()) && MemberOf(now, it.key()).is_null();
       it = goes ? live.erase(it) : std::next(it);
     }
-    if (schema.dependent.empty()) return;
-    const Json& type = MemberOf(now, "type");
-    if (type.is_string() && !IsZero(type) && type != schema.dependent_on_type &&
-        MemberOf(now, schema.dependent).is_null()) {
-      live.erase(schema.dependent);
-    }
+    if (schema.IsOfOtherType(now) && MemberOf(now, schema.dependent).is_null()) live.erase(schema.dependent);
   }
 
   void Member(const Field& field, const std::string& key, const Json& last, const Json& wish, Json& live,

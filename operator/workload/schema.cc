@@ -208,6 +208,11 @@ bool Schema::IsChoice(std::string_view key) const {
   return std::find(choices.begin(), choices.end(), key) != choices.end();
 }
 
+bool Schema::IsOfOtherType(const Json& object) const {
+  const auto type = object.find("type");
+  return !dependent.empty() && type != object.end() && type->is_string() && *type != "" && *type != dependent_on_type;
+}
+
 const Schema& WorkloadSchema() { return All().workload; }
 const Schema& UnknownSchema() { return All().unknown; }
 

@@ -59,6 +59,8 @@ struct Schema {
     return found == fields.end() ? other : found->second;
   }
   bool IsChoice(std::string_view key) const;
+  // Whether `object` names a type with which `dependent` is not allowed.
+  bool IsOfOtherType(const Json& object) const;
 };
 
 // Of an object {metadata, spec}, a Deployment or a StatefulSet (their fields do not contradict each other).

@@ -114,7 +114,9 @@ Json Canonical(const Schema& schema, const Json& value, int depth) {
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    if (SaysNothing(field, key, member, depth)) continue;
+    // Beside another type it is refused, however empty.
+    const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
+    if (!misplaced && SaysNothing(field, key, member, depth)) continue;
     if (field.Has(Field::kQuantity)) {
       const auto text = CanonicalQuantity(QuantityText(member));
       result.emplace(key, text ? Json(*text) : member);

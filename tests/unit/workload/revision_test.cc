@@ -109,6 +109,9 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
         R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
     EXPECT_NE(ContentOf(Daemon(other)).digest, digest) << other;
   }
+  // The first is refused, and taking it out must be a change.
+  EXPECT_NE(ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate","rollingUpdate":{}}}})")).digest,
+            ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
 
 TEST(RevisionTest, QuantitiesOfOneValueAreOneRevision) {
