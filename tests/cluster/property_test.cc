@@ -147,7 +147,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   enum class Outcome { kApplied, kRefused, kTold };
 
   Json BaseSpec(const Cell& cell) const {
-    Json pod = Json::parse(R"({"containers": [{"name": "main", "image": "example.org/app:1"}],
+    Json pod = Json::parse(R"({"containers": [{"name": "main", "image": "example.org/app:1", "command": ["start"]}],
                                "volumes": [{"name": "cache", "emptyDir": {}}], "priorityClassName": ""})");
     Json workload = {{"replicas", 0}, {"template", {{"metadata", {{"labels", {{"app", cell.name}}}}}, {"spec", pod}}}};
     if (cell.task.kind == WorkloadKind::kStatefulSet) workload["serviceName"] = "app";

@@ -144,7 +144,8 @@ Json WeatherCell::DaemonOf(const std::string& name) {
 void WeatherCell::Apply(const std::string& name) {
   ModelDaemon& daemon = model_.daemons[name];
   daemon.exists = true;
-  daemon.images = {daemon.image};
+  daemon.images = daemon.left_behind;
+  daemon.images.insert(daemon.image);
   daemon.uid = UidOf(CreateDaemon(DaemonOf(name)));
 }
 
@@ -157,6 +158,7 @@ bool WeatherCell::DaemonIsMade() {
   }
   Note([&] {
     ModelDaemon daemon;
+    daemon.left_behind = model_.daemons[name].left_behind;
     daemon.image = ++last_image_;
     if (Throw(3) == 0) daemon.ring = kRings[Throw(2)];
     Tell("daemon " + name + " is made, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
@@ -184,6 +186,7 @@ bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
   Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
   // What is made for it once its workloads have been given up goes with it.
   model_.DaemonIsDeleted(model_.daemons[name].uid);
+  model_.daemons[name].left_behind.insert(model_.daemons[name].images.begin(), model_.daemons[name].images.end());
   kube().Delete(kYurtAppDaemonType, name, Propagation::kOrphan);
   Eventually("the daemon is gone", [&] { return !kube().Find(kYurtAppDaemonType, name).has_value(); });
   Apply(name);
@@ -291,6 +294,15 @@ bool WeatherCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
+  // No informer shows it then. Should its pool leave before that is seen, it is found by the status, if that names it
+  // (docs/operations.md).
+  const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
+  const Json pools = At(daemon, "/status/pools");
+  if (std::none_of(pools.begin(), pools.end(),
+                   [&](const Json& pool) { return StringAt(pool, {"workload"}) == NameOf(workload); })) {
+    Tell("no status names workload " + NameOf(workload) + " yet: nobody takes its labels");
+    return true;
+  }
   Tell("workload " + NameOf(workload) + " loses label " + label);
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kMerge,
                         {{"metadata", {{"labels", {{label, nullptr}}}}}}, {});

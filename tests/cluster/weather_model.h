@@ -23,7 +23,8 @@ struct ModelDaemon {
   bool exists = true;
   std::string uid;
   int image = 1;
-  std::set<int> images{1};  // all that this uid has had
+  std::set<int> images{1};    // all that its history may know
+  std::set<int> left_behind;  // of its history by those of this name that were orphaned
   bool paused = false;
   std::string ring;  // only the pools of this one; "": all
 };
