@@ -39,6 +39,17 @@ void ReplaceVariables(Json& value, const std::string& pool, int depth = 0) {
   }
 }
 
+Status CheckPatch(const Json& patch, const std::string& path) {
+  if (!patch.is_object()) return Invalid(path, patch, "must be a partial workload");
+  for (const auto& [key, part] : patch.items()) {
+    if (key == "apiVersion" || key == "kind") continue;
+    const std::string at = path + "." + key;
+    if (key != "metadata" && key != "spec") return Invalid(at, part, "a patch has \"metadata\" and \"spec\" only");
+    if (!part.is_object()) return Invalid(at, part, "must be an object");
+  }
+  return {};
+}
+
 Status ApplyImages(const Json& images, const std::string& path, Json& workload) {
   if (!images.is_array()) return Invalid(path, images, "must be a list of {name, image}");
   const Json::json_pointer pod("/spec/template/spec");
@@ -169,7 +180,7 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     if (auto applied = ApplyImages(images, path + ".images", workload); !applied) return applied;
   }
   if (const Json patch = values("patch"); !patch.is_null()) {
-    if (!patch.is_object()) return Invalid(path + ".patch", patch, "must be a partial workload");
+    if (auto checked = CheckPatch(patch, path + ".patch"); !checked) return checked;
     ApplyPatch(patch, workload);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {

@@ -7,6 +7,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/plan.h"
@@ -18,29 +19,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
-// Pools that leave one after the other, no further apart than this, are judged together: the apiserver deletes the
-// pools of a CRD one by one, kubectl labels them one by one.
-constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
-constexpr std::size_t kNamedInEvent = 8;
 constexpr char kInvalidSpec[] = "InvalidSpec";
-
-std::string NamePools(const std::vector<std::string>& pools) {
-  std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
-  for (std::size_t i = 0; i < pools.size() && i < kNamedInEvent; ++i) text += (i == 0 ? "" : ", ") + pools[i];
-  if (pools.size() > kNamedInEvent) text += " and " + std::to_string(pools.size() - kNamedInEvent) + " more";
-  return text;
-}
-
-ObjectReference Regarding(const ObjectMeta& meta) {
-  return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
-}
-
-void CountWrites(const char* operation, std::size_t count) {
-  if (count == 0) return;
-  metrics::GetCounter("yurtappdaemon_workload_writes_total",
-                      "Writes of workloads that succeeded, by what they were for.", {{"operation", operation}})
-      .Increment(static_cast<double>(count));
-}
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
 
@@ -56,13 +35,6 @@ void ShowPools(const ObjectKey& key, const Json& status) {
   }
 }
 
-void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
-  metrics::GetGauge("yurtappdaemon_blocked_removals",
-                    "Workloads of a YurtAppDaemon that stay, though no pool asks for them, until somebody allows it.",
-                    {{"namespace", key.ns}, {"name", key.name}})
-      .Set(static_cast<double>(count));
-}
-
 // One without updateRevision was written by OpenYurt, or there is none yet.
 bool IsOurStatus(const Json& status) { return status.is_object() && status.contains("updateRevision"); }
 
@@ -76,19 +48,6 @@ bool MayHealByItself(const Error& error) {
     default:
       return IsTransient(error);
   }
-}
-
-// Takes repairs out of the plan that have to wait. Returns until when the first of them has to; zero: none has.
-Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now) {
-  Duration due = Duration::zero();
-  for (PoolPlan& pool : plan.pools) {
-    if (pool.write != Write::kRepair) continue;
-    const Duration wait = pace.Wait(pool.workload->object->meta().key.name, now);
-    if (wait == Duration::zero()) continue;
-    pool.write = Write::kNone;
-    due = due == Duration::zero() ? wait : std::min(due, wait);
-  }
-  return due;
 }
 
 Error Unsupported(const std::string& path, const std::string& value, const std::string& detail) {
@@ -117,14 +76,10 @@ struct Reconciler::DaemonState {
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
-  std::map<std::string, std::string> told;  // failed pools that have had their event, and the reason
-  bool told_before = false;                 // `told` was taken from status
-  std::string told_token;                   // of blocked removals that have had their event
-  std::set<std::string> deleted;            // workloads, by name, that status names and that we have deleted
-  // The workloads that would be removed, as their token, and since when they are the same.
-  std::string to_remove;
-  SteadyTime to_remove_since{};
-  std::string reported;  // by ReportBlocked
+  RemovalGate::Memory removals;
+  DaemonEvents::Memory told;
+  std::set<std::string> deleted;  // workloads, by name, that status names and that we have deleted
+  std::string reported;           // by ReportBlocked
 };
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
@@ -133,7 +88,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       stores_(stores),
       events_(events),
       clock_(clock),
-      limit_(limit),
+      removals_(client, stores.pools, events, clock, limit),
+      daemon_events_(events),
       deployments_(client, stores.deployments, ProjectDeployment, apply),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, apply) {}
 
@@ -154,7 +110,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
   if (!known) return;
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
-  metrics::Remove("yurtappdaemon_blocked_removals", {{"namespace", key.ns}, {"name", key.name}});
+  RemovalGate::Forget(key);
 }
 
 bool Reconciler::HasWrittenStatus(const ObjectMeta& daemon) const {
@@ -236,7 +192,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   std::move(unlabelled->begin(), unlabelled->end(), std::back_inserter(snapshot->workloads));
 
   Plan plan = MakePlan(*snapshot, state->memo);
-  if (const Status held = HoldRemovals(snapshot->daemon, plan, *state, stop); !held) return Fail(held.error());
+  if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
+    return Fail(held.error());
   const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
   const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
   const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
@@ -246,8 +203,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
   const Json status = BuildStatus(
       {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, clock_.WallNow(), plan.held});
-  RecordEvents(*snapshot, applied, *state);
-  TellHeld(snapshot->daemon, plan.held, previous, *state);
+  daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
+  removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot->update->name);
@@ -279,7 +236,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
   Duration due = *status_due;
   if (due == Duration::zero() && plan.held.undecided()) {
-    due = std::max<Duration>(state->to_remove_since + kRemovalsSettle - clock_.Now(), std::chrono::milliseconds(1));
+    due = removals_.UntilSettled(state->removals);
   }
   if (due > Duration::zero()) {
     const Duration wish =
@@ -355,60 +312,6 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   return snapshot;
 }
 
-Result<std::set<std::string>> Reconciler::LostWithTheCrd(const Plan& plan, std::stop_token stop) const {
-  std::vector<const ObjectMeta*> without_pool;
-  for (const Removal& removal : plan.removals) {
-    if (removal.kept) continue;
-    const auto pool = stores_.pools.Get({"", removal.workload.pool});
-    if (pool) continue;
-    if (pool.error().reason != Reason::kNotFound) return Fail(pool.error());
-    without_pool.push_back(&removal.workload.object->meta());
-  }
-  std::set<std::string> lost;
-  if (without_pool.empty()) return lost;
-  const auto crd = ReadNodePoolCrd(client_, stop);
-  if (!crd) return Fail(crd.error());
-  for (const ObjectMeta* meta : without_pool) {
-    if (crd->TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
-  }
-  return lost;
-}
-
-Status Reconciler::HoldRemovals(const YurtAppDaemon& daemon, Plan& plan, DaemonState& state,
-                                std::stop_token stop) const {
-  std::vector<WorkloadRef> to_remove;
-  for (const Removal& removal : plan.removals) {
-    if (!removal.kept) to_remove.push_back(removal.workload);
-  }
-  if (to_remove.empty()) {
-    state.to_remove.clear();
-    return {};
-  }
-  auto lost = LostWithTheCrd(plan, stop);
-  if (!lost) return Fail(lost.error());
-  const SteadyTime now = clock_.Now();
-  if (std::string token = RemovalToken(to_remove); token != state.to_remove) {
-    state.to_remove = std::move(token);
-    state.to_remove_since = now;
-  }
-  GuardRemovals(daemon, {limit_, *std::move(lost), now - state.to_remove_since >= kRemovalsSettle}, plan);
-  return {};
-}
-
-void Reconciler::TellHeld(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
-                          DaemonState& state) const {
-  if (held.undecided()) return;
-  ShowBlockedRemovals(daemon.meta.key, held.workloads.size());
-  if (held.blocked() && state.told_token != held.token && !SaysRemovalBlocked(before, held.token)) {
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", held.message);
-    log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
-                                       {"reason", held.reason},
-                                       {"workloads", held.workloads.size()},
-                                       {"token", held.token}});
-  }
-  state.told_token = held.token;
-}
-
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Json& object,
                                                   const std::string& reason, const Error& error, DaemonState& state,
                                                   std::stop_token stop) {
@@ -424,80 +327,6 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   if (!due) return Fail(due.error());
   if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
   return ReconcileResult::Done();  // Another edit is another event.
-}
-
-void Reconciler::RecordEvents(const Snapshot& snapshot, const Applied& applied, DaemonState& state) const {
-  const YurtAppDaemon& daemon = snapshot.daemon;
-  const ObjectReference regarding = Regarding(daemon.meta);
-  const std::string kind = TypeOf(daemon.kind).kind;
-  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
-                        const std::string& what) {
-    CountWrites(action, pools.size());
-    if (pools.empty()) return;
-    events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
-    log::Info("Workloads written", {{"yurtappdaemon", daemon.meta.key.ToString()},
-                                    {"reason", reason},
-                                    {"pools", pools.size()},
-                                    {"revision", snapshot.update->name}});
-  };
-  tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
-  tell(applied.moved, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + snapshot.update->name);
-  tell(applied.repaired, "WorkloadRepaired", "Repair",
-       "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
-  tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
-  tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
-  tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
-
-  std::vector<std::string> fought;
-  for (const PoolResult& result : applied.pools) {
-    if (result.plan->write == Write::kRepair && result.workload && !result.outstanding &&
-        state.repairs.Repaired(result.workload->object->meta().key.name, clock_.Now())) {
-      fought.push_back(result.plan->pool);
-    }
-  }
-  const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
-    if (pools.empty()) return;
-    events_.Record(regarding, EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
-    log::Warn("Workloads do not stay as written",
-              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
-  };
-  warn(fought, "RepairsSlowedDown",
-       "somebody keeps changing what the template says of the " + kind + "; it is repaired more and more seldom");
-  std::vector<std::string> rewritten;
-  std::string first_rewritten;
-  for (const PoolResult& result : applied.pools) {
-    if (result.not_kept.empty()) continue;
-    rewritten.push_back(result.plan->pool);
-    if (first_rewritten.empty()) first_rewritten = result.not_kept;
-  }
-  warn(rewritten, "ValueNotKept",
-       "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
-
-  // A failure is told once; across a restart, status remembers it.
-  if (const Json* pools = Find(daemon.status, {"pools"}); !state.told_before && pools != nullptr && pools->is_array()) {
-    for (const Json& entry : *pools) state.told[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
-  }
-  state.told_before = true;
-  std::map<std::string, std::string> told;
-  std::map<std::string, std::vector<const PoolResult*>> failures;
-  for (const PoolResult& result : applied.pools) {
-    if (result.failure_reason.empty()) continue;
-    const auto it = state.told.find(result.plan->pool);
-    if (it == state.told.end() || it->second != result.failure_reason)
-      failures[result.failure_reason].push_back(&result);
-    told.emplace(result.plan->pool, result.failure_reason);
-  }
-  state.told = std::move(told);
-  for (const auto& [reason, results] : failures) {
-    std::vector<std::string> names;
-    for (const PoolResult* result : results) names.push_back(result->plan->pool);
-    events_.Record(regarding, EventType::kWarning, reason, "Write",
-                   NamePools(names) + ": " + results.front()->failure_message);
-    log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
-                               {"reason", reason},
-                               {"pools", names.size()},
-                               {"message", results.front()->failure_message}});
-  }
 }
 
 Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,

@@ -16,8 +16,9 @@
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply.h"
+#include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/history.h"
-#include "operator/yurtappdaemon/removal_guard.h"
+#include "operator/yurtappdaemon/removal_gate.h"
 
 namespace yad {
 
@@ -58,12 +59,6 @@ class Reconciler {
                                         const Error& error, DaemonState& state, std::stop_token stop);
   Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
                                 const RevisionHistory::State& revisions) const;
-  // Takes out of the plan what may not be removed now.
-  Status HoldRemovals(const YurtAppDaemon& daemon, Plan& plan, DaemonState& state, std::stop_token stop) const;
-  // The uids of workloads that would be removed because their pools went together with their CRD.
-  Result<std::set<std::string>> LostWithTheCrd(const Plan& plan, std::stop_token stop) const;
-  void TellHeld(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, DaemonState& state) const;
-  void RecordEvents(const Snapshot& snapshot, const Applied& applied, DaemonState& state) const;
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);
@@ -73,7 +68,8 @@ class Reconciler {
   const ReconcilerStores stores_;
   EventSink& events_;
   Clock& clock_;
-  const std::optional<RemovalLimit> limit_;
+  const RemovalGate removals_;
+  const DaemonEvents daemon_events_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

@@ -4,8 +4,11 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "operator/base/clock.h"
+#include "operator/yurtappdaemon/apply.h"
+#include "operator/yurtappdaemon/plan.h"
 
 namespace yad {
 
@@ -27,6 +30,11 @@ class RepairPace {
   static bool IsOver(const Entry& entry, SteadyTime now);
   std::unordered_map<std::string, Entry> entries_;
 };
+
+// Takes the repairs out of the plan that have to wait. Returns how long the first of them has to; zero: none has.
+Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now);
+// Notes the repairs that were made. Returns the pools whose workloads are repaired more seldom from now on.
+std::vector<std::string> CountRepairs(const Applied& applied, RepairPace& pace, SteadyTime now);
 
 }  // namespace yad
 

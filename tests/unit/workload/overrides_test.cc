@@ -142,8 +142,10 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
 }
 
 TEST(OverrideTest, RefusesWrongTypes) {
-  for (const char* entry : {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
-                            R"({"images":[{"name":"web"}]})", R"({"patch":[]})", R"({"jsonPatches":{}})"}) {
+  for (const char* entry :
+       {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
+        R"({"images":[{"name":"web"}]})", R"({"patch":[]})", R"({"jsonPatches":{}})", R"({"patch":{"spec":null}})",
+        R"({"patch":{"metadata":"text"}})", R"({"patch":{"template":{}}})"}) {
     EXPECT_EQ(Refused(entry).reason, Reason::kInvalid) << entry;
   }
 }

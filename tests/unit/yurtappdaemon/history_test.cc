@@ -76,10 +76,11 @@ TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
 
 TEST_F(RevisionHistoryTest, OneMadeWhileTheCacheDidNotShowTheLastGetsANumberOfItsOwnLater) {
   Sync(Daemon("app:1"));
-  World late;  // Another process, with the caches of before.
+  World late;  // Another process, whose cache shows nothing yet.
+  late.Sync();
   RevisionHistory of_late{world_.client, late.stores().revisions, Controller::kControllerUidIndex};
   Sync(Daemon("app:2"));
-  EXPECT_EQ(of_late.Sync(Daemon("app:3"), {})->update->number, 1);
+  ASSERT_TRUE(of_late.Sync(Daemon("app:3"), {}));
   EXPECT_THAT(Numbers(), ElementsAre(1, 1, 2));
   const auto state = Sync(Daemon("app:4"));
   EXPECT_THAT(Numbers(), ElementsAre(1, 2, 3, 4));

@@ -1,0 +1,101 @@
+#include "operator/yurtappdaemon/daemon_events.h"
+
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamed = 8;
+
+std::string NamePools(const std::vector<std::string>& pools) {
+  std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
+  for (std::size_t i = 0; i < pools.size() && i < kNamed; ++i) text += (i == 0 ? "" : ", ") + pools[i];
+  if (pools.size() > kNamed) text += " and " + std::to_string(pools.size() - kNamed) + " more";
+  return text;
+}
+
+void CountWrites(const char* operation, std::size_t count) {
+  if (count == 0) return;
+  metrics::GetCounter("yurtappdaemon_workload_writes_total",
+                      "Writes of workloads that succeeded, by what they were for.", {{"operation", operation}})
+      .Increment(static_cast<double>(count));
+}
+
+}  // namespace
+
+ObjectReference Regarding(const ObjectMeta& meta) {
+  return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
+}
+
+void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const std::vector<std::string>& fought,
+                        Memory& memory) const {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  const ObjectReference regarding = Regarding(daemon.meta);
+  const std::string kind = TypeOf(daemon.kind).kind;
+  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
+                        const std::string& what) {
+    CountWrites(action, pools.size());
+    if (pools.empty()) return;
+    events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
+    log::Info("Workloads written", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                                    {"reason", reason},
+                                    {"pools", pools.size()},
+                                    {"revision", snapshot.update->name}});
+  };
+  tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
+  tell(applied.moved, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + snapshot.update->name);
+  tell(applied.repaired, "WorkloadRepaired", "Repair",
+       "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
+  tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
+  tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
+  tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+
+  const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
+    if (pools.empty()) return;
+    events_.Record(regarding, EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
+    log::Warn("Workloads do not stay as written",
+              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
+  };
+  warn(fought, "RepairsSlowedDown",
+       "somebody keeps changing what the template says of the " + kind + "; it is repaired more and more seldom");
+  std::vector<std::string> rewritten;
+  std::string first_rewritten;
+  for (const PoolResult& result : applied.pools) {
+    if (result.not_kept.empty()) continue;
+    rewritten.push_back(result.plan->pool);
+    if (first_rewritten.empty()) first_rewritten = result.not_kept;
+  }
+  warn(rewritten, "ValueNotKept",
+       "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
+
+  // A failure is told once; across a restart, status remembers it.
+  if (const Json* pools = Find(daemon.status, {"pools"}); !memory.complete && pools != nullptr && pools->is_array()) {
+    for (const Json& entry : *pools) memory.failed[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
+  }
+  memory.complete = true;
+  std::map<std::string, std::string> failed;
+  std::map<std::string, std::vector<const PoolResult*>> failures;
+  for (const PoolResult& result : applied.pools) {
+    if (result.failure_reason.empty()) continue;
+    const auto it = memory.failed.find(result.plan->pool);
+    if (it == memory.failed.end() || it->second != result.failure_reason)
+      failures[result.failure_reason].push_back(&result);
+    failed.emplace(result.plan->pool, result.failure_reason);
+  }
+  memory.failed = std::move(failed);
+  for (const auto& [reason, results] : failures) {
+    std::vector<std::string> names;
+    for (const PoolResult* result : results) names.push_back(result->plan->pool);
+    events_.Record(regarding, EventType::kWarning, reason, "Write",
+                   NamePools(names) + ": " + results.front()->failure_message);
+    log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                               {"reason", reason},
+                               {"pools", names.size()},
+                               {"message", results.front()->failure_message}});
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,91 @@
+#include "operator/yurtappdaemon/removal_gate.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/daemon_events.h"
+#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/yurtappdaemon/status.h"
+
+namespace yad {
+namespace {
+
+// Pools that leave one after the other, no further apart than this, are judged together: the apiserver deletes the
+// pools of a CRD one by one, kubectl labels them one by one.
+constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
+constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
+
+void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
+  metrics::GetGauge(kMetric,
+                    "Workloads of a YurtAppDaemon that stay, though no pool asks for them, until somebody allows it.",
+                    {{"namespace", key.ns}, {"name", key.name}})
+      .Set(static_cast<double>(count));
+}
+
+}  // namespace
+
+Status RemovalGate::Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const {
+  std::vector<WorkloadRef> to_remove;
+  for (const Removal& removal : plan.removals) {
+    if (!removal.kept) to_remove.push_back(removal.workload);
+  }
+  if (to_remove.empty()) {
+    memory.token.clear();
+    return {};
+  }
+  auto lost = LostWithTheCrd(plan, stop);
+  if (!lost) return Fail(lost.error());
+  const SteadyTime now = clock_.Now();
+  if (std::string token = RemovalToken(to_remove); token != memory.token) {
+    memory.token = std::move(token);
+    memory.since = now;
+  }
+  GuardRemovals(daemon, {limit_, *std::move(lost), now - memory.since >= kRemovalsSettle}, plan);
+  return {};
+}
+
+Duration RemovalGate::UntilSettled(const Memory& memory) const {
+  return std::max<Duration>(memory.since + kRemovalsSettle - clock_.Now(), std::chrono::milliseconds(1));
+}
+
+void RemovalGate::Tell(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
+                       Memory& memory) const {
+  if (held.undecided()) return;
+  ShowBlockedRemovals(daemon.meta.key, held.workloads.size());
+  if (held.blocked() && memory.told_token != held.token && !SaysRemovalBlocked(before, held.token)) {
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", held.message);
+    log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                                       {"reason", held.reason},
+                                       {"workloads", held.workloads.size()},
+                                       {"token", held.token}});
+  }
+  memory.told_token = held.token;
+}
+
+void RemovalGate::Forget(const ObjectKey& key) {
+  metrics::Remove(kMetric, {{"namespace", key.ns}, {"name", key.name}});
+}
+
+Result<std::set<std::string>> RemovalGate::LostWithTheCrd(const Plan& plan, std::stop_token stop) const {
+  std::vector<const ObjectMeta*> without_pool;
+  for (const Removal& removal : plan.removals) {
+    if (removal.kept) continue;
+    const auto pool = pools_.Get({"", removal.workload.pool});
+    if (pool) continue;
+    if (pool.error().reason != Reason::kNotFound) return Fail(pool.error());
+    without_pool.push_back(&removal.workload.object->meta());
+  }
+  std::set<std::string> lost;
+  if (without_pool.empty()) return lost;
+  const auto crd = ReadNodePoolCrd(client_, stop);
+  if (!crd) return Fail(crd.error());
+  for (const ObjectMeta* meta : without_pool) {
+    if (crd->TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
+  }
+  return lost;
+}
+
+}  // namespace yad
