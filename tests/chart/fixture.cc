@@ -1,10 +1,10 @@
 #include "tests/chart/fixture.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "tests/support/eventually.h"
+#include "tests/support/test_run.h"
 
 namespace yad::testing {
 namespace {
@@ -65,11 +65,6 @@ void RemoveCrd(const Kube& kube, const std::string& name) {
   kube.Delete(kCrdType, name);
   Eventually(
       name + " is gone", [&] { return !kube.Find(kCrdType, name).has_value(); }, std::chrono::minutes(2));
-}
-
-bool InCi() {
-  const char* ci = std::getenv("CI");
-  return ci != nullptr && std::string(ci) == "true";
 }
 
 }  // namespace

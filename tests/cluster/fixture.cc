@@ -1,7 +1,6 @@
 #include "tests/cluster/fixture.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <sstream>
 
@@ -25,11 +24,6 @@ class Environment : public ::testing::Environment {
   }
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
-
-bool InCi() {
-  const char* ci = std::getenv("CI");
-  return ci != nullptr && std::string(ci) == "true";
-}
 
 std::string Tail(const std::string& text, int count) {
   auto at = text.size();

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "tests/support/eventually.h"
 #include "tests/support/kube.h"
 #include "tests/support/operator_process.h"
+#include "tests/support/test_run.h"
 
 namespace yad::testing {
 
@@ -31,9 +31,6 @@ ControlPlane* SharedControlPlane();
 // webhooks ask for namespaces labelled kReviewedLabel: "yes" only. nullptr where there is no control plane.
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
-
-// YAD_ALL is set (`make test-long`): all of what `make test` takes a part of.
-inline bool RunsEverything() { return std::getenv("YAD_ALL") != nullptr; }
 
 class ClusterTest : public ::testing::Test {
  protected:

@@ -1,0 +1,15 @@
+// What was asked of this run of the tests, by its environment.
+#ifndef TESTS_SUPPORT_TEST_RUN_H_
+#define TESTS_SUPPORT_TEST_RUN_H_
+
+namespace yad::testing {
+
+// YAD_ALL is set (`make test-long`): all of what `make test` takes a part of.
+bool RunsEverything();
+
+// CI=true: programs that are missing fail a test instead of skipping it.
+bool InCi();
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_TEST_RUN_H_
