@@ -93,9 +93,7 @@ TEST_F(InstallTest, ABareClusterGetsTheProjectsCrdsAndTheNotesNameTheNextCommand
 }
 
 TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
-  const Json resources = {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "50"}};
-  kube().Create(kNodeType,
-                {{"metadata", {{"name", "cloud"}}}, {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  MakeNode(kube(), "cloud");
   MakeNamespace("wait", {{"pod-security.kubernetes.io/enforce", "restricted"}});
   helm().Run({"install", "wait", helm().chart(), "--namespace=wait", "--wait", "--timeout=90s"});
   for (const Json& pod : kube("wait").List(kPodType)) {
@@ -106,9 +104,7 @@ TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
 }
 
 TEST_F(InstallTest, NoPodGoesToAnEdgeNode) {
-  const Json resources = {{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "50"}};
-  kube().Create(kNodeType, {{"metadata", {{"name", "edge"}, {"labels", {{"openyurt.io/is-edge-worker", "true"}}}}},
-                            {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  MakeNode(kube(), "edge", {{"openyurt.io/is-edge-worker", "true"}});
   const ChartInstall chart(helm(), plane(), {"edge", "edge"});
   Eventually("the scheduler says why it places no pod", [&] {
     const std::vector<Json> pods = kube("edge").List(kPodType);

@@ -7,7 +7,6 @@
 #include "tests/support/eventually.h"
 #include "tests/support/openyurt_state.h"
 #include "tests/support/operator_process.h"
-#include "tests/support/test_run.h"
 #include "tests/support/yaml.h"
 
 namespace yad::testing {
@@ -72,7 +71,6 @@ class TakeoverTest : public ChartTest {
 };
 
 TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
-  if (!RunsEverything()) GTEST_SKIP() << "YAD_ALL=1";
   for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
     kube().Create(kCrdType, crd);
   }
@@ -84,10 +82,9 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
     kube().Create(kNodePoolType, {{"metadata", {{"name", name}, {"labels", {{"type", "shop"}}}}},
                                   {"spec", {{"type", "Edge"}, {"taints", Json::array({taint})}}}});
     pools.push_back(kube().Get(kNodePoolType, name));
-    const Json resources = {{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
-    kube().Create(kNodeType, {{"metadata", {{"name", std::string(name) + "-1"}, {"labels", {{kNodePoolLabel, name}}}}},
-                              {"spec", {{"taints", Json::array({taint})}}},
-                              {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+    Json labels = LostNodeSelector();
+    labels[kNodePoolLabel] = name;
+    MakeNode(kube(), std::string(name) + "-1", labels, Json::array({taint}));
   }
   MakeOpenYurtState(work(), OpenYurtDaemon("web", {{"matchLabels", {{"type", "shop"}}}}, 1), pools);
   for (const Json& pool : pools) {
@@ -126,9 +123,9 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
     daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
         "example.org/app:0";
   });
-  Eventually("it is rolled out", [&] {
-    const Json daemon = work().Get(kYurtAppDaemonType, "web");
-    return At(daemon, "/status/currentRevision") == oldest;
+  Eventually("it is rolled out", [&]() -> std::string {
+    const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
+    return At(status, "/currentRevision") == oldest ? "" : status.dump();
   });
   EXPECT_EQ(At(work().Get(kControllerRevisionType, oldest), "/revision"), 3);
   EXPECT_EQ(work().List(kControllerRevisionType).size(), 2U);

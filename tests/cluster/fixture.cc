@@ -156,12 +156,11 @@ void ClusterTest::Select(const std::string& pool) {
 
 void ClusterTest::DeletePool(const std::string& pool) { kube_->Delete(kNodePoolType, pool); }
 
-void ClusterTest::AddNode(const std::string& pool, const Json& taints) {
+void ClusterTest::AddNode(const std::string& pool, const Json& taints, const Json& labels) {
   const std::string name = Pool("node-" + std::to_string(nodes_.size()));
-  const Json resources = {{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
-  kube_->Create(kNodeType, {{"metadata", {{"name", name}, {"labels", {{kNodePoolLabel, pool}, {kTestLabel, prefix_}}}}},
-                            {"spec", {{"taints", taints}}},
-                            {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+  Json all = {{kNodePoolLabel, pool}, {kTestLabel, prefix_}};
+  all.update(labels);
+  MakeNode(*kube_, name, all, taints);
   nodes_.push_back(name);
 }
 

@@ -55,8 +55,8 @@ class ClusterTest : public ::testing::Test {
   void Unselect(const std::string& pool);        // takes that label away
   void Select(const std::string& pool);
   void DeletePool(const std::string& pool);
-  // A Node of the pool, with its taints; KWOK makes it and its pods Ready.
-  void AddNode(const std::string& pool, const Json& taints = Json::array());
+  // A Node of the pool, with its taints; KWOK makes it and its pods Ready. `labels` are merged in.
+  void AddNode(const std::string& pool, const Json& taints = Json::array(), const Json& labels = Json::object());
 
   // ---- daemons ----
   // A daemon over this test's pools with one container "main" (image "example.org/app:1") and no replicas unless given.

@@ -79,6 +79,13 @@ void Kube::Delete(const ResourceType& type, const std::string& name, Propagation
   }
 }
 
+void MakeNode(const Kube& kube, const std::string& name, const Json& labels, const Json& taints) {
+  const Json resources = {{"cpu", "64"}, {"memory", "256Gi"}, {"pods", "500"}};
+  kube.Create(kNodeType, {{"metadata", {{"name", name}, {"labels", labels}}},
+                          {"spec", {{"taints", taints}}},
+                          {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+}
+
 Json At(const Json& object, const std::string& pointer) {
   const nlohmann::json::json_pointer path(pointer);
   return object.contains(path) ? object.at(path) : Json();

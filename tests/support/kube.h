@@ -60,6 +60,10 @@ class Kube {
   std::string ns_;
 };
 
+// With room for 500 pods; KWOK makes it and its pods Ready.
+void MakeNode(const Kube& kube, const std::string& name, const Json& labels = Json::object(),
+              const Json& taints = Json::array());
+
 // `object[path]` by JSON pointer ("/metadata/name"); null where it is absent.
 Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);

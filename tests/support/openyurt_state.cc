@@ -46,17 +46,19 @@ Json WorkloadFor(const Json& daemon, const Json& owner, const Json& pool, const 
 
 }  // namespace
 
+Json LostNodeSelector() { return {{"lost", "by-openyurt"}}; }
+
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas) {
   const Json labels = {{"app", name}};
   Json pod = Json::parse(R"({
     "containers": [{"name": "main", "image": "example.org/app:1", "imagePullPolicy": "Always",
                     "ports": [{"containerPort": 80, "protocol": "TCP"}], "resources": {"requests": {"cpu": "10m"}},
                     "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}],
-    "nodeSelector": {"lost": "by-openyurt"},
     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
       {"matchExpressions": [{"key": "lost", "operator": "Exists"}]}]}}},
     "tolerations": [{"key": "region", "operator": "Exists", "effect": "NoSchedule"}, {"key": "own", "operator": "Exists"}],
     "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "terminationGracePeriodSeconds": 30})");
+  pod["nodeSelector"] = LostNodeSelector();
   return {{"metadata", {{"name", name}}},
           {"spec",
            {{"selector", {{"matchLabels", labels}}},

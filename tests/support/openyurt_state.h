@@ -14,6 +14,8 @@ namespace yad::testing {
 // The template, which OpenYurt wants whole, with everything that it lost on the way to the workloads: node selector,
 // required node affinity. One toleration of its own covers the taint {key: region}.
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas);
+// The labels of nodes that they ask for: what OpenYurt made runs on any node of its pool, the next revision on these.
+Json LostNodeSelector();
 
 struct OpenYurtOptions {
   // Of the first container, oldest first; the last one is that of the daemon, and runs.
