@@ -347,6 +347,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
       plan.removals.push_back({workload, *kept});
     }
   }
+  // Caches have no order: the same removals would go out, and be told in events, in another order each time.
+  std::sort(plan.removals.begin(), plan.removals.end(), [](const Removal& a, const Removal& b) {
+    return a.workload.object->meta().key < b.workload.object->meta().key;
+  });
   return plan;
 }
 
