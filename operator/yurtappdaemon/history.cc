@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/label_selector.h"
+#include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/workload/owner.h"
@@ -36,16 +37,17 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
+bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
+  return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
+}
+
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
   auto revisions = store_.ByIndex(owner_index_, daemon.meta.uid);
   if (!revisions) return revisions;
   std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
-  std::sort(revisions->begin(), revisions->end(), [](const ObjectPtr& a, const ObjectPtr& b) {
-    return std::pair(ProjectionOf(a).number, a->meta().key.name) <
-           std::pair(ProjectionOf(b).number, b->meta().key.name);
-  });
+  std::sort(revisions->begin(), revisions->end(), ByNumber);
   return revisions;
 }
 
@@ -175,6 +177,21 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
     if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
   }
   return nullptr;
+}
+
+Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
+                                          std::stop_token stop) {
+  if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
+  const std::string long_name = RevisionName(daemon.meta.key.name, label);
+  const std::string& name = CheckLabelValue(long_name).empty() ? label : long_name;  // See RevisionLabelValue.
+  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, name}, stop);
+  if (!live && live.error().reason == Reason::kNotFound) return nullptr;
+  if (!live) return Fail(live.error());
+  const ObjectPtr object = Stored(*std::move(live));
+  const OwnerReference* controller = object->meta().controller();
+  if (object->meta().deleting() || controller == nullptr || controller->uid != daemon.meta.uid) return nullptr;
+  state.all.insert(std::upper_bound(state.all.begin(), state.all.end(), object, ByNumber), object);
+  return Named(state, label);
 }
 
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,

@@ -40,6 +40,10 @@ class RevisionHistory {
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
+  // The same; where the cache does not show it, because it lags or the label was taken away, the server is asked, and
+  // `state` then knows it. What made a workload has to be known: else nothing is taken away that only it had.
+  Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
+
   // Deletes the oldest revisions beyond the limit, once the daemon is confirmed; those whose name is in `live` are
   // never counted or touched.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,

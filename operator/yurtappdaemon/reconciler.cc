@@ -183,7 +183,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return Fail(error);
   }
   state->reported.clear();
-  auto snapshot = TakeSnapshot(std::move(daemon), state->history, *revisions);
+  auto snapshot = TakeSnapshot(std::move(daemon), state->history, *revisions, stop);
   if (!snapshot) return Fail(snapshot.error());
 
   const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
@@ -249,7 +249,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 }
 
 Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
-                                          const RevisionHistory::State& revisions) const {
+                                          RevisionHistory::State& revisions, std::stop_token stop) const {
   Snapshot snapshot;
   snapshot.daemon = std::move(daemon);
   const YurtAppDaemon& wanted = snapshot.daemon;
@@ -291,9 +291,10 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   const std::set<std::string> labels = labels_of(snapshot.workloads);
   bool all_known = true;
   for (const std::string& label : labels) {
-    const RevisionPtr revision = history.Named(revisions, label);
-    all_known = all_known && revision != nullptr;
-    add(revision);
+    const auto revision = history.Find(wanted, revisions, label, stop);
+    if (!revision) return Fail(revision.error());
+    all_known = all_known && *revision != nullptr;
+    add(*revision);
   }
   // What made the orphans: else nothing that the new template leaves out would be taken away.
   for (const std::string& label : labels_of(snapshot.orphans)) add(history.Named(revisions, label));

@@ -57,8 +57,8 @@ class Reconciler {
   // Says in status, and once in an event, why the spec is not acted upon. What runs stays as it is.
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Json& object, const std::string& reason,
                                         const Error& error, DaemonState& state, std::stop_token stop);
-  Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,
-                                const RevisionHistory::State& revisions) const;
+  Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, RevisionHistory::State& revisions,
+                                std::stop_token stop) const;
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);

@@ -266,6 +266,21 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadT
   EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
 }
 
+// As after a restart on a server that lags: without the first revision nobody knows that the variable came from it.
+TEST_F(ReconcilerTest, ARevisionThatTheCacheDoesNotShowYetStillTellsWhatToTakeAway) {
+  Json daemon = DaemonJson();
+  PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};
+  Deployed({"a"}, daemon);
+  world_.EditDaemon([](Json& d) { PodSpecOf(TemplateOf(d))["containers"][0].erase("env"); });
+  world_.Restart();
+  world_.Sync();
+  world_.stores().revisions.Replace({}, world_.cluster.resource_version());
+  ASSERT_TRUE(world_.ReconcileWithOldCaches());
+  EXPECT_LE(world_.Converge(), 10);
+  const Json workload = world_.Workload("a");
+  EXPECT_FALSE(workload.contains("/spec/template/spec/containers/0/env"_json_pointer)) << workload;
+}
+
 TEST_F(ReconcilerTest, StatusIsWrittenAtMostOnceASecond) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) { w["status"]["availableReplicas"] = 0; });
