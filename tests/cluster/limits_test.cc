@@ -10,6 +10,7 @@
 #include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/fault_proxy.h"
+#include "tests/support/https_client.h"
 
 namespace yad::testing {
 namespace {
@@ -34,6 +35,7 @@ class LimitsTest : public ClusterTest {
   void TearDown() override {
     slow_.reset();
     proxy_.reset();
+    if (etcd_is_full_) SetEtcdFull(false);
     if (HasControlPlane()) {
       TryKubectl({"delete", "clusterrolebinding", "limits-" + ns(), "--ignore-not-found"});
       if (!other_ns_.empty()) TryKubectl({"delete", "namespace", other_ns_, "--ignore-not-found", "--wait=false"});
@@ -65,6 +67,16 @@ class LimitsTest : public ClusterTest {
     other.Create(kNamespaceType, {{"metadata", {{"name", other_ns_}}}});
     return other;
   }
+  void SetEtcdFull(bool full) {
+    const std::string settings = ReadFile(plane().dir() + "/settings");
+    const std::string key = "ETCD_PORT=";
+    HttpsClient etcd(std::stoi(settings.substr(settings.find(key) + key.size())));
+    const HttpsAnswer answer =
+        etcd.Ask("POST /v3/maintenance/alarm HTTP/1.1",
+                 Json({{"action", full ? "ACTIVATE" : "DEACTIVATE"}, {"alarm", "NOSPACE"}}).dump());
+    if (answer.status != 200) throw TestFailure("etcd: " + answer.body);
+    etcd_is_full_ = full;
+  }
   std::size_t HaveImage(const std::string& image) {
     std::size_t count = 0;
     for (const Json& workload : kube().List(type())) count += ImageOf(workload) == image;
@@ -74,6 +86,7 @@ class LimitsTest : public ClusterTest {
   std::unique_ptr<FaultProxy> proxy_;
   std::unique_ptr<OperatorProcess> slow_;
   std::string other_ns_;
+  bool etcd_is_full_ = false;
 };
 
 TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
@@ -216,6 +229,20 @@ TEST_F(LimitsTest, AFullEtcdIsAskedWithPatienceAndAllIsDoneOnceThereIsRoom) {
   WaitUntilReady("web");
   EXPECT_EQ(HaveImage("example.org/app:2"), 2U);
   EXPECT_EQ(process.Stop(), 0);
+}
+
+// The alarm that etcd raises when its quota is used up. People can write nothing either, so all is asked for before.
+TEST_F(LimitsTest, AnOperatorThatComesToAFullEtcdBeginsWhenThereIsRoom) {
+  const auto pools = AddPools(2);
+  CreateDaemon(Daemon("web"));
+  SetEtcdFull(true);
+  slow_ = std::make_unique<OperatorProcess>(DefaultOptions());
+  Eventually("the log says why", [&] { return slow_->Log().find("database space exceeded") != std::string::npos; });
+  EXPECT_FALSE(slow_->ExitCode()) << "it waits";
+  EXPECT_TRUE(ByPool("web").empty());
+  SetEtcdFull(false);
+  WaitForPools("web", pools);
+  WaitUntilReady("web");
 }
 
 TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
