@@ -169,10 +169,11 @@ launch_controllers() {
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
   controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
+  # KWOK's nodes are heard of every ten minutes: their pods must not count as lost before.
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \
-    --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000 --node-monitor-period=1s \
+    --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000 --node-monitor-period=1s --node-monitor-grace-period=24h \
     --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
   launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
     --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
