@@ -90,6 +90,12 @@ void ChartTest::TearDown() {
   if (plane_ != nullptr) RemoveCrdsAndRivals();
 }
 
+std::unique_ptr<OperatorProcess> ChartTest::Run(const ChartInstall& chart) {
+  auto process = std::make_unique<OperatorProcess>(chart.operator_options(YAD_OPERATOR_BINARY));
+  process->WaitUntilReady();
+  return process;
+}
+
 void ChartTest::RemoveCrdsAndRivals() const {
   for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
     for (const Json& configuration : kube().List(*type)) kube().Delete(*type, NameOf(configuration));

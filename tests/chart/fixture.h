@@ -46,6 +46,8 @@ class ChartTest : public ::testing::Test {
   // The objects of `helm test`, in the same way; TestFailure if one is refused.
   std::vector<Json> AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const;
   void RemoveCrds() const;
+  // The operator that the release would run, once it is ready.
+  static std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart);
 
  private:
   // What tests leave behind on purpose, or when they fail.

@@ -6,7 +6,6 @@
 #include "operator/api/well_known.h"
 #include "tests/chart/fixture.h"
 #include "tests/support/eventually.h"
-#include "tests/support/operator_process.h"
 #include "tests/support/test_pki.h"
 
 namespace yad::testing {
@@ -17,23 +16,6 @@ using ::testing::HasSubstr;
 
 class LifecycleTest : public ChartTest {
  protected:
-  // What the Deployment's pod would do, on this machine.
-  OperatorOptions Options(const ChartInstall& chart) {
-    OperatorOptions options;
-    options.binary = YAD_OPERATOR_BINARY;
-    options.exactly = chart.args();
-    options.kubeconfig = chart.kubeconfig();
-    options.health_port = chart.health_port();
-    options.metrics_port = chart.metrics_port();
-    options.log_file = plane().dir() + "/" + chart.name() + ".log";
-    return options;
-  }
-  std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart) {
-    auto process = std::make_unique<OperatorProcess>(Options(chart));
-    process->WaitUntilReady();
-    return process;
-  }
-
   void ExpectNothingDenied(const ChartInstall& chart) {
     const std::vector<AuditedRequest> requests = plane().RequestsOf(chart.ns(), chart.name());
     EXPECT_GT(requests.size(), 10u);
@@ -204,7 +186,7 @@ TEST_F(LifecycleTest, ACertificateOfSomebodyElseIsServedAndTrusted) {
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/tls.crt", pair.cert_pem);
   WriteFile(folder + "/tls.key", pair.key_pem);
-  OperatorOptions options = Options(chart);
+  OperatorOptions options = chart.operator_options(YAD_OPERATOR_BINARY);
   for (std::string& arg : options.exactly) {
     if (arg == "--webhook-cert-dir=/webhook-certificate") arg = "--webhook-cert-dir=" + folder;
   }

@@ -6,7 +6,6 @@
 #include "tests/chart/fixture.h"
 #include "tests/support/eventually.h"
 #include "tests/support/openyurt_state.h"
-#include "tests/support/operator_process.h"
 #include "tests/support/yaml.h"
 
 namespace yad::testing {
@@ -37,19 +36,6 @@ class TakeoverTest : public ChartTest {
     }
     status["conditions"]["items"]["properties"].erase("observedGeneration");
     return crd;
-  }
-
-  std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart) {
-    OperatorOptions options;
-    options.binary = YAD_OPERATOR_BINARY;
-    options.exactly = chart.args();
-    options.kubeconfig = chart.kubeconfig();
-    options.health_port = chart.health_port();
-    options.metrics_port = chart.metrics_port();
-    options.log_file = plane().dir() + "/" + chart.name() + ".log";
-    auto process = std::make_unique<OperatorProcess>(options);
-    process->WaitUntilReady();
-    return process;
   }
 
   Kube work() const { return kube("left"); }

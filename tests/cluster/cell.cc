@@ -4,8 +4,6 @@
 #include <mutex>
 #include <sstream>
 
-#include "operator/client/config.h"
-
 namespace yad::testing {
 
 void InTurn(const std::function<void()>& what) {
@@ -34,22 +32,12 @@ std::string Cell::Story() {
   return text;
 }
 
-std::unique_ptr<FaultProxy> Cell::MakeProxy(FaultProxy::Hook hook) {
-  const Result<ClusterConfig> config = LoadClusterConfig(ClusterTest::DefaultOptions().kubeconfig);
-  if (!config) throw TestFailure(config.error().ToString());
-  return std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
-}
-
-std::string Cell::KubeconfigOver(const FaultProxy& proxy, const std::string& name) {
-  const std::string path = plane().dir() + "/" + name + ".kubeconfig";
-  WriteFile(path, KubeconfigThrough(proxy, ReadFile(ClusterTest::DefaultOptions().kubeconfig)));
-  return path;
-}
-
 OperatorOptions Cell::DefaultOptions() {
   OperatorOptions options = ClusterTest::DefaultOptions();
-  if (proxy_ == nullptr) proxy_ = MakeProxy([this](const ProxiedRequest& request) { return OnRequest(request); });
-  options.kubeconfig = KubeconfigOver(*proxy_, ns());
+  if (proxy_ == nullptr) {
+    proxy_ = MakeProxy(options.kubeconfig, [this](const ProxiedRequest& request) { return OnRequest(request); });
+  }
+  options.kubeconfig = KubeconfigThrough(*proxy_, options.kubeconfig, plane().dir() + "/" + ns() + ".kubeconfig");
   return options;
 }
 

@@ -59,9 +59,6 @@ class Cell : public ClusterTest {
   // The operator's requests, on the proxy's threads.
   virtual Fault OnRequest(const ProxiedRequest&) { return {}; }
   FaultProxy& proxy() { return *proxy_; }
-  // A proxy, and a kubeconfig that leads through it and is called `name`.
-  std::unique_ptr<FaultProxy> MakeProxy(FaultProxy::Hook hook);
-  std::string KubeconfigOver(const FaultProxy& proxy, const std::string& name);
 
   void AddThreePools();
   // Has all that makes a workload of the pool ours but the selector and a controller: to be left alone.

@@ -105,12 +105,16 @@ OperatorOptions ClusterTest::DefaultOptions() {
   return options;
 }
 
-OperatorProcess& ClusterTest::StartOperator(std::vector<std::string> flags) {
+OperatorProcess& ClusterTest::LaunchOperator(std::vector<std::string> flags) {
   OperatorOptions options = DefaultOptions();
   options.flags = std::move(flags);
   operator_ = std::make_unique<OperatorProcess>(options);
   operator_expected_ = true;
-  operator_->WaitUntilReady();
+  return *operator_;
+}
+
+OperatorProcess& ClusterTest::StartOperator(std::vector<std::string> flags) {
+  LaunchOperator(std::move(flags)).WaitUntilReady();
   return *operator_;
 }
 

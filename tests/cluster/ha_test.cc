@@ -1,7 +1,6 @@
 // Several replicas: whatever happens to the leader, another goes on, and no two write at once.
 #include <csignal>
 
-#include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/fault_proxy.h"
 #include "tests/support/https_client.h"
@@ -160,10 +159,8 @@ TEST_F(HaTest, ALeaderThatWasFrozenWritesNothingWhenItWakesUpAndEnds) {
 TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
   MakeAccounts(2);
   OperatorOptions first = ReplicaOptions(0, {kShortLease, kSlow});
-  const Result<ClusterConfig> config = LoadClusterConfig(first.kubeconfig);
-  ASSERT_TRUE(config);
-  FaultProxy network(config->server, config->ca_pem, {});
-  WriteFile(first.kubeconfig, KubeconfigThrough(network, ReadFile(first.kubeconfig)));
+  const auto network = MakeProxy(first.kubeconfig, {});
+  KubeconfigThrough(*network, first.kubeconfig, first.kubeconfig);
   Start(first);
   AwaitLeader(0);
   Start(ReplicaOptions(1, {kShortLease, kSlow}));
@@ -171,7 +168,7 @@ TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
-  network.Swallow(true);
+  network->Swallow(true);
   ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
   EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
   EXPECT_FALSE(Leads(replica(1))) << "the old leader must end before another may lead";

@@ -1,46 +1,19 @@
-// The operator as the chart installs it: its arguments, its ServiceAccount, its webhook configurations.
-#include "tests/cluster/fixture.h"
+// The operator as the chart installs it.
+#include "tests/cluster/installed_fixture.h"
 
 namespace yad::testing {
 namespace {
 
-const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
-const ResourceType kMutatingType{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
-                                 "MutatingWebhookConfiguration", false};
-const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                   "ValidatingWebhookConfiguration", false};
-
-class InstalledTest : public ClusterTest {
+class InstalledOperatorTest : public InstalledTest {
  protected:
   void SetUp() override {
-    ClusterTest::SetUp();
-    if (!HasControlPlane()) return;
-    kube().MergePatch(kNamespaceType, ns(), {{"metadata", {{"labels", {{kReviewedLabel, "yes"}}}}}});
-    Start();
+    InstalledTest::SetUp();
+    if (HasControlPlane()) StartOperator();
   }
   void TearDown() override {
-    if (HasControlPlane()) {
-      EXPECT_EQ(process().Stop(), 0);
-      // The next test finds things as helm leaves them.
-      own().Delete(kSecretType, install().certificate_secret());
-    }
-    ClusterTest::TearDown();
+    if (HasControlPlane()) StopOperator();
+    InstalledTest::TearDown();
   }
-  void Start() {
-    OperatorOptions options;
-    options.binary = YAD_OPERATOR_BINARY;
-    options.exactly = install().args();
-    options.kubeconfig = install().kubeconfig();
-    options.health_port = install().health_port();
-    options.metrics_port = install().metrics_port();
-    options.log_file = plane().dir() + "/installed-" + ns() + ".log";
-    process_ = std::make_unique<OperatorProcess>(options);
-    process_->WaitUntilReady();
-  }
-  OperatorProcess& process() { return *process_; }
-
-  ChartInstall& install() const { return *SharedInstall(); }
-  Kube own() const { return {plane_client(), install().ns()}; }
   std::string Apply(const Json& daemon, int exit_code) {
     Json object = daemon;
     object["apiVersion"] = kYurtAppDaemonType.ApiVersion();
@@ -50,27 +23,14 @@ class InstalledTest : public ClusterTest {
     EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
     return result.out + result.err;
   }
-  Json Wrong() const {
-    Json daemon = Daemon("wrong");
-    daemon["spec"]["revisionHistoryLimit"] = 3;
-    daemon["spec"]["selector"] = {{"matchLabels", {{"app", "another"}}}};
-    return daemon;
-  }
   void ExpectRefused() {
     EXPECT_THAT(Apply(Wrong(), 1),
                 ::testing::HasSubstr("The YurtAppDaemon \"wrong\" is invalid: \n"
                                      "* spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value: "));
   }
-  std::string Bundle(const ResourceType& type) const {
-    return StringAt(own().Get(type, install().name()).at("webhooks").at(0), {"clientConfig", "caBundle"});
-  }
-
- private:
-  Client& plane_client() const { return kube().client(); }
-  std::unique_ptr<OperatorProcess> process_;
 };
 
-TEST_F(InstalledTest, ReadyMeansThatAMistakeIsAnsweredAndTheRestWorks) {
+TEST_F(InstalledOperatorTest, ReadyMeansThatAMistakeIsAnsweredAndTheRestWorks) {
   ExpectRefused();
 
   const std::string a = AddPool("a", {{"taints", {{{"key", "site"}, {"value", "a"}, {"effect", "NoSchedule"}}}}});
@@ -82,12 +42,12 @@ TEST_F(InstalledTest, ReadyMeansThatAMistakeIsAnsweredAndTheRestWorks) {
   Unselect(b);
   WaitForPools("web", {a});
 
-  EXPECT_EQ(process().Metric("leader_election_master_status"), 1);
-  EXPECT_GT(process().Metric("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds"), 0);
-  EXPECT_GT(process().Metric("controller_runtime_webhook_requests_total", {"webhook=\"/validate-apps"}), 0);
+  EXPECT_EQ(op().Metric("leader_election_master_status"), 1);
+  EXPECT_GT(op().Metric("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds"), 0);
+  EXPECT_GT(op().Metric("controller_runtime_webhook_requests_total", {"webhook=\"/validate-apps"}), 0);
 }
 
-TEST_F(InstalledTest, TheHeadlessServiceOfAStatefulSetIsLookedFor) {
+TEST_F(InstalledOperatorTest, TheHeadlessServiceOfAStatefulSetIsLookedFor) {
   Json daemon = Daemon("db");
   Json& workload = daemon["spec"]["workloadTemplate"];
   workload["statefulSetTemplate"] = workload["deploymentTemplate"];
@@ -96,7 +56,7 @@ TEST_F(InstalledTest, TheHeadlessServiceOfAStatefulSetIsLookedFor) {
   EXPECT_THAT(Apply(daemon, 0), ::testing::HasSubstr("Warning: "));
 }
 
-TEST_F(InstalledTest, WhatIsTakenOutOfTheSecretAndTheConfigurationsComesBack) {
+TEST_F(InstalledOperatorTest, WhatIsTakenOutOfTheSecretAndTheConfigurationsComesBack) {
   const std::string before = Bundle(kValidatingType);
   ASSERT_NE(before, "");
   EXPECT_EQ(Bundle(kMutatingType), before);
@@ -116,14 +76,14 @@ TEST_F(InstalledTest, WhatIsTakenOutOfTheSecretAndTheConfigurationsComesBack) {
     const Json secret = own().Get(kSecretType, install().certificate_secret());
     return StringAt(secret, {"data", "tls.crt"}) != "bm9uc2Vuc2U=" ? "" : "tls.crt is nonsense still";
   });
-  Eventually("it is ready", [&]() -> std::string { return process().Ready() ? "" : process().Readyz(); });
+  Eventually("it is ready", [&]() -> std::string { return op().Ready() ? "" : op().Readyz(); });
   ExpectRefused();
 }
 
-TEST_F(InstalledTest, AnotherProcessServesWithTheSameCertificate) {
+TEST_F(InstalledOperatorTest, AnotherProcessServesWithTheSameCertificate) {
   const std::string before = Bundle(kValidatingType);
-  EXPECT_EQ(process().Stop(), 0);
-  Start();
+  StopOperator();
+  StartOperator();
   EXPECT_EQ(Bundle(kValidatingType), before);
   ExpectRefused();
 }

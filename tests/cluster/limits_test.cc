@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/fault_proxy.h"
 #include "tests/support/https_client.h"
@@ -46,12 +45,9 @@ class LimitsTest : public ClusterTest {
   // An operator whose requests all pass `hook`.
   OperatorProcess& StartThroughProxy(FaultProxy::Hook hook) {
     OperatorOptions options = DefaultOptions();
-    const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
-    if (!config) throw TestFailure(config.error().ToString());
-    proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
-    const std::string path = plane().dir() + "/" + ns() + "-proxy.kubeconfig";
-    WriteFile(path, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
-    options.kubeconfig = path;
+    proxy_ = MakeProxy(options.kubeconfig, std::move(hook));
+    options.kubeconfig =
+        KubeconfigThrough(*proxy_, options.kubeconfig, plane().dir() + "/" + ns() + "-proxy.kubeconfig");
     slow_ = std::make_unique<OperatorProcess>(options);
     slow_->WaitUntilReady();
     return *slow_;

@@ -3,10 +3,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
-#include "tests/support/fault_proxy.h"
-#include "tests/support/write_gate.h"
+#include "tests/cluster/gated.h"
 
 namespace yad::testing {
 namespace {
@@ -123,30 +121,7 @@ TEST_F(MaxRemovalsTest, WhatTheLimitAllowsGoesByItself) {
   EXPECT_TRUE(ConditionOf(GetDaemon("web"), "RemovalBlocked").is_null());
 }
 
-class KilledWhileRemovingTest : public MaxRemovalsTest {
- protected:
-  OperatorOptions DefaultOptions() override {
-    OperatorOptions options = ClusterTest::DefaultOptions();
-    if (proxy_ == nullptr) {
-      const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
-      if (!config) throw TestFailure(config.error().ToString());
-      proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem,
-                                            [this](const ProxiedRequest& request) { return gate_(request); });
-      kubeconfig_ = plane().dir() + "/" + ns() + ".kubeconfig";
-      WriteFile(kubeconfig_, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
-    }
-    options.kubeconfig = kubeconfig_;
-    return options;
-  }
-  void TearDown() override {
-    ClusterTest::TearDown();
-    proxy_.reset();
-  }
-
-  WriteGate gate_;
-  std::unique_ptr<FaultProxy> proxy_;
-  std::string kubeconfig_;
-};
+using KilledWhileRemovingTest = Gated<MaxRemovalsTest>;
 
 // The writes are three marks and three deletions. `make test` takes the first deletion; YAD_ALL=1 all.
 TEST_F(KilledWhileRemovingTest, WhatWasAllowedIsFinishedByTheNextProcess) {
@@ -166,10 +141,8 @@ TEST_F(KilledWhileRemovingTest, WhatWasAllowedIsFinishedByTheNextProcess) {
     Allow(name, token);
     Eventually("it was killed", [&] { return gate_.killed(); });
     gate_.Disarm();
-    KillOperator();
-    gate_.Reopen();
     EXPECT_THAT(ByPool(name), SizeIs(at <= 3 ? 4 : 7 - at)) << "none goes before all are marked";
-    StartOperator({"--max-removals=1"});
+    StartAgain({"--max-removals=1"});
     WaitForPools(name, {pools[3]});
     WaitUntilNothingIsBlocked(name);
     StopOperator();

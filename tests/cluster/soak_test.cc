@@ -13,7 +13,6 @@
 #include <random>
 #include <sstream>
 
-#include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/fault_proxy.h"
 #include "tests/support/webhook_setup.h"
@@ -93,14 +92,10 @@ class SoakTest : public ClusterTest {
 
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = ClusterTest::DefaultOptions();
-    const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
-    if (!config) throw TestFailure(config.error().message);
-    proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem, [this](const ProxiedRequest& request) {
+    proxy_ = MakeProxy(options.kubeconfig, [this](const ProxiedRequest& request) {
       return faulty_ && request.IsWatch() ? FaultOfWatch() : Fault();
     });
-    const std::string through = plane().dir() + "/" + ns() + ".kubeconfig";
-    WriteFile(through, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
-    options.kubeconfig = through;
+    options.kubeconfig = KubeconfigThrough(*proxy_, options.kubeconfig, plane().dir() + "/" + ns() + ".kubeconfig");
     log_ = options.log_file;
     return options;
   }

@@ -3,11 +3,9 @@
 #include <iostream>
 #include <set>
 
-#include "operator/client/config.h"
 #include "tests/cluster/fixture.h"
-#include "tests/support/fault_proxy.h"
+#include "tests/cluster/gated.h"
 #include "tests/support/openyurt_state.h"
-#include "tests/support/write_gate.h"
 
 namespace yad::testing {
 namespace {
@@ -203,22 +201,8 @@ TEST_F(TakeoverTest, LeavingWithOrphansAndComingBackRestartsNoPodAndUndoStillRea
 
 // Killed after any write of a takeover, it goes on where it was: the workloads are not written, one of two stays, the
 // history is whole. As in crash_test.cc: YAD_ALL=1 for all writes, YAD_CRASH_AT=3 for the third.
-class TakeoverCrashTest : public TakeoverTest {
+class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
-  OperatorOptions DefaultOptions() override {
-    OperatorOptions options = ClusterTest::DefaultOptions();
-    if (proxy_ == nullptr) {
-      const Result<ClusterConfig> config = LoadClusterConfig(options.kubeconfig);
-      if (!config) throw TestFailure(config.error().ToString());
-      proxy_ = std::make_unique<FaultProxy>(config->server, config->ca_pem,
-                                            [this](const ProxiedRequest& request) { return gate_(request); });
-      kubeconfig_ = plane().dir() + "/" + ns() + ".kubeconfig";
-      WriteFile(kubeconfig_, KubeconfigThrough(*proxy_, ReadFile(options.kubeconfig)));
-    }
-    options.kubeconfig = kubeconfig_;
-    return options;
-  }
-
   // A takeover that is killed after this write (0: never). Returns how many it had.
   int Play(int at) {
     const std::string daemon = "web-" + std::to_string(at);
@@ -253,11 +237,7 @@ class TakeoverCrashTest : public TakeoverTest {
     };
     Eventually("it was killed, or is done", [&] { return gate_.killed() ? std::string() : why_not(); });
     const int count = gate_.Disarm();
-    if (gate_.killed()) {
-      KillOperator();
-      gate_.Reopen();
-      StartOperator();
-    }
+    if (gate_.killed()) StartAgain();
     Eventually("the cluster is as wanted", why_not);
     const std::size_t writes = WritesSince(0).size();
     Barrier();
@@ -274,12 +254,6 @@ class TakeoverCrashTest : public TakeoverTest {
     Orphan(daemon);  // Left as it is, without an owner: the next one must not care.
     return count;
   }
-
-  WriteGate gate_;
-
- private:
-  std::unique_ptr<FaultProxy> proxy_;
-  std::string kubeconfig_;
 };
 
 TEST_F(TakeoverCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {

@@ -63,9 +63,11 @@ void WeatherCell::SetUpReplicas() {
   for (Replica& replica : replicas_) {
     const std::string name = ns() + "-" + std::to_string(&replica - replicas_.data());
     replica.weather = std::make_unique<Weather>(seed_ * 7 + static_cast<std::uint64_t>(&replica - replicas_.data()));
-    replica.proxy = MakeProxy([weather = replica.weather.get()](const ProxiedRequest& r) { return (*weather)(r); });
     replica.options = ClusterTest::DefaultOptions();
-    replica.options.kubeconfig = KubeconfigOver(*replica.proxy, name);
+    std::string& kubeconfig = replica.options.kubeconfig;
+    replica.proxy =
+        MakeProxy(kubeconfig, [weather = replica.weather.get()](const ProxiedRequest& r) { return (*weather)(r); });
+    kubeconfig = KubeconfigThrough(*replica.proxy, kubeconfig, plane().dir() + "/" + name + ".kubeconfig");
     replica.options.exactly = {"--namespace=" + ns(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
                                "--leader-election-namespace=" + ns()};
     if (elected) replica.options.exactly.push_back("--leader-elect");

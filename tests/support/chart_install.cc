@@ -110,6 +110,17 @@ std::vector<std::string> ChartInstall::args() const {
 
 std::string ChartInstall::kubeconfig() const { return plane_.TokenKubeconfig(options_.ns, name_); }
 
+OperatorOptions ChartInstall::operator_options(const std::string& binary) const {
+  OperatorOptions options;
+  options.binary = binary;
+  options.exactly = args();
+  options.kubeconfig = kubeconfig();
+  options.health_port = health_port_;
+  options.metrics_port = metrics_port_;
+  options.log_file = plane_.dir() + "/" + name_ + ".log";
+  return options;
+}
+
 void ChartInstall::Upgrade(const std::vector<std::string>& values) {
   notes_ = helm_.Run(WithValues({"upgrade", options_.release, helm_.chart()}, values));
 }

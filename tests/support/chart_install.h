@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/control_plane.h"
+#include "tests/support/operator_process.h"
 #include "tests/support/process.h"
 
 namespace yad::testing {
@@ -67,6 +68,8 @@ class ChartInstall {
   std::vector<std::string> args() const;
   // The path of a kubeconfig with a token of the ServiceAccount; its namespace is the release's.
   std::string kubeconfig() const;
+  // For this program on this machine, what the Deployment's pod would do. Its log is in the control plane's folder.
+  OperatorOptions operator_options(const std::string& binary) const;
 
   // helm upgrade to the project's chart with the values of the installation and these.
   void Upgrade(const std::vector<std::string>& values);

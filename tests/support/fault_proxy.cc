@@ -27,7 +27,9 @@
 #include <utility>
 
 #include "operator/client/base64.h"
+#include "operator/client/config.h"
 #include "tests/support/eventually.h"
+#include "tests/support/process.h"
 #include "tests/support/test_pki.h"
 
 namespace yad::testing {
@@ -441,14 +443,21 @@ int FaultProxy::port() const { return impl_->port; }
 std::string FaultProxy::url() const { return std::string("https://") + kLoopback + ":" + std::to_string(port()); }
 const std::string& FaultProxy::ca_pem() const { return impl_->ca.cert_pem(); }
 
-std::string KubeconfigThrough(const FaultProxy& proxy, std::string kubeconfig) {
+std::unique_ptr<FaultProxy> MakeProxy(const std::string& kubeconfig, FaultProxy::Hook hook) {
+  const Result<ClusterConfig> config = LoadClusterConfig(kubeconfig);
+  if (!config) throw TestFailure(kubeconfig + ": " + config.error().ToString());
+  return std::make_unique<FaultProxy>(config->server, config->ca_pem, std::move(hook));
+}
+
+std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeconfig, const std::string& path) {
+  std::string text = ReadFile(kubeconfig);
   const std::string begin = "  cluster: {server: ";
-  const auto at = kubeconfig.find(begin);
+  const auto at = text.find(begin);
   if (at == std::string::npos) throw TestFailure("the kubeconfig looks different: there is no \"" + begin + "\"");
-  kubeconfig.replace(
-      at, kubeconfig.find('\n', at) - at,
-      begin + "\"" + proxy.url() + "\", certificate-authority-data: " + Base64Encode(proxy.ca_pem()) + "}");
-  return kubeconfig;
+  text.replace(at, text.find('\n', at) - at,
+               begin + "\"" + proxy.url() + "\", certificate-authority-data: " + Base64Encode(proxy.ca_pem()) + "}");
+  WriteFile(path, text);
+  return path;
 }
 
 }  // namespace yad::testing

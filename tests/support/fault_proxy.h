@@ -75,8 +75,10 @@ class FaultProxy {
   std::unique_ptr<Impl> impl_;
 };
 
-// A kubeconfig as hack/cluster.sh writes it, leading to the proxy instead.
-std::string KubeconfigThrough(const FaultProxy& proxy, std::string kubeconfig);
+// To the server of this kubeconfig, a file as hack/cluster.sh writes it.
+std::unique_ptr<FaultProxy> MakeProxy(const std::string& kubeconfig, FaultProxy::Hook hook);
+// Writes that kubeconfig to the file `path`, leading to the proxy instead. Returns `path`.
+std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeconfig, const std::string& path);
 
 }  // namespace yad::testing
 

@@ -1,0 +1,52 @@
+// The operator as the chart installs it: its arguments, its ServiceAccount, its webhook configurations.
+#ifndef TESTS_CLUSTER_INSTALLED_FIXTURE_H_
+#define TESTS_CLUSTER_INSTALLED_FIXTURE_H_
+
+#include <string>
+
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+
+inline const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
+inline const ResourceType kMutatingType{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
+                                        "MutatingWebhookConfiguration", false};
+inline const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                          "ValidatingWebhookConfiguration", false};
+
+// That of SharedInstall, for all namespaces; the webhooks are asked in this test's alone.
+class InstalledTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    ClusterTest::SetUp();
+    if (!HasControlPlane()) return;
+    kube().MergePatch(kNamespaceType, ns(), {{"metadata", {{"labels", {{kReviewedLabel, "yes"}}}}}});
+  }
+  void TearDown() override {
+    ClusterTest::TearDown();
+    // The next test finds things as helm leaves them.
+    if (HasControlPlane()) own().Delete(kSecretType, install().certificate_secret());
+  }
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = install().operator_options(YAD_OPERATOR_BINARY);
+    options.log_file = ClusterTest::DefaultOptions().log_file;
+    return options;
+  }
+
+  ChartInstall& install() const { return *SharedInstall(); }
+  Kube own() const { return {kube().client(), install().ns()}; }  // the release's namespace
+  std::string Bundle(const ResourceType& type) const {
+    return StringAt(own().Get(type, install().name()).at("webhooks").at(0), {"clientConfig", "caBundle"});
+  }
+  // Only our webhook refuses it: the selector does not fit the labels.
+  Json Wrong() const {
+    Json daemon = Daemon("wrong");
+    daemon["spec"]["revisionHistoryLimit"] = 3;
+    daemon["spec"]["selector"] = {{"matchLabels", {{"app", "another"}}}};
+    return daemon;
+  }
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_INSTALLED_FIXTURE_H_
