@@ -1,0 +1,163 @@
+// Killed after any write of the webhook's certificates, when they are made and when they are replaced: the next process
+// goes on with the same pair, the Secret and both configurations agree, and the apiserver calls it. As in
+// crash_test.cc: YAD_ALL=1 for all writes, YAD_CRASH_AT=3 for the third.
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "operator/client/base64.h"
+#include "tests/cluster/gated.h"
+#include "tests/cluster/installed_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+// Made: Secret, mutating and validating configuration. Replaced: the same because of the next pair, and then the
+// Secret, because that is to be served. With a kill or without one, nothing is written twice.
+constexpr char kSequence[] = "SMVSMVS";
+constexpr int kMaking = 3;
+constexpr int kWrites = 7;
+
+std::set<std::string> Certificates(const std::string& pem) {
+  const std::string begin = "-----BEGIN CERTIFICATE-----";
+  std::set<std::string> certificates;
+  for (auto at = pem.find(begin); at != std::string::npos;) {
+    const auto next = pem.find(begin, at + 1);
+    certificates.insert(pem.substr(at, next - at));
+    at = next;
+  }
+  return certificates;
+}
+
+class CertificateCrashTest : public Gated<InstalledTest> {
+ protected:
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = Gated::DefaultOptions();
+    std::erase(options.exactly, "--leader-elect");  // the lease of one that was killed would have to run out
+    // Where they are made, nothing shall be replaced meanwhile.
+    const std::string validity = "--webhook-cert-validity=";
+    for (std::string& arg : options.exactly) {
+      if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";
+    }
+    return options;
+  }
+  Fault OnRequest(const ProxiedRequest& request) override {
+    const bool about_certificates = request.path.find("/secrets") != std::string::npos ||
+                                    request.path.find("webhookconfigurations/") != std::string::npos;
+    return about_certificates ? Gated::OnRequest(request) : Fault();
+  }
+
+  // "" where there is none.
+  std::string InSecret(const char* key) const {
+    const auto secret = own().Find(kSecretType, install().certificate_secret());
+    return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";
+  }
+  std::string Trusted(const ResourceType& type) const { return Base64Decode(Bundle(type)).value_or(""); }
+  std::string WhyNotAgreed() const {
+    const std::set<std::string> cas = Certificates(InSecret("ca.crt"));
+    if (cas.empty()) return "the Secret holds no CA";
+    for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+      if (Certificates(Trusted(*type)) != cas) return type->kind + " trusts others than the Secret's";
+    }
+    int secrets = 0;
+    for (const Json& secret : own().List(kSecretType)) secrets += At(secret, "/data").contains("tls.crt");
+    return secrets == 1 ? "" : std::to_string(secrets) + " Secrets";
+  }
+  // By the apiserver, over TLS.
+  std::string WhyNotReviewed() const {
+    Json wrong = Wrong();
+    wrong["metadata"]["namespace"] = ns();
+    wrong.update({{"apiVersion", kYurtAppDaemonType.ApiVersion()}, {"kind", kYurtAppDaemonType.kind}});
+    WriteOptions options;
+    options.dry_run = true;
+    const Result<Json> created = kube().client().Create(kYurtAppDaemonType, wrong, options);
+    if (created) return "nobody was asked";
+    return created.error().reason == Reason::kInvalid ? "" : created.error().ToString();
+  }
+
+  // Of the certificates, since the first so many: a letter each.
+  std::string Sequence(std::size_t before) const {
+    std::string sequence;
+    const std::vector<std::string> writes = gate_.writes();
+    for (std::size_t i = before; i < writes.size(); ++i) {
+      sequence += writes[i].find("/secrets") != std::string::npos    ? 'S'
+                  : writes[i].find("/mutating") != std::string::npos ? 'M'
+                                                                     : 'V';
+    }
+    return sequence;
+  }
+
+  // Certificates are made, and replaced once; the process is killed after this write (0: never). Returns how many there
+  // were.
+  int Play(int at) {
+    own().Delete(kSecretType, install().certificate_secret());
+    for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+      own().Edit(*type, install().name(), [](Json& configuration) {
+        for (Json& webhook : configuration["webhooks"]) webhook["clientConfig"].erase("caBundle");
+      });
+    }
+    replacing_ = at == 0 || at > kMaking;
+    const std::size_t before = gate_.writes().size();
+    gate_.Hold();
+    LaunchOperator();
+    gate_.Arm(op().pid(), at);
+    std::string first;  // tls.crt
+    std::set<std::string> trusted;
+    Eventually("it was killed, or the first pair is replaced", [&] {
+      if (trusted.empty() && WhyNotAgreed().empty()) {
+        first = InSecret("tls.crt");
+        trusted = Certificates(InSecret("ca.crt"));
+      }
+      return gate_.killed() || (!first.empty() && InSecret("tls.crt") != first);
+    });
+    const int count = gate_.Disarm();
+    if (at == 0) {
+      KillOperator();
+      return count;
+    }
+
+    EXPECT_TRUE(gate_.killed());
+    const std::string served = InSecret("tls.crt");
+    const std::string next = InSecret("next.crt");
+    EXPECT_EQ(next.empty(), at <= kMaking || at == kWrites);
+    for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+      const std::set<std::string> now = Certificates(Trusted(*type));
+      EXPECT_TRUE(std::includes(now.begin(), now.end(), trusted.begin(), trusted.end())) << "what was served";
+    }
+    StartAgain();
+    Eventually("Secret and configurations agree", [&] { return WhyNotAgreed(); });
+    Eventually("the apiserver calls it", [&] { return WhyNotReviewed(); });
+    if (!replacing_) {
+      EXPECT_EQ(InSecret("tls.crt"), served) << "another pair was made";
+    }
+    if (!next.empty()) {
+      Eventually("the next pair is the one that was made", [&] { return InSecret("tls.crt") == next; });
+      Eventually("the apiserver calls it still", [&] { return WhyNotReviewed(); });
+    }
+    KillOperator();
+    EXPECT_EQ(Sequence(before).substr(0, replacing_ ? kWrites : std::string::npos),
+              std::string(kSequence, replacing_ ? kWrites : kMaking));
+    return count;
+  }
+
+ private:
+  bool replacing_ = false;
+};
+
+TEST_F(CertificateCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+  if (const char* at = std::getenv("YAD_CRASH_AT")) {
+    Play(std::atoi(at));
+    return;
+  }
+  if (RunsEverything()) {
+    EXPECT_EQ(Play(0), kWrites);
+  }
+  for (int at = 1; at <= kWrites; ++at) {
+    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // the first of each
+    SCOPED_TRACE("YAD_CRASH_AT=" + std::to_string(at));
+    Play(at);
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing
