@@ -342,6 +342,9 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
   }
   WriteOptions options;
   options.subresource = "status";
+  // That a CRD lacks fields is told once (crd_check), and not field by field with each write.
+  std::vector<std::string> told;
+  options.warnings = &told;
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return Duration::zero();  // Its deletion is on its way to us.

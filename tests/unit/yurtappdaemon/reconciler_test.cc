@@ -403,7 +403,7 @@ TEST_F(ReconcilerTest, AnUpdateThatAWebhookUndoesAltogetherIsAFailureAndIsTriedA
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
-TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWrite) {
+TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWriteAndNoWarningInTheLog) {
   world_.AddPool("a");
   world_.CreateDaemon();
   // What OpenYurt's CRD does not know is dropped.
@@ -417,7 +417,9 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWrite) {
     Json answer = body;
     answer["status"].erase("pools");
     answer["metadata"] = {{"name", "web"}, {"namespace", kNs}, {"resourceVersion", "1"}};
-    return FakeCluster::Fault{JsonResponse(answer), true};
+    HttpResponse response = JsonResponse(answer);
+    response.headers["warning"] = R"(299 - "unknown field \"status.pools\"")";
+    return FakeCluster::Fault{response, true};
   });
   for (int i = 0; i < 3; ++i) {
     world_.Reconcile();
@@ -432,6 +434,7 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWrite) {
     world_.clock.Advance(std::chrono::seconds(2));
   }
   EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_THAT(world_.warnings, IsEmpty());
 }
 
 TEST_F(ReconcilerTest, ADaemonThatIsGoneIsForgotten) {

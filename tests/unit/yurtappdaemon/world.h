@@ -142,7 +142,12 @@ class World {
 
   FakeClock clock;
   FakeCluster cluster;
-  Client client{cluster.transport(), {}};
+  std::vector<std::string> warnings;  // of the apiserver, that would be logged
+  Client client{cluster.transport(), [this] {
+                  ClientOptions options;
+                  options.on_warning = [this](const std::string& text) { warnings.push_back(text); };
+                  return options;
+                }()};
   RecordingEvents events;
   WorkloadKind kind = WorkloadKind::kDeployment;
   std::optional<RemovalLimit> limit;  // after the next Restart
