@@ -134,9 +134,10 @@ void Schemas::BuildVolumes() {
   empty_dir.fields["sizeLimit"] = Flags(Field::kQuantity);
   host_path.fields["type"] = Default("");
   csi.fields["volumeAttributes"] = Of(strings);
+  csi.fields["fsType"] = Flags(Field::kEmptyCounts);
   ephemeral.fields["volumeClaimTemplate"] = Of(claim);
   volume.all_are_choices = true;
-  volume.other = Of(plain);
+  volume.other = Of(plain, Field::kChooses);
   volume.fields["configMap"] = Of(files);
   volume.fields["secret"] = Of(files);
   volume.fields["projected"] = Of(files);
@@ -145,6 +146,7 @@ void Schemas::BuildVolumes() {
   volume.fields["hostPath"] = Of(host_path);
   volume.fields["csi"] = Of(csi);
   volume.fields["ephemeral"] = Of(ephemeral);
+  for (auto& [name, source] : volume.fields) source.flags |= Field::kChooses;
 }
 
 void Schemas::BuildPod() {
@@ -167,7 +169,6 @@ void Schemas::BuildPod() {
   pod.fields["restartPolicy"] = Filled("Always");
   pod.fields["schedulerName"] = Filled("default-scheduler");
   pod.fields["terminationGracePeriodSeconds"] = Default(30);
-  pod.fields["enableServiceLinks"] = Default(true);
   pod.fields["runtimeClassName"] = Flags(Field::kEmptyCounts);
   pod_template.fields["metadata"] = Of(meta, Field::kShared);
   pod_template.fields["spec"] = Of(pod);
@@ -185,6 +186,7 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(strategy);
+  spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
   spec.fields["paused"] = Flags(Field::kZeroIsAbsent);
   spec.fields["progressDeadlineSeconds"] = Default(600);

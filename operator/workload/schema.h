@@ -31,6 +31,8 @@ struct Field {
     // Holds entries of several owners: where the manifest no longer has it, ours go and the others stay. Keyed lists
     // always are.
     kShared = 32,
+    // An object is a value however little it says: it chooses ("fc: {readOnly: false}" is refused, no absent volume).
+    kChooses = 64,
   };
 
   const Schema* schema = nullptr;  // of the object or of the list's items; nullptr: unknown

@@ -42,7 +42,7 @@ bool SaysNothing(const Field& field, std::string_view key, const Json& value, in
   if (value.is_null()) return true;
   if (value.is_array()) return value.empty();
   if (value.is_object()) {
-    if (EmptyObjectCounts(key)) return false;
+    if (EmptyObjectCounts(key) || field.Has(Field::kChooses)) return false;
     if (value.empty()) return true;
     if (depth >= kMaxDepth) return false;
     const Schema& schema = SchemaOf(field);

@@ -101,15 +101,21 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
       {"hostNetwork":false,"tolerations":[],"securityContext":{},"containers":[{"name":"c","resources":{"limits":{}},"args":[]}]}}}})"))
           .digest,
       digest);
-  for (const char* other :
-       {R"({"spec":{"template":{"spec":{"containers":[{"name":"d"}]}}}})",
-        R"({"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"c"}]}}}})",
-        R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c"}]}}}})",
-        R"({"spec":{"template":{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"c"}]}}}})",
-        R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
+  for (
+      const char* other :
+      {R"({"spec":{"template":{"spec":{"containers":[{"name":"d"}]}}}})",
+       R"({"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"c"}]}}}})",
+       R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c"}]}}}})",
+       R"({"spec":{"template":{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"c"}]}}}})",
+       R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","fc":{"readOnly":false}}],"containers":[{"name":"c"}]}}}})",
+       R"({"spec":{"ordinals":{},"template":{"spec":{"containers":[{"name":"c"}]}}}})",
+       R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
     EXPECT_NE(ContentOf(Daemon(other)).digest, digest) << other;
   }
-  // The first is refused, and taking it out must be a change.
+  // The first is refused: taking that out must be a change.
+  EXPECT_NE(
+      ContentOf(Daemon(R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","fc":{"readOnly":false}}]}}}})")).digest,
+      ContentOf(Daemon(R"({"spec":{"template":{"spec":{"volumes":[{"name":"v"}]}}}})")).digest);
   EXPECT_NE(ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate","rollingUpdate":{}}}})")).digest,
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
