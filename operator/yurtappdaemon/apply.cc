@@ -209,6 +209,9 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
     const ObjectMeta meta = ParseMeta(*now);
     if (meta.uid != kept.uid || meta.deleting() || !ControlledBy(meta, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+    // Without its label the caches would not show it, and one more would be made.
+    if (meta.Label(kPoolNameLabel) != removal.kept->pool)
+      return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
   } else {
     const auto pool = ReadPool(client_, options_.pool_type(), removal.workload.pool, stop);
     if (!pool) return Fail(pool.error());

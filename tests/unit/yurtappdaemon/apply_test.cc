@@ -284,6 +284,20 @@ TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
+TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
+  Deployed({"a"});
+  Json second = world_.Workload("a");
+  second["metadata"]["name"] = "web-a-zzzzz";
+  second["status"]["availableReplicas"] = 0;
+  world_.cluster.Create(kDeploymentType, second);
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
+  const Applied applied = ApplyTo(snapshot);
+  EXPECT_TRUE(applied.retry);
+  EXPECT_THAT(applied.duplicates_removed, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
+}
+
 // ---- caches that are late ----
 
 TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
