@@ -62,6 +62,12 @@ tl::unexpected<Error> Taken(const YurtAppDaemon& daemon, const std::string& name
       {}});
 }
 
+// Whether the same rendering made both: else what only that one has would never be taken away.
+bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
+  return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
+         a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
+}
+
 // Whether the pool, and not (only) the daemon, asks for an update.
 bool IsForThePool(const PoolPlan& plan) {
   return (plan.write == Write::kMove || plan.write == Write::kAdopt) && plan.from.revision != nullptr &&
@@ -101,6 +107,9 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
     }
     if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid)) {
       return {Taken(daemon, meta.key.name, "is controlled by " + ControllerOf(now)), Write::kNone};
+    }
+    if (!SameOrigin(now, meta)) {
+      return {Fail(Reason::kConflict, meta.key.ToString() + " is on another revision than it was"), Write::kNone};
     }
     live = *std::move(fresh);
     live["metadata"].erase("managedFields");

@@ -121,6 +121,22 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) 
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 
+// As after a restart on a server that lags: the process before had gone on to another template.
+TEST_F(PlanExecutorTest, AWorkloadThatWasMovedMeanwhileIsLeftForTheNextPlan) {
+  Deployed({"a"});
+  world_.SetImage("app:3");
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) {
+    w["metadata"]["labels"][kRevisionLabel] = "web-second";
+    PodSpecOf(w)["containers"][0]["env"] = {{{"name", "SECOND"}, {"value", "x"}}};
+  });
+  const Applied applied = ApplyTo(snapshot);
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_EQ(applied.pools[0].failure_reason, "");
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if it were somebody else's";
+}
+
 TEST_F(PlanExecutorTest, APostWhoseAnswerWasLostIsNoSecondWorkload) {
   world_.AddPool("a");
   FailOnce("POST", tl::unexpected<Error>(Error{Reason::kTransport, "connection reset", 0, std::nullopt, {}}),
