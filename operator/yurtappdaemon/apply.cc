@@ -75,9 +75,9 @@ bool IsForThePool(const PoolPlan& plan) {
 }
 
 // The names that status remembers for pools: a workload made by OpenYurt keeps its generated one.
-std::unordered_map<std::string, std::string> RememberedNames(const YurtAppDaemon& daemon) {
+std::unordered_map<std::string, std::string> RememberedNames(const Json& daemon) {
   std::unordered_map<std::string, std::string> names;
-  const Json* pools = Find(daemon.status, {"pools"});
+  const Json* pools = Find(daemon, {"status", "pools"});
   if (pools == nullptr || !pools->is_array()) return names;
   for (const Json& entry : *pools) names.emplace(StringAt(entry, {"name"}), StringAt(entry, {"workload"}));
   return names;
@@ -259,7 +259,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   }
 
   if (writes.empty() && plan.removals.empty()) return applied;
-  Status confirmed = ConfirmDaemon(client_, daemon.meta, stop);
+  const auto live_daemon = ConfirmDaemon(client_, daemon.meta, stop);
+  Status confirmed = live_daemon ? Status() : Fail(live_daemon.error());
   const bool is_new = !daemon.status.is_object() || daemon.status.empty();
   const bool creates =
       std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kCreate; });
@@ -268,7 +269,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     applied.refused = confirmed.error();
     return applied;
   }
-  const auto remembered = RememberedNames(daemon);
+  const auto remembered = RememberedNames(*live_daemon);
   struct Done {
     Attempt attempt;
     ObjectPtr object;

@@ -4,8 +4,8 @@
 
 namespace yad {
 
-Status ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop) {
-  const auto now = client.Get(kYurtAppDaemonType, daemon.key, stop);
+Result<Json> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop) {
+  auto now = client.Get(kYurtAppDaemonType, daemon.key, stop);
   if (!now) return Fail(now.error());
   const ObjectMeta meta = ParseMeta(*now);
   if (meta.uid != daemon.uid || meta.deleting()) {
@@ -15,7 +15,7 @@ Status ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token s
     return Fail(Reason::kConflict,
                 "YurtAppDaemon " + daemon.key.ToString() + " has a newer spec than the one that was read");
   }
-  return {};
+  return now;
 }
 
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,

@@ -17,9 +17,10 @@
 
 namespace yad {
 
-// kConflict unless the server's daemon is the same object, has the same spec and is not being deleted. A deletion with
-// --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted with the daemon.
-Status ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
+// The server's daemon, whose status may be newer; kConflict unless it is the same object, has the same spec and is not
+// being deleted. A deletion with --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted
+// with the daemon.
+Result<Json> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 // The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
 // and a failure (kConflict).

@@ -118,7 +118,7 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     last = number;
     if (number == ProjectionOf(revision).number) continue;
     if (!confirmed) {
-      if (const Status as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return as_read;
+      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
       confirmed = true;
     }
     const Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}},
@@ -147,7 +147,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     if (revision != nullptr && revision->content.digest == content.digest) match = object;
   }
   if (match == nullptr) {
-    if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+    if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
     const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
     auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
     if (!created) return Fail(created.error());
@@ -205,7 +205,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   }
   const std::size_t limit = static_cast<std::size_t>(std::max(daemon.revision_history_limit, 0));
   if (old.size() <= limit) return {};
-  if (const Status confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return confirmed;
+  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
@@ -225,7 +225,7 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
     if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) continue;
     if (!IsRevisionOf(daemon, orphan->Parse())) continue;
     if (!confirmed) {
-      if (const Status as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return as_read;
+      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
       confirmed = true;
     }
     const Json patch = {{"metadata",

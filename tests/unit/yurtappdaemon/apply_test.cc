@@ -210,6 +210,23 @@ TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByThe
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
+TEST_F(PlanExecutorTest, ItIsFoundByTheServersStatusWhereTheCacheHasAnOlderOne) {
+  Deployed({"a"});
+  Json second = world_.Workload("a");
+  second["metadata"]["name"] = "web-a-x7k2p";
+  second["metadata"]["labels"].erase(kPoolNameLabel);
+  world_.cluster.Create(kDeploymentType, second);
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  const auto remember = [&](const std::string& name) {
+    world_.EditDaemon([&](Json& d) { d["status"]["pools"] = {{{"name", "a"}, {"workload", name}}}; });
+  };
+  remember(world_.NameOf("a"));
+  const Snapshot snapshot = Take();
+  remember("web-a-x7k2p");
+  EXPECT_THAT(ApplyTo(snapshot).repaired, ElementsAre("a"));
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
 TEST_F(PlanExecutorTest, WhileTheOldOneIsStillBeingDeletedTheNewOneWaits) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) {
