@@ -147,9 +147,9 @@ class Merger {
     if (!live_keys) return false;
     std::unordered_map<std::string, const Json*> said;
     if (last.is_array()) {
-      for (const Json& item : last) {
-        if (const auto key = KeyOf(field, item)) said[*key] = &item;
-      }
+      Index last_at;
+      if (!UniqueKeys(field, last, last_at)) return false;
+      for (const auto& [key, at] : last_at) said[key] = &last[at];
     }
 
     // Ours in the order of `now`: those of `live` merged, new ones as they are.

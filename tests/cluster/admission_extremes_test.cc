@@ -53,7 +53,7 @@ TEST_F(AdmissionExtremesTest, AMegabyteIsAcceptedByServerSideApplyAndCanBeChange
 TEST_F(AdmissionExtremesTest, WhatKubectlOrTheApiserverCanNotTakeIsRefusedByThem) {
   if (!HasControlPlane()) return;
   ProcessResult result = TryKubectl({"apply", "-f", "-"}, WithBytes(300'000).dump());
-  EXPECT_THAT(result.err, ::testing::HasSubstr("* metadata.annotations: Too long: may not be more than 262144 bytes"));
+  EXPECT_THAT(result.err, ::testing::HasSubstr("* metadata.annotations: Too long: "));
   result = ServerSideApply(WithBytes(10'000'000));
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, ::testing::HasSubstr("limit is 3145728"));

@@ -9,6 +9,9 @@
 namespace yad::testing {
 namespace {
 
+// The tables have the words of Kubernetes 1.34. With another, the same fields must be named; cases with `only` are of
+// rules, or ways of kubectl's, that others may not have.
+constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
     "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the "
@@ -97,6 +100,18 @@ std::string ToString(const Outcome& outcome) {
 }
 
 // One document of a table; base.yaml says what its fields mean.
+// "spec.a: Invalid value: …" in each line that begins so: "spec.a: ".
+std::vector<std::string> FieldsOf(const std::string& refusal) {
+  std::vector<std::string> fields;
+  for (auto at = refusal.find("spec."); at != std::string::npos; at = refusal.find("\n* spec.", at)) {
+    if (refusal[at] == '\n') at += 3;
+    const auto end = refusal.find(": ", at);
+    if (end == std::string::npos) break;
+    fields.push_back(refusal.substr(at, end + 2 - at));
+  }
+  return fields;
+}
+
 class Case {
  public:
   explicit Case(Json fields) : fields_(std::move(fields)) {}
@@ -148,12 +163,18 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // "" if this is what the case says.
-  std::string Judge(const Outcome& outcome) const {
+  // "" if this is what the case says; where the words are not those of this apiserver, if it names the same fields.
+  std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool refused = Has("refused") || Has("refused_by_schema");
     if (refused == (outcome.exit_code == 0)) return refused ? "it was accepted" : "it was refused";
     const std::string& said = refused ? outcome.err : outcome.out;
     const std::string expected = refused ? Refusal() : Says();
+    if (refused && !to_the_letter) {
+      for (const std::string& field : FieldsOf(expected)) {
+        if (said.find(field) == std::string::npos) return "kubectl should have named " + field;
+      }
+      return "";
+    }
     if (!Fits(expected, said)) return "kubectl should have said\n" + expected;
     if (StringAt(fields_, {"warns"}) == "any") return "";
     std::vector<std::string> left = outcome.warnings;
@@ -298,10 +319,10 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     dry_run.dry_run = true;
     const Result<Json> result = kube().client().Create(kYurtAppDaemonType, object, dry_run);
     ASSERT_TRUE(result.has_value()) << result.error().ToString();
-    Json expected = {{"spec", WithoutNulls(At(*result, "/spec"))}};  // kubectl apply leaves them out
+    Json expected = {{"spec", WithoutNulls(At(*result, "/spec"))}};  // kubectl apply may leave them out
     const std::string selector = one.Expand("/<template>/spec/selector");
     expected[Json::json_pointer(selector)] = At(stored, selector);
-    const Json difference = Json::diff(expected, {{"spec", At(stored, "/spec")}});
+    const Json difference = Json::diff(expected, {{"spec", WithoutNulls(At(stored, "/spec"))}});
     EXPECT_TRUE(difference.empty()) << difference;
     if (one.Before().empty()) {
       EXPECT_EQ(At(stored, selector), At(stored, "/spec/selector"));
@@ -318,6 +339,7 @@ TEST_P(AdmissionTest, EveryManifestGetsTheAnswerOfItsTable) {
   if (!HasControlPlane()) return;
   for (const Json& fields : ReadTable(GetParam())) {
     const Case one(fields);
+    if (one.Has("only") && plane().minor() != kMinor) continue;
     SCOPED_TRACE(std::string(GetParam()) + ".yaml: " + one.name());
     try {
       Prepare(one);
@@ -326,7 +348,7 @@ TEST_P(AdmissionTest, EveryManifestGetsTheAnswerOfItsTable) {
       const auto answered = [&] {
         static int attempt = 0;
         outcome = Run(one.Run(), ReplaceAll(one.Text(), "<attempt>", std::to_string(++attempt)));
-        wrong = one.Judge(outcome);
+        wrong = one.Judge(outcome, plane().minor() == kMinor);
         if (!wrong.empty()) wrong += "\n" + ToString(outcome);
         return wrong;
       };

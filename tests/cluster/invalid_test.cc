@@ -86,6 +86,9 @@ TEST_P(InvalidTest, ABadLabelInTheTemplateIsNamed) {
 
 TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkloadsStay) {
   StartOperator();
+  if (kind() == WorkloadKind::kStatefulSet && plane().minor() < 34) {
+    GTEST_SKIP() << "this apiserver looks at the pod template of a new StatefulSet only";
+  }
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");

@@ -107,6 +107,9 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   Result<std::unique_ptr<Client>> made = MakeClient(*config, client);
   if (!made.has_value()) throw TestFailure("client: " + made.error().ToString());
   client_ = std::move(*made);
+  const Result<std::string> version = client_->GetRaw("/version");
+  if (!version) throw TestFailure(version.error().ToString());
+  minor_ = std::stoi(StringAt(Json::parse(*version), {"minor"}));
   if (options.crds) ApplyCrds();
 }
 

@@ -53,7 +53,8 @@ class ControlPlane {
 
   const std::string& dir() const { return dir_; }
   const std::string& kubeconfig() const { return kubeconfig_; }
-  std::string server() const;  // "https://127.0.0.1:port"
+  std::string server() const;           // "https://127.0.0.1:port"
+  int minor() const { return minor_; }  // of its version: 34 for Kubernetes 1.34
   Client& client() { return *client_; }
   void ApplyCrds();
 
@@ -78,6 +79,7 @@ class ControlPlane {
   std::string kubeconfig_;
   std::string kubectl_;
   std::unique_ptr<Client> client_;
+  int minor_ = 0;
   int guard_pipe_ = -1;
   pid_t guard_ = -1;
 };

@@ -347,5 +347,13 @@ TEST(DropInsignificantTest, DropsNullsAndEmptyObjectsThatSayNothing) {
       J(R"({"emptyDir":{},"x":{"namespaceSelector":{}},"list":[{},null,{}]})"));
 }
 
+TEST(MergeTest, AListThatWasWrittenWithoutKeysIsTakenAwayAsAWhole) {
+  const Json last = J(R"({"spec":{"template":{"spec":{"topologySpreadConstraints":[{}]}}}})");
+  const Json live = J(
+      R"({"spec":{"template":{"spec":{"topologySpreadConstraints":[{"maxSkew":0,"topologyKey":"","whenUnsatisfiable":""}]}}}})");
+  const Json now = J(R"({"spec":{"template":{"spec":{}}}})");
+  EXPECT_EQ(ThreeWayMerge(last, now, live), now);
+}
+
 }  // namespace
 }  // namespace yad
