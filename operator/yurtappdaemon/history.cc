@@ -194,6 +194,24 @@ Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& st
   return Named(state, label);
 }
 
+Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.label_selector = std::string(kRevisionLabel) + "=" + label;
+  options.limit = 50;
+  do {
+    auto page = client_.List(TypeOf(daemon.kind), options, stop);
+    if (!page) return Fail(page.error());
+    for (const Json& item : page->items) {
+      const ObjectMeta meta = ParseMeta(item);
+      const OwnerReference* controller = meta.controller();
+      if (controller != nullptr && controller->uid == daemon.meta.uid) return true;
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return false;
+}
+
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                               std::stop_token stop) {
   std::vector<ObjectPtr> old;
@@ -207,6 +225,9 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   if (old.size() <= limit) return {};
   if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
+    const auto named = IsNamed(daemon, LabelOf(old[i]), stop);
+    if (!named) return Fail(named.error());
+    if (*named) continue;
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
     options.resource_version = old[i]->meta().resource_version;  // It may have been raised, and be in use again.

@@ -216,6 +216,18 @@ TEST_F(RevisionHistoryTest, ARevisionThatWasRaisedMeanwhileIsNotPruned) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
+// Caches that are behind don't say so.
+TEST_F(RevisionHistoryTest, ARevisionThatAWorkloadAtTheServerNamesIsNotPruned) {
+  const auto first = Sync(Daemon("app:1"));
+  world_.cluster.Create(kDeploymentType, WorkloadJson(world_.Daemon(), first.update, PoolJson("a")));
+  Sync(Daemon("app:2"));
+  YurtAppDaemon daemon = Daemon("app:3");
+  daemon.revision_history_limit = 0;
+  const auto state = Sync(daemon);
+  EXPECT_TRUE(history_.Prune(daemon, state, {state.update->name}, {}));
+  EXPECT_THAT(Numbers(), ElementsAre(1, 3));
+}
+
 TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
   const auto state = Sync(Daemon());
   EXPECT_EQ(history_.Named(state, state.update->name), state.update);
