@@ -13,6 +13,7 @@ THREADED := $(filter-out unit_api_test unit_workload_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
 CHART := $(if $(wildcard tests/chart/*_test.cc),chart_test)
+MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
 
@@ -26,7 +27,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-cluster test-chart test-image test-long fuzz demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -39,7 +40,7 @@ build: packages ## the operator, in build/release/bin
 image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
 	hack/image.sh $(IMAGE) $(ARGUMENTS)
 
-test: lint test-unit test-tsan test-cluster test-chart test-image fuzz ## everything that has to pass
+test: lint test-unit test-tsan test-model test-cluster test-chart test-image fuzz ## everything that has to pass
 
 test-unit: packages ## unit and loopback tests under ASan and UBSan
 	cmake --preset test >/dev/null
@@ -50,6 +51,11 @@ test-tsan: packages ## those of them that have threads, under TSan
 	cmake --preset tsan >/dev/null
 	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(THREADED) $(LOOPBACK)
 	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
+
+test-model: packages ## everything that can happen in a small cluster; YAD_ALL=1 for less small ones
+	cmake --preset release >/dev/null
+	cmake --build --preset release -j $(JOBS) --target $(MODEL)
+	ctest --test-dir build/release -L '^model$$' --verbose --no-tests=error
 
 test-cluster: build assets ## the released binary against a real control plane
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
@@ -68,6 +74,7 @@ test-long: build assets ## all of what `make test` takes a part of: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
 	YAD_ALL=1 build/release/bin/cluster_test
 	YAD_ALL=1 build/release/bin/chart_test
+	$(MAKE) test-model YAD_ALL=1
 	$(MAKE) fuzz FUZZ_SECONDS=600
 
 fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each

@@ -1,0 +1,91 @@
+// What everybody but the operator does to the cluster: people, and Kubernetes' own controllers.
+#ifndef TESTS_MODEL_ENVIRONMENT_H_
+#define TESTS_MODEL_ENVIRONMENT_H_
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/model/operator.h"
+#include "tests/model/state.h"
+
+namespace yad::model {
+
+struct Move {
+  enum Type : std::uint8_t {
+    // The operator: daemon `a`, the caches as in `seen`, a crash after write number `writes`.
+    kReconcile,
+    // Kubernetes' controllers; they come for free, at any time.
+    kWorkloadsBecomeHealthy,
+    kGarbageCollection,
+    // People; bounded in number.
+    kPoolRemoved,      // a: pool
+    kPoolAdded,        // a: pool
+    kPoolRelabelled,   // a: pool
+    kNewTemplate,      // a: daemon, b: revision
+    kPauseFlipped,     // a: daemon
+    kDaemonDeleted,    // a: daemon
+    kDaemonOrphaned,   // a: daemon; deleted with --cascade=orphan
+    kDaemonCreated,    // a: daemon
+    kWorkloadDeleted,  // a: index among the live workloads
+    kLabelStripped,    // a: index among the live workloads; no informer shows it then
+    kWorkloadEdited,   // a: index among the live workloads
+    kForeignCreated,   // a: daemon, b: pool; somebody else's workload with the name that ours would have
+    kSecondWorkload,   // a: daemon, b: pool; as OpenYurt's controller sometimes makes two
+  };
+  Type type = kReconcile;
+  std::uint8_t a = 0, b = 0, writes = 0;
+  Seen seen{};
+  // People who move while the operator reconciles: after its write number `meanwhile_after`; 0: nobody does.
+  std::uint8_t meanwhile_after = 0;
+  Type meanwhile = kReconcile;
+  std::uint8_t meanwhile_a = 0, meanwhile_b = 0;
+
+  Move Meanwhile() const {
+    Move move;
+    move.type = meanwhile;
+    move.a = meanwhile_a;
+    move.b = meanwhile_b;
+    return move;
+  }
+};
+
+struct Bounds {
+  int pools = 2;
+  int daemons = 1;
+  int revisions = 3;
+  int moves = 3;  // of people, in any order, anywhere
+  int lag = 1;    // events of each type that caches may be behind, each type for itself
+  std::vector<Move::Type> kinds;
+  bool meanwhile = false;  // whether people move between two writes of a reconcile too
+};
+
+// Not thread-safe: one per worker.
+class Environment {
+ public:
+  explicit Environment(const Bounds& bounds) : bounds_(bounds) {}
+
+  State Start() const;  // pools and daemons were just made, and the operator has done nothing
+  std::vector<Move> MovesOfPeople(const State& state) const;
+  // Not for kReconcile. False: nothing changes.
+  bool Apply(State& state, const Move& move);
+  std::string Describe(const State& state, const Move& move) const;
+  // What Kubernetes does by itself, to the end.
+  void Settle(State& state);
+
+  static ObjectKey DaemonKey(int daemon);
+
+ private:
+  const Content& Edited(const Content& content, int edit, const std::function<void(Json&)>& change);
+  bool CollectGarbage(State& state);
+  bool MakeHealthy(State& state);
+  std::string FreeUid(const State& state, int daemon) const;
+
+  const Bounds& bounds_;
+  std::unordered_map<std::uint64_t, const Content*> edited_;
+};
+
+}  // namespace yad::model
+
+#endif  // TESTS_MODEL_ENVIRONMENT_H_

@@ -1,0 +1,74 @@
+// Everything that can happen in a small cluster. With YAD_ALL=1 in several, which are less small.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "tests/model/explorer.h"
+
+namespace yad::model {
+namespace {
+
+constexpr int kThreads = 2;
+using Kinds = std::vector<Move::Type>;
+
+Kinds EveryKind() {
+  Kinds kinds;
+  for (int kind = Move::kPoolRemoved; kind <= Move::kSecondWorkload; ++kind)
+    kinds.push_back(static_cast<Move::Type>(kind));
+  return kinds;
+}
+
+void Explore(const Bounds& bounds) {
+  log::Configure(log::Level::kError, log::Format::kText);
+  Explorer explorer(bounds);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::optional<std::string> story = explorer.Run(kThreads);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const Figures& figures = explorer.figures();
+  std::string levels;
+  for (const std::size_t states : figures.levels) levels += (levels.empty() ? "" : " + ") + std::to_string(states);
+  std::printf(
+      "%d pools (symmetric), %d daemons, %d revisions, %d moves of people (of %zu kinds%s), caches up to %d behind, "
+      "writes in plan order, a crash after any: %zu states (%s by moves), %zu transitions, %zu different reconciles, "
+      "%zu states at rest, %.1f s\n",
+      bounds.pools, bounds.daemons, bounds.revisions, bounds.moves, bounds.kinds.size(),
+      bounds.meanwhile ? ", between two writes too" : "", bounds.lag, figures.states, levels.c_str(),
+      figures.transitions, figures.reconciles, figures.resting_states, seconds);
+  std::fflush(stdout);
+  EXPECT_FALSE(story) << *story;
+}
+
+void ExploreIfAll(const Bounds& bounds) {
+  if (std::getenv("YAD_ALL") == nullptr) GTEST_SKIP() << "takes long: YAD_ALL=1";
+  Explore(bounds);
+}
+
+// {pools, daemons, revisions, moves, lag, kinds, meanwhile}
+TEST(ExhaustiveTest, TwoPoolsOneMoveAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
+TEST(ExhaustiveTest, TwoPoolsTwoMoves) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
+TEST(ExhaustiveTest, OnePoolTwoMovesAndOldCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
+// With more moves and old caches: those that depend on each other.
+TEST(ExhaustiveTest, TwoPoolsThatFlap) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
+TEST(ExhaustiveTest, TwoPoolsOfADaemonThatIsOrphanedAndMadeAgain) {
+  Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});
+}
+TEST(ExhaustiveTest, TwoPoolsWithDuplicatesThatLoseTheirLabels) {
+  Explore({2, 1, 1, 2, 1, {Move::kSecondWorkload, Move::kLabelStripped}});
+}
+TEST(ExhaustiveTest, OnePoolWhoseWorkloadIsReplaced) {
+  Explore({1, 1, 1, 3, 2, {Move::kPoolRelabelled, Move::kWorkloadDeleted, Move::kForeignCreated}});
+}
+
+TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) { ExploreIfAll({2, 1, 3, 2, 1, EveryKind()}); }
+TEST(ExhaustiveTest, AllTwoPoolsAndOlderCaches) { ExploreIfAll({2, 1, 3, 1, 2, EveryKind(), true}); }
+TEST(ExhaustiveTest, AllThreePools) { ExploreIfAll({3, 1, 3, 1, 1, EveryKind(), true}); }
+TEST(ExhaustiveTest, AllThreePoolsTwoMoves) { ExploreIfAll({3, 1, 3, 2, 0, EveryKind()}); }
+TEST(ExhaustiveTest, AllTwoDaemons) { ExploreIfAll({2, 2, 2, 1, 1, EveryKind()}); }
+TEST(ExhaustiveTest, AllThreePoolsTwoDaemonsThreeRevisions) { ExploreIfAll({3, 2, 3, 1, 0, EveryKind()}); }
+
+}  // namespace
+}  // namespace yad::model

@@ -1,0 +1,88 @@
+// Visits every state that can be reached within some bounds, and checks each.
+#ifndef TESTS_MODEL_EXPLORER_H_
+#define TESTS_MODEL_EXPLORER_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tests/model/environment.h"
+#include "tests/model/operator.h"
+#include "tests/model/state.h"
+
+namespace yad::model {
+
+struct Figures {
+  std::size_t states = 0;
+  std::size_t transitions = 0;      // steps from one state to another, those to known states included
+  std::size_t reconciles = 0;       // different inputs of Reconciler::Reconcile, each run twice
+  std::size_t resting_states = 0;   // different ones in which everything came to rest
+  std::vector<std::size_t> levels;  // states by the number of people's moves that they need
+};
+
+// A state is where the operator may act on caches of any age within the lag, each type for itself; its process ends
+// after any of its writes, or after the whole reconcile, and the next one starts with nothing remembered and caches
+// that may be older again. People move at any time; where the bounds say so, also between two writes of a reconcile.
+// Breadth first by the number of their moves, so that a state is looked at with as many moves left as it can have.
+class Explorer {
+ public:
+  explicit Explorer(const Bounds& bounds);
+  ~Explorer();
+
+  // nullopt: all is well. Else the story of the shortest way (by people's moves) to what went wrong.
+  std::optional<std::string> Run(int threads);
+  const Figures& figures() const { return figures_; }
+
+ private:
+  struct Node {
+    std::uint32_t parent = 0;
+    Move move;
+  };
+  struct Found {
+    std::uint32_t node = 0;
+    std::vector<std::uint32_t> packed;
+  };
+  struct Worker;
+
+  // Adds the state unless it is known.
+  void Visit(Worker& worker, State& state, std::uint32_t parent, const Move& move, std::vector<Found>& found);
+  void Expand(Worker& worker, const Found& from, std::vector<Found>& found);
+  void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
+  void GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
+            std::vector<Found>& found);
+  // Lets caches catch up and everybody finish; the result must be what was asked for, and then nothing is written.
+  void CheckRecovery(Worker& worker, State state, std::uint32_t node);
+  void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
+  std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;
+  // Splits the work among threads.
+  template <typename Step>
+  std::vector<Found> ForEach(const std::vector<Found>& from, Step step);
+
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_set<Fingerprint> known;
+  };
+  static constexpr std::size_t kShards = 64;
+
+  const Bounds bounds_;
+  Runs runs_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::array<Shard, kShards> visited_, recovered_;
+  mutable std::mutex nodes_mutex_;
+  std::vector<Node> nodes_;
+  std::atomic<std::size_t> transitions_{0}, resting_{0};
+  std::atomic<bool> failed_{false};
+  std::string story_;
+  Figures figures_;
+};
+
+}  // namespace yad::model
+
+#endif  // TESTS_MODEL_EXPLORER_H_

@@ -1,0 +1,191 @@
+#include "tests/model/operator.h"
+
+#include <algorithm>
+#include <shared_mutex>
+
+#include "operator/api/well_known.h"
+#include "tests/support/fake_clock.h"
+
+namespace yad::model {
+namespace {
+
+class NoEvents : public EventSink {
+ public:
+  void Record(const ObjectReference&, EventType, const std::string&, const std::string&, const std::string&) override {}
+};
+
+}  // namespace
+
+// Each reconcile is far from the last one; the wall clock, which objects show, stands still but for Later.
+class Operator::Steps : public FakeClock {
+ public:
+  SteadyTime Now() const override { return steady_; }
+  WallTime WallNow() const override { return wall_; }
+  void Step() { steady_ += std::chrono::minutes(1); }
+  void Later(Duration duration) { wall_ += std::chrono::duration_cast<WallTime::duration>(duration); }
+
+ private:
+  SteadyTime steady_{std::chrono::hours(1000)};
+  WallTime wall_{std::chrono::hours(500'000)};
+};
+
+struct Operator::Stores {
+  std::array<Store, kKinds> of;
+  Store stateful_sets;
+};
+
+Operator::Operator()
+    : server_(std::make_shared<Server>(objects_)),
+      clock_(std::make_unique<Steps>()),
+      stores_(std::make_unique<Stores>()),
+      events_(std::make_unique<NoEvents>()),
+      client_(std::make_unique<Client>(server_, ClientOptions{})) {
+  AddIndexes(stores_->stateful_sets);
+  stores_->stateful_sets.Replace({}, "1");
+}
+
+Operator::~Operator() = default;
+
+std::unique_ptr<Reconciler> Operator::NewReconciler() {
+  PlanExecutor::Options one_by_one;
+  one_by_one.parallel_writes = 1;
+  return std::make_unique<Reconciler>(*client_,
+                                      ReconcilerStores{stores_->of[kDaemon], stores_->of[kPool], stores_->of[kWorkload],
+                                                       stores_->stateful_sets, stores_->of[kRevision]},
+                                      *events_, *clock_, std::nullopt, one_by_one);
+}
+
+Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& state, const Seen& seen,
+                                          const ObjectKey& daemon, const Interruption& interruption) {
+  for (std::size_t k = 0; k < kKinds; ++k) {
+    const Table& table = state.tables[k];
+    std::vector<ObjectPtr> objects;
+    for (const Cell& cell : table.At(seen[k])) {
+      if (k == kWorkload && !cell.content().labelled) continue;  // the informer's selector
+      objects.push_back(objects_.Stored(Shown{cell}));
+    }
+    stores_->of[k] = Store();
+    AddIndexes(stores_->of[k]);
+    stores_->of[k].Replace(std::move(objects), "0");  // Whatever is written now is newer.
+  }
+  server_->Start(state, seen);
+  server_->Interrupt(interruption.writes, interruption.change);
+  clock_->Step();
+  // A reconcile that finds the daemon gone takes away its metrics. Nowhere else are there two reconcilers for one
+  // daemon in one process.
+  static std::shared_mutex metrics;
+  const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
+  std::shared_lock uses(metrics, std::defer_lock);
+  std::unique_lock removes(metrics, std::defer_lock);
+  if (cached == nullptr || cached->deleting) {
+    removes.lock();
+  } else {
+    uses.lock();
+  }
+  return reconciler.Reconcile(daemon, {});
+}
+
+Outcome Operator::Reconcile(const State& state, const Seen& seen, const ObjectKey& daemon,
+                            const Interruption& interruption) {
+  Outcome run;
+  static_cast<void>(RunOnce(*NewReconciler(), state, seen, daemon, interruption));
+  run.writes = server_->writes();
+  run.fault = server_->refused();
+  return run;
+}
+
+std::vector<Write> Operator::ReconcileAfter(const State& before, const State& state, const ObjectKey& daemon) {
+  const std::unique_ptr<Reconciler> reconciler = NewReconciler();
+  static_cast<void>(RunOnce(*reconciler, before, SeesAll(before), daemon));
+  static_cast<void>(RunOnce(*reconciler, state, SeesAll(state), daemon));
+  return server_->writes();
+}
+
+std::vector<Write> Operator::ReconcileLater(const State& state, const ObjectKey& daemon) {
+  clock_->Later(std::chrono::hours(1));
+  static_cast<void>(RunOnce(*NewReconciler(), state, SeesAll(state), daemon));
+  clock_->Later(-std::chrono::hours(1));
+  return server_->writes();
+}
+
+bool Concerns(const Content& content, const ObjectKey& daemon) {
+  switch (content.kind) {
+    case kDaemon:
+      return content.key == daemon;
+    case kPool:
+      return true;
+    default:
+      return content.owner.empty() || content.key.name.starts_with(daemon.name + "-");
+  }
+}
+
+// A request, and what comes after each answer that it has had.
+struct Runs::Node {
+  const Request* request = nullptr;  // nullptr: the reconcile ends here
+  std::string fault;
+  std::unordered_map<std::uint64_t, Node> next;
+};
+
+struct Runs::Tree {
+  std::shared_mutex mutex;
+  std::optional<Node> root;
+};
+
+Runs::Runs() = default;
+Runs::~Runs() = default;
+
+std::optional<Outcome> Runs::Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
+                                    const Interruption& interruption) {
+  if (!tree.root) return std::nullopt;
+  server.Start(state, seen);
+  server.Interrupt(interruption.writes, interruption.change);
+  const Node* node = &*tree.root;
+  while (node->request != nullptr) {
+    const auto next = node->next.find(server.Serve(*node->request));
+    if (next == node->next.end()) return std::nullopt;
+    node = &next->second;
+  }
+  return Outcome{server.writes(), node->fault};
+}
+
+Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, const ObjectKey& daemon,
+                        const Interruption& interruption) {
+  Fingerprint print{Fnv1a64(daemon.name), 0};
+  for (std::size_t k = 0; k < kKinds; ++k) {
+    const Table& table = state.tables[k];
+    print.Add(k);
+    for (const Cell& cell : table.At(seen[k])) {
+      if (!Concerns(cell.content(), daemon)) continue;
+      print.Add(Shown{cell}.print());
+    }
+  }
+  Shard& shard = shards_[print.b % kShards];
+  Tree* tree = nullptr;
+  {
+    std::lock_guard lock(shard.mutex);
+    std::unique_ptr<Tree>& slot = shard.trees[print];
+    if (slot == nullptr) slot = std::make_unique<Tree>();
+    tree = slot.get();
+  }
+  {
+    std::shared_lock lock(tree->mutex);
+    if (auto known = Retell(op.server(), *tree, state, seen, interruption)) return *std::move(known);
+  }
+  Outcome run = op.Reconcile(state, seen, daemon, interruption);
+  std::lock_guard lock(tree->mutex);
+  if (!tree->root) tree->root.emplace();
+  Node* node = &*tree->root;
+  for (const Server::Step& step : op.server().steps()) {
+    if (node->request == nullptr) node->request = step.request;
+    // Another order of the same requests: caches have none. Not kept.
+    if (node->request != step.request) return run;
+    node = &node->next[step.answer];
+  }
+  if (node->request == nullptr && node->next.empty()) {
+    node->fault = run.fault;
+    ++size_;
+  }
+  return run;
+}
+
+}  // namespace yad::model

@@ -1,0 +1,136 @@
+// The kube-apiserver of one operator run, at the Client's transport: serves a State, and notes what the writes do to
+// it. What it answers to which request is computed once, so that a run can be told again without parsing anything.
+#ifndef TESTS_MODEL_SERVER_H_
+#define TESTS_MODEL_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/client/transport.h"
+#include "operator/runtime/store.h"
+#include "tests/model/state.h"
+
+namespace yad::model {
+
+// How many events of each type the caches show.
+using Seen = std::array<std::uint8_t, kKinds>;
+Seen SeesAll(const State& state);
+
+// An object of a State as its server shows it. resourceVersions are numbered for each name: 1 is what the caches show,
+// and one more for each event since.
+struct Shown {
+  Cell cell;
+  unsigned version = 1;
+  std::uint64_t print() const;
+};
+
+// The texts of objects. Not thread-safe: one per worker.
+class Objects {
+ public:
+  const std::string& Text(const Shown& shown) { return Of(shown).text; }
+  const ObjectPtr& Stored(const Shown& shown);
+
+ private:
+  struct Entry {
+    std::string text;
+    ObjectPtr stored;
+  };
+  Entry& Of(const Shown& shown);
+  std::unordered_map<std::uint64_t, Entry> entries_;
+};
+
+// One write that changed something.
+struct Write {
+  Kind kind;
+  const Content* before;  // nullptr: it was made
+  const Content* after;   // `gone` where it was deleted
+  bool operator==(const Write&) const = default;
+};
+
+// A request, understood once. Lives as long as the process.
+struct Request {
+  std::uint32_t id = 0;
+  enum Verb : std::uint8_t { kGet, kList, kPost, kPut, kPatch, kDelete, kGetCrd, kUnknown } verb = kUnknown;
+  Kind kind = kDaemon;
+  ObjectKey key;
+  std::uint64_t key_hash = 0;
+  bool status = false;   // the subresource
+  std::string labels;    // selector of a list
+  std::string name;      // of a list: the field selector's
+  std::string text;      // method, path and body
+  std::size_t body = 0;  // where in `text` it begins
+
+  Json Body() const {
+    return body == text.size() ? Json::object()
+                               : Json::parse(text.begin() + static_cast<std::ptrdiff_t>(body), text.end());
+  }
+
+  static const Request& Intern(const HttpRequest& request);
+};
+
+// Not thread-safe.
+class Server : public HttpTransport {
+ public:
+  explicit Server(Objects& objects) : objects_(objects) {}
+
+  void Start(const State& state, const Seen& seen);
+  // Somebody changes the State right after that many writes of this run. Until the next Start.
+  void Interrupt(std::size_t writes, std::function<void(State&)> change);
+  // Answers, and returns what tells this answer from others: equal ones are equal texts.
+  std::uint64_t Serve(const Request& request);
+
+  const std::vector<Write>& writes() const { return writes_; }
+  // Requests that a real server refuses as malformed: a fault of who sent them.
+  const std::string& refused() const { return refused_; }
+  struct Step {
+    const Request* request;
+    std::uint64_t answer;
+  };
+  const std::vector<Step>& steps() const { return steps_; }  // since Start, by Send
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
+
+ private:
+  // What a write does to an object of which the server has a certain version.
+  struct Effect {
+    const Content* after = nullptr;  // nullptr: nothing is changed
+    int error = 0;
+    std::string message;
+  };
+  void Load();
+  Shown* Find(Kind kind, std::uint64_t key_hash);
+  const Effect& EffectOf(const Request& request, const Shown* live);
+  Effect Compute(const Request& request, const Shown* live) const;
+  Effect ComputePut(const Request& request, const Shown& live, Json object) const;
+  static std::string Refusal(const Json& metadata, const Shown& live);
+  HttpResponse Answer() const;
+
+  Objects& objects_;
+  State state_;
+  Seen seen_{};
+  std::array<std::vector<Shown>, kKinds> live_;
+  std::unordered_map<std::uint64_t, Effect> effects_;
+  std::vector<Write> writes_;
+  std::vector<Step> steps_;
+  std::string refused_;
+  std::size_t interrupt_after_ = 0;
+  std::function<void(State&)> interrupt_;
+  // The last answer.
+  int status_ = 0;
+  std::optional<Shown> shown_;
+  std::vector<Shown> items_;
+  const Effect* effect_ = nullptr;
+};
+
+// What a new workload looks like at the server, and a changed one: the generation is 1 while status speaks of it (or
+// there is no status), and 2 while status is older than the spec.
+void SetGeneration(const Json& before, Json& object);
+
+}  // namespace yad::model
+
+#endif  // TESTS_MODEL_SERVER_H_

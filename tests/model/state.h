@@ -1,0 +1,130 @@
+// One state of the explored system: the objects in the apiserver and the last few changes of each type, which caches
+// may not show yet. A value, in canonical form, so that equal situations are one state.
+#ifndef TESTS_MODEL_STATE_H_
+#define TESTS_MODEL_STATE_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/api/object.h"
+
+namespace yad::model {
+
+enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision };
+inline constexpr int kKinds = 4;
+const ResourceType& TypeOf(Kind kind);
+
+// What one version of an object says, without uid and resourceVersion (a daemon keeps its uid: names depend on it).
+// Immutable. `gone` is the absence of the object.
+struct Content {
+  Kind kind = kDaemon;
+  ObjectKey key;
+  std::uint64_t key_hash = 0;
+  std::uint64_t hash = 0;  // of kind, key and text: the same in every run
+  std::uint32_t id = 0;
+  bool gone = false;
+  std::string text;
+
+  bool deleting = false;
+  StringMap labels;
+  std::string owner;                 // uid of the controller, "" for none
+  std::string uid;                   // of a daemon
+  bool paused = false;               // of a daemon
+  std::string current;               // of a daemon: status.currentRevision
+  std::string update;                // of a daemon: status.updateRevision
+  std::uint64_t without_status = 0;  // of a daemon: a hash of all the rest
+  std::string digest;                // of a daemon: what the spec asks for; of a revision: what it holds
+  bool selected = false;             // of a pool
+  std::string pool;                  // of a workload, from its selector
+  std::string label;                 // of a workload: the revision
+  bool labelled = false;             // of a workload: informers show it
+  bool foreign = false;              // of a workload: not to be touched
+  std::string fault;                 // of a workload: what is wrong with owner, selector, labels; "" for nothing
+
+  Json Parse() const { return Json::parse(text); }
+};
+
+// All contents ever seen. Thread-safe; Contents live as long as the process.
+class Contents {
+ public:
+  static Contents& Get();
+  // `object` null: gone. Takes out of it what a Content does not keep.
+  const Content& Intern(Kind kind, const ObjectKey& key, Json object);
+  const Content& At(std::uint32_t id) const { return *by_id_[id]; }
+  std::size_t size() const;
+
+ private:
+  Contents();
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<const Content*> by_id_;  // never reallocated
+};
+
+// A content, and which of the objects of that name it is the state of (0: the first one that the state knows).
+class Cell {
+ public:
+  Cell() = default;
+  Cell(const Content& content, unsigned incarnation) : bits_(content.id << 4 | incarnation) {}
+  static Cell OfBits(std::uint32_t bits) { return Cell(bits); }
+  const Content& content() const { return Contents::Get().At(bits_ >> 4); }
+  unsigned incarnation() const { return bits_ & 15; }
+  std::uint32_t bits() const { return bits_; }
+  bool operator==(const Cell&) const = default;
+
+ private:
+  explicit Cell(std::uint32_t bits) : bits_(bits) {}
+  std::uint32_t bits_ = 0;
+};
+using Cells = std::vector<Cell>;
+
+// The objects of one type. The server has `base` with all `events` applied; a cache may have any prefix of them.
+struct Table {
+  Cells base;    // by key_hash
+  Cells events;  // oldest first; a Cell whose content is gone is a deletion
+
+  Cells At(std::size_t events_seen) const;
+  Cells Live() const { return At(events.size()); }
+  // The object of that name after so many events; nullptr: there is none.
+  const Content* Find(std::uint64_t key_hash, std::size_t events_seen) const;
+  // The incarnation that a new object of this name has.
+  unsigned NextIncarnation(std::uint64_t key_hash) const;
+  void Change(const Content& content);  // at the server: made, changed, or gone
+  void Fold(std::size_t lag);           // caches are at most `lag` events behind
+};
+
+struct Fingerprint {
+  std::uint64_t a = 0, b = 0;
+  bool operator==(const Fingerprint&) const = default;
+  void Add(std::uint64_t value);
+};
+
+struct State {
+  std::array<Table, kKinds> tables;
+
+  Table& operator[](Kind kind) { return tables[kind]; }
+  const Table& operator[](Kind kind) const { return tables[kind]; }
+
+  void Canonicalize(std::size_t lag);
+  Fingerprint fingerprint() const;  // the same in every run
+  std::vector<std::uint32_t> Pack() const;
+  static State Unpack(const std::vector<std::uint32_t>& packed);
+};
+
+std::uint64_t KeyHash(Kind kind, const ObjectKey& key);
+std::uint64_t ContentHash(Kind kind, const ObjectKey& key, const std::string& text);  // Content::hash
+const Content* FindByName(const Cells& cells, std::uint64_t key_hash);
+
+}  // namespace yad::model
+
+template <>
+struct std::hash<yad::model::Fingerprint> {
+  std::size_t operator()(const yad::model::Fingerprint& print) const noexcept { return print.a; }
+};
+
+#endif  // TESTS_MODEL_STATE_H_
