@@ -100,14 +100,14 @@ std::string ToString(const Outcome& outcome) {
 }
 
 // One document of a table; base.yaml says what its fields mean.
-// "spec.a: Invalid value: …" in each line that begins so: "spec.a: ".
+// "spec.a" of each line "spec.a: Invalid value: …".
 std::vector<std::string> FieldsOf(const std::string& refusal) {
   std::vector<std::string> fields;
   for (auto at = refusal.find("spec."); at != std::string::npos; at = refusal.find("\n* spec.", at)) {
     if (refusal[at] == '\n') at += 3;
     const auto end = refusal.find(": ", at);
     if (end == std::string::npos) break;
-    fields.push_back(refusal.substr(at, end + 2 - at));
+    fields.push_back(refusal.substr(at, end - at));
   }
   return fields;
 }
