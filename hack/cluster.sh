@@ -6,6 +6,8 @@
 #   hack/cluster.sh stop DIR                       stop every program that was started in DIR
 #   hack/cluster.sh stop-apiserver DIR             only the apiserver, to see how clients take it
 #   hack/cluster.sh start-apiserver DIR            the same apiserver again, on the same port and data
+#   hack/cluster.sh save-etcd DIR                  stop the apiserver and etcd, and keep a copy of etcd's data
+#   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
 #
 # DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Any number of clusters run side by side.
 # --no-controllers leaves only etcd and the apiserver: nothing then makes pods, or deletes what an owner leaves behind.
@@ -19,7 +21,7 @@ APISERVER_FLAGS=${CLUSTER_APISERVER_FLAGS:-}
 
 say() { echo "cluster: $*" >&2; }
 usage() {
-  sed -n '5,8s/^# *//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '5,10s/^# *//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
@@ -332,6 +334,7 @@ case $COMMAND in
     . "$DIR/settings"
     ASSETS=$("$HERE/assets.sh" dir)
     if alive kube-apiserver; then exit 0; fi
+    alive etcd || launch_etcd
     # Meanwhile the kernel may have lent the port to somebody's outgoing connection: that passes.
     for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
       mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
@@ -342,6 +345,16 @@ case $COMMAND in
     done
     end kube-apiserver
     exit 1
+    ;;
+  save-etcd | restore-etcd)
+    existing
+    end kube-apiserver
+    end etcd
+    from=$DIR/etcd to=$DIR/etcd.saved
+    [ "$COMMAND" = save-etcd ] || { from=$DIR/etcd.saved to=$DIR/etcd; }
+    [ -d "$from" ] || { say "there is no $from"; exit 1; }
+    rm -rf "$to"
+    cp -r "$from" "$to"
     ;;
   *) usage ;;
 esac

@@ -25,6 +25,9 @@ constexpr Duration kStreamingRefusedFor = std::chrono::hours(1);
 // How long lists that are older than what was seen are refused, before the process has to begin anew. A server that
 // only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
+// A server says where it is at least once a minute, with a bookmark. One that was silent for longer may have gone back
+// behind our version (etcd was restored from a backup): such a watch shows nothing until it has caught up.
+constexpr Duration kSilentFor = seconds(75);
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
 // Streaming lists that break, one after the other, before lists are read in pages instead. A stream has to last for all
@@ -187,7 +190,10 @@ struct Reflector::Impl {
     log::Debug("listed",
                {{"resource", options.type.resource}, {"objects", store.size()}, {"resourceVersion", last_version}});
     Enter(watch ? ReflectorState::kWatching : ReflectorState::kWatchBroken);
-    if (watch) version_at_open = last_version;
+    if (watch) {
+      version_at_open = last_version;
+      heard = true;
+    }
     for (const Store::Change& change : changes) on_change(change);
   }
 
@@ -198,6 +204,7 @@ struct Reflector::Impl {
     Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
     opened_at = clock.Now();
     version_at_open = last_version;
+    heard = false;
     if (!opened) return WatchFailed(opened.error(), stop);
     watch = std::move(*opened);
     shown.With([](Shown& value) { value.error.clear(); });
@@ -209,6 +216,7 @@ struct Reflector::Impl {
     Result<std::optional<WatchEvent>> next = watch->Next();
     if (!next) return WatchFailed(next.error(), stop);
     if (!*next) return WatchEnded(stop);
+    heard = true;
     WatchEvent& event = **next;
     ObjectMeta meta = ParseMeta(event.object);
     if (meta.resource_version.empty()) {
@@ -333,13 +341,15 @@ struct Reflector::Impl {
   // The server's own time-out: the next watch follows at once, unless this one was over as soon as it had begun.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
+    const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;
     if (lived || last_version != version_at_open) {
       watch_backoff.Reset();
       failed_resumes = 0;
       Succeeded(/*watched=*/true);
     }
     watch.reset();
-    if (lived) return Enter(ReflectorState::kWatchBroken);
+    if (silent) log::Info("the watch was silent; listing anew", {{"resource", Resource()}});
+    if (lived) return Enter(silent ? ReflectorState::kEmpty : ReflectorState::kWatchBroken);
     Pause(watch_backoff.Next(), ReflectorState::kWaiting, ReflectorState::kWatchBroken, stop);
   }
 
@@ -436,6 +446,7 @@ struct Reflector::Impl {
   std::unique_ptr<Watch> watch;
   std::string last_version;  // of the last list, event or bookmark: never goes back, not even at a new list
   std::string version_at_open;
+  bool heard = false;  // anything from the watch that is open
   SteadyTime opened_at{};
   SteadyTime streaming_refused_until{};
   int failed_resumes = 0;  // since the last progress
