@@ -28,6 +28,7 @@ constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
 // A server says where it is at least once a minute, with a bookmark. One that was silent for longer may have gone back
 // behind our version (etcd was restored from a backup): such a watch shows nothing until it has caught up.
 constexpr Duration kSilentFor = seconds(75);
+constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
 // Streaming lists that break, one after the other, before lists are read in pages instead. A stream has to last for all
@@ -180,6 +181,10 @@ struct Reflector::Impl {
     // A server that lags behind (or an etcd restored from a backup) must never make us believe in deletions.
     if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, verb, stop);
     older_lists_since.reset();
+    if (std::string proof = WentBack(objects, *version); !proof.empty()) {
+      outcome = Fail(Reason::kUnknown, Resource() + ": " + std::move(proof) + kRestored);
+      return;
+    }
     last_version = *version;
     failed_resumes = 0;
     broken_streams = 0;
@@ -304,6 +309,22 @@ struct Reflector::Impl {
     return std::make_shared<const StoredObject>(std::move(object), options.project);
   }
 
+  // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags
+  // shows that.
+  std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
+    for (const ObjectPtr& object : objects) {
+      const ObjectMeta& meta = object->meta();
+      const Result<ObjectPtr> known = store.Get(meta.key);
+      if (!known) continue;
+      const std::string& seen = (*known)->meta().resource_version;
+      if (CompareResourceVersions(meta.resource_version, seen) == -1 && CompareResourceVersions(seen, version) != 1) {
+        return meta.key.ToString() + " has version " + meta.resource_version + " in the list of version " + version +
+               ", and had version " + seen + " before";
+      }
+    }
+    return "";
+  }
+
   // ---- What follows a failure.
   void ListFailed(const Error& error, const char* verb, const std::stop_token& stop) {
     watch.reset();
@@ -323,8 +344,7 @@ struct Reflector::Impl {
           verb, stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and has been so for " +
-                                         std::to_string(kOlderListsRefusedFor / seconds(1)) +
-                                         " s: etcd was restored from a backup, or this is another cluster");
+                                         std::to_string(kOlderListsRefusedFor / seconds(1)) + " s" + kRestored);
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {

@@ -75,7 +75,7 @@ TEST_F(RestoredEtcdTest, AProcessThatSawMoreEndsAndTheNextKeepsWhatTheBackupHas)
   Cluster("restore-etcd");
   Cluster("start-apiserver");
   EXPECT_EQ(seeing.Wait(kUntilItEnds), 1);
-  EXPECT_NE(seeing.Log().find("is older than what it showed before"), std::string::npos);
+  EXPECT_NE(seeing.Log().find("restored from a backup"), std::string::npos);
   OperatorProcess anew(options);
   anew.WaitUntilReady();
   EXPECT_EQ(WaitFor(2, "example.org/app:1"), saved);

@@ -541,6 +541,17 @@ TEST_F(ReflectorTest, OlderListsNowAndThenEndNothing) {
   EXPECT_FALSE(ended_);
 }
 
+TEST_F(ReflectorTest, AnObjectThatIsOlderInANewerListEndsIt) {
+  std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "10"), Object("b", "30")}, "30");
+  AnswerLists({ListOf({Object("a", "10"), Object("b", "20")}, "40")});
+  stream->PushEvent("ERROR", GoneEvent());
+  PassBackoff();
+  thread_.join();
+  ASSERT_FALSE(outcome_);
+  EXPECT_THAT(outcome_.error().message, HasSubstr("b has version 20 in the list of version 40, and had version 30"));
+  EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
+}
+
 // As it is for one from a version that the server has not reached: etcd was restored from a backup.
 TEST_F(ReflectorTest, AWatchWithoutEvenABookmarkProvesNothing) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
