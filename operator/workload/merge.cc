@@ -215,8 +215,9 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
   for (const char* name : kServiceAccount) {
     if (IsFilled(wish)) {
       if (had_both || pod.contains(name)) pod[name] = wish;
-    } else if (IsFilled(ServiceAccountOf(last))) {
-      pod.erase(name);
+    } else if (const Json& said = MemberOf(PodSpec(now), name);
+               IsFilled(ServiceAccountOf(last)) && (said.is_null() || IsZero(said))) {
+      pod.erase(name);  // What is of a wrong type stays, for the apiserver to refuse.
     }
   }
 }

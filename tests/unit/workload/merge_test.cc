@@ -355,5 +355,11 @@ TEST(MergeTest, AListThatWasWrittenWithoutKeysIsTakenAwayAsAWhole) {
   EXPECT_EQ(ThreeWayMerge(last, now, live), now);
 }
 
+TEST(MergeTest, AServiceAccountThatIsNoTextIsLeftToTheApiserver) {
+  const Json last = J(R"({"spec":{"template":{"spec":{"serviceAccountName":"a"}}}})");
+  const Json now = J(R"({"spec":{"template":{"spec":{"serviceAccountName":{"name":"b"}}}}})");
+  EXPECT_EQ(ThreeWayMerge(last, now, last), now);
+}
+
 }  // namespace
 }  // namespace yad
