@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "tests/model/explorer.h"
+#include "tests/support/test_run.h"
 
 namespace yad::model {
 namespace {
@@ -43,7 +43,7 @@ void Explore(const Bounds& bounds) {
 }
 
 void ExploreIfAll(const Bounds& bounds) {
-  if (std::getenv("YAD_ALL") == nullptr) GTEST_SKIP() << "takes long: YAD_ALL=1";
+  if (!testing::RunsEverything()) GTEST_SKIP() << "takes long: YAD_ALL=1";
   Explore(bounds);
 }
 

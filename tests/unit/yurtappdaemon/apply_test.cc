@@ -21,6 +21,16 @@ class PlanExecutorTest : public ::testing::Test {
  protected:
   PlanExecutorTest() { world_.CreateDaemon(); }
 
+  // Of a pool "a" that has a second workload, of which nothing runs.
+  Snapshot TakeWithADuplicate() {
+    Deployed({"a"});
+    Json second = world_.Workload("a");
+    second["metadata"]["name"] = "web-a-zzzzz";
+    second["status"]["availableReplicas"] = 0;
+    world_.cluster.Create(kDeploymentType, second);
+    return Take();
+  }
+
   // The snapshot as the cluster is now.
   Snapshot Take() {
     world_.Sync();
@@ -301,12 +311,7 @@ TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
 }
 
 TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
-  Deployed({"a"});
-  Json second = world_.Workload("a");
-  second["metadata"]["name"] = "web-a-zzzzz";
-  second["status"]["availableReplicas"] = 0;
-  world_.cluster.Create(kDeploymentType, second);
-  const Snapshot snapshot = Take();
+  const Snapshot snapshot = TakeWithADuplicate();
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   const Applied applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
@@ -318,12 +323,7 @@ TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
 }
 
 TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
-  Deployed({"a"});
-  Json second = world_.Workload("a");
-  second["metadata"]["name"] = "web-a-zzzzz";
-  second["status"]["availableReplicas"] = 0;
-  world_.cluster.Create(kDeploymentType, second);
-  const Snapshot snapshot = Take();
+  const Snapshot snapshot = TakeWithADuplicate();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
   const Applied applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
