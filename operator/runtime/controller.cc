@@ -22,6 +22,7 @@ constexpr Duration kSyncLogPeriod = seconds(10);
 constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
+constexpr Duration kConflictBackoffCap = std::chrono::seconds(1);
 constexpr Duration kPollBackoffCap = std::chrono::minutes(5);
 
 std::string_view GroupOf(std::string_view api_version) {
@@ -141,7 +142,9 @@ struct Controller::Impl {
       if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
       metrics.error.Increment();
       metrics.errors.Increment();
-      queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)));
+      // Somebody else was faster, which the next look sees: no trouble that grows.
+      const Duration at_most = error.reason == Reason::kConflict ? kConflictBackoffCap : Duration::max();
+      queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
       log::Warn("reconcile failed", {{"controller", options.name},
                                      {"object", request.ToString()},
                                      {"failures", queue.Failures(request)},

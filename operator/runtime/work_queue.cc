@@ -56,12 +56,14 @@ void WorkQueue::AddAfter(const Request& request, Duration delay) {
   AddLater(request, delay < SteadyTime::max() - now ? now + delay : SteadyTime::max());
 }
 
-void WorkQueue::AddRateLimited(const Request& request, Duration at_least) {
+void WorkQueue::AddRateLimited(const Request& request, Duration at_least, Duration at_most) {
   std::lock_guard lock(mutex_);
   if (shut_down_) return;
-  const Duration delay = std::max(Exponential(retry_, failures_[request]++), at_least);
+  int& failures = failures_[request];
+  const Duration backoff = Exponential(retry_, failures);
+  if (backoff < at_most) ++failures;
   if (metrics_) metrics_->retries.Increment();
-  AddLater(request, clock_.Now() + delay);
+  AddLater(request, clock_.Now() + std::max(std::min(backoff, at_most), at_least));
 }
 
 void WorkQueue::Forget(const Request& request) {

@@ -40,8 +40,9 @@ class WorkQueue {
   // Queued after `delay`; of two delays for one key the earlier wins. A delay <= 0 is Add.
   void AddAfter(const Request& request, Duration delay);
   // AddAfter with the key's own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or
-  // `at_least` if that is longer.
-  void AddRateLimited(const Request& request, Duration at_least = Duration{0});
+  // `at_least` if that is longer. It does not grow beyond `at_most` by this failure: what failed next would have to
+  // wait for it.
+  void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Success: the key's backoff starts anew.
   void Forget(const Request& request);
   int Failures(const Request& request) const;

@@ -334,6 +334,22 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
+TEST_F(ControllerTest, AfterManyConflictsARealFailureIsTriedAgainSoon) {
+  Make(NoResync());
+  for (int i = 0; i < 30; ++i) {
+    script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kConflict, "somebody was faster"); });
+  }
+  script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kUnauthorized, "who are you?"); });
+  controller_->queue().Add({"ns", "a"});
+  Run();
+  for (int i = 0; i < 31; ++i) {
+    script_.Take(1);
+    while (!clock_.NextDeadline()) std::this_thread::yield();
+    EXPECT_LE(clock_.AdvanceToNextDeadline(), Duration(milliseconds(1280))) << i;
+  }
+  script_.Take(1);
+}
+
 TEST_F(ControllerTest, TheServersRetryAfterIsHonouredIfItIsLaterThanTheBackoff) {
   Make(NoResync());
   script_.Answer("a", []() -> Result<ReconcileResult> {

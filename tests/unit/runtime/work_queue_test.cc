@@ -297,6 +297,22 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   EXPECT_EQ(depth.Value(), 1);
 }
 
+// At a cap of its own, a failure neither waits longer than it nor makes the next one do so.
+TEST_F(WorkQueueTest, ABackoffThatMayNotGrowLeavesNoLongWaitToTheNextFailure) {
+  for (int i = 0; i < 50; ++i) queue_.AddRateLimited(Key("a"), Duration{0}, milliseconds(40));
+  EXPECT_EQ(queue_.Failures(Key("a")), 3);
+  clock_.Advance(milliseconds(5));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddRateLimited(Key("a"), Duration{0}, milliseconds(30));
+  clock_.Advance(milliseconds(30));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddRateLimited(Key("a"));
+  clock_.Advance(milliseconds(39));
+  EXPECT_EQ(GetNow(), "-");
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(GetNow(), "a");
+}
+
 // The same semantics in the plainest words: a list, a map of times, a set.
 class NaiveQueue {
  public:
@@ -311,11 +327,11 @@ class NaiveQueue {
     if (delay <= 0) return Add(name);
     if (!due.contains(name) || due[name] > now + delay) due[name] = now + delay;
   }
-  void AddRateLimited(const std::string& name) {
+  void AddRateLimited(const std::string& name, std::int64_t at_most) {
     std::int64_t delay = 5;
     for (int i = 0; i < failures[name]; ++i) delay = std::min<std::int64_t>(delay * 2, 1000);
-    ++failures[name];
-    AddAfter(name, delay);
+    if (delay < at_most) ++failures[name];
+    AddAfter(name, std::min(delay, at_most));
   }
   void Forget(const std::string& name) { failures.erase(name); }
   std::string Get() {
@@ -366,10 +382,12 @@ TEST(WorkQueueModelTest, RandomOperationsAgreeWithANaiveQueue) {
           model.AddAfter(name, delay);
           break;
         }
-        case 3:
-          queue.AddRateLimited({"", name});
-          model.AddRateLimited(name);
+        case 3: {
+          const int at_most = pick(2) == 0 ? 30 : 1'000'000;
+          queue.AddRateLimited({"", name}, Duration{0}, milliseconds(at_most));
+          model.AddRateLimited(name, at_most);
           break;
+        }
         case 4:
           queue.Forget({"", name});
           model.Forget(name);
