@@ -52,6 +52,8 @@ owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acce
 owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
+owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
+owner LZ4 'lz4' 'operator/base/packed_text\.cc'
 owner CLI11 'CLI/' 'operator/(main|options)\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|tests)/.*|operator/(main|options)\.cc'
 

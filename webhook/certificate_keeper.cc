@@ -252,7 +252,7 @@ Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, co
       live.secret ? client_.Update(kSecretType, object, {}, stop) : client_.Create(kSecretType, object, {}, stop);
   if (!written) return Fail(written.error());
   wrote_ = true;
-  secret_.store->Observe(std::make_shared<const StoredObject>(*std::move(written), nullptr));
+  secret_.store->Observe(std::make_shared<const StoredObject>(*written, nullptr));
   log::Info("webhook certificates changed", {{"step", ToString(work.plan.step)}, {"secret", secret_.key.ToString()}});
   if (work.plan.step == RotationStep::kPromote) rotations_.Increment();
   return {};
@@ -270,7 +270,7 @@ Status CertificateKeeper::WriteTrust(const Snapshot& live, const Work& work, con
       continue;
     }
     wrote_ = true;
-    one.store->Observe(std::make_shared<const StoredObject>(*std::move(written), nullptr));
+    one.store->Observe(std::make_shared<const StoredObject>(*written, nullptr));
     log::Info("caBundle written", {{"kind", one.type->kind}, {"name", one.key.name}});
   }
   return status;

@@ -167,7 +167,7 @@ struct Client::Impl {
     const std::string what = Describe(request);
     const Result<HttpResponse> response = Send(std::move(request), stop, write);
     if (!response) return Fail(response.error());
-    Result<Json> body = ParseJson(response->body);
+    Result<Json> body = ParseAnswer(response->body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
     if (!body->is_object()) {
       return Fail(Reason::kDecode, "the answer to " + what + " is no object: " + Excerpt(response->body));

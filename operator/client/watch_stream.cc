@@ -13,7 +13,7 @@ bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") =
 }  // namespace
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line) {
-  Result<Json> parsed = ParseJson(line);
+  Result<Json> parsed = ParseAnswer(line);
   if (!parsed) return Fail(Reason::kDecode, "an event of the watch: " + parsed.error().message);
   const std::string type = StringAt(*parsed, {"type"});
   const auto object = parsed->is_object() ? parsed->find("object") : parsed->end();

@@ -136,7 +136,6 @@ struct LeaderElector::Impl {
 
   // Fails with kConflict if anybody has written since `object` was read. What others keep in the lease stays.
   Result<Json> Update(Json object, const Json& spec, SteadyTime deadline, std::stop_token stop) {
-    object["metadata"].erase("managedFields");
     Json& merged = object["spec"];
     if (!merged.is_object()) merged = Json::object();
     merged.update(spec);

@@ -233,7 +233,7 @@ struct Reflector::Impl {
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      auto object = std::make_shared<const StoredObject>(std::move(event.object), options.project);
+      auto object = std::make_shared<const StoredObject>(event.object, options.project);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
@@ -265,7 +265,7 @@ struct Reflector::Impl {
     for (;;) {
       Result<ListPage> page = client.List(options.type, request, stop);
       if (!page) return Fail(std::move(page.error()));
-      for (Json& item : page->items) objects.push_back(Listed(std::move(item)));
+      for (const Json& item : page->items) objects.push_back(Listed(item));
       if (page->continue_token.empty()) return std::move(page->resource_version);
       if (page->continue_token == request.continue_token) {
         return Fail(Reason::kDecode, "the list gives the same continue token twice");
@@ -289,7 +289,7 @@ struct Reflector::Impl {
         for (auto& [key, object] : gathered) objects.push_back(std::move(object));
         return std::move(meta.resource_version);
       }
-      ObjectPtr object = Listed(std::move(event.object));
+      ObjectPtr object = Listed(event.object);
       if (event.type == WatchEventType::kDeleted) {
         gathered.erase(object->meta().key);
       } else {
@@ -299,14 +299,14 @@ struct Reflector::Impl {
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory.
-  ObjectPtr Listed(Json object) const {
+  ObjectPtr Listed(const Json& object) const {
     const ObjectMeta meta = ParseMeta(object);
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
       return *known;
     }
-    return std::make_shared<const StoredObject>(std::move(object), options.project);
+    return std::make_shared<const StoredObject>(object, options.project);
   }
 
   // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operator/client/json_codec.h"
+
 namespace yad {
 namespace {
 
@@ -31,10 +33,7 @@ class Writer {
     if (digested) digest_ = Fnv1a64(text, digest_);
   }
   std::uint64_t digest() const { return digest_; }
-  std::string TakeText() {
-    text_.shrink_to_fit();
-    return std::move(text_);
-  }
+  const std::string& text() const { return text_; }
 
  private:
   std::string text_;
@@ -80,6 +79,12 @@ std::size_t BytesOf(const StringMap& map) {
   return sum;
 }
 
+// The objects of one controller and one type are much alike.
+std::uint64_t FamilyOf(const Json& object, const ObjectMeta& meta) {
+  const OwnerReference* controller = meta.controller();
+  return Fnv1a64(controller ? controller->uid : "", Fnv1a64(StringAt(object, {"kind"})));
+}
+
 bool IsNumber(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -88,26 +93,21 @@ bool IsOlder(const std::string& a, const std::string& b) { return CompareResourc
 
 }  // namespace
 
-StoredObject::StoredObject(Json object, const Projector& project) {
-  if (auto metadata = object.find("metadata");
-      object.is_object() && metadata != object.end() && metadata->is_object()) {
-    metadata->erase("managedFields");
-  }
-  meta_ = ParseMeta(object);
+StoredObject::StoredObject(const Json& object, const Projector& project) : meta_(ParseMeta(object)) {
   meta_.annotations.erase(kLastAppliedAnnotation);
   Writer writer;
   WriteObject(object, writer);
   digest_ = writer.digest();
-  text_ = writer.TakeText();
+  text_ = PackedText(writer.text(), FamilyOf(object, meta_));
   if (project) projection_ = project(object);
 }
 
 StoredObject::~StoredObject() = default;
 
-Json StoredObject::Parse() const { return Json::parse(text_, nullptr, /*allow_exceptions=*/false); }
+Json StoredObject::Parse() const { return ParseJson(text_.Unpack()).value_or(Json()); }
 
 std::size_t StoredObject::bytes() const {
-  std::size_t sum = sizeof(*this) + BytesOf(text_) + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
+  std::size_t sum = sizeof(*this) + text_.bytes() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
                     BytesOf(meta_.uid) + BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) +
                     BytesOf(meta_.labels) + BytesOf(meta_.annotations);
   for (const OwnerReference& owner : meta_.owners) {

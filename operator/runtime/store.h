@@ -12,6 +12,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
+#include "operator/base/packed_text.h"
 
 namespace yad {
 
@@ -25,8 +26,8 @@ using Projector = std::function<std::unique_ptr<const Projection>(const Json& ob
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
-  // Drops managedFields, keeps the rest as compact text beside the parsed metadata and the projection.
-  StoredObject(Json object, const Projector& project);
+  // Keeps the object as packed text beside the parsed metadata and the projection.
+  StoredObject(const Json& object, const Projector& project);
   ~StoredObject();
 
   // Without the annotation kubectl.kubernetes.io/last-applied-configuration, a second copy of the object that only
@@ -34,17 +35,17 @@ class StoredObject {
   const ObjectMeta& meta() const { return meta_; }
   // nullptr where the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // A digest of everything but status, managedFields, resourceVersion and generation: equal digests mean that nobody
+  // A digest of everything but status, resourceVersion and generation: equal digests mean that nobody
   // changed what a controller would write.
   std::uint64_t digest() const { return digest_; }
-  Json Parse() const;         // the whole object, managedFields left out
+  Json Parse() const;         // the whole object
   std::size_t bytes() const;  // about what it takes in memory, the projection left out
 
  private:
   ObjectMeta meta_;
   std::uint64_t digest_;
   std::unique_ptr<const Projection> projection_;
-  std::string text_;
+  PackedText text_;
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 

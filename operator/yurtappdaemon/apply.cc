@@ -112,7 +112,6 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
       return {Fail(Reason::kConflict, meta.key.ToString() + " is on another revision than it was"), Write::kNone};
     }
     live = *std::move(fresh);
-    live["metadata"].erase("managedFields");
   }
 }
 
@@ -171,7 +170,7 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, std::vector<Remov
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
     auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
     if (answer) {
-      const auto object = std::make_shared<StoredObject>(*std::move(answer), projector_);
+      const auto object = std::make_shared<StoredObject>(*answer, projector_);
       store_.Observe(object);
       unmarked[i]->workload = MakeWorkloadRef(object);
     } else if (answer.error().reason != Reason::kNotFound) {
@@ -200,7 +199,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
       const ObjectMeta meta = ParseMeta(item);
       if (meta.controller() != nullptr || meta.deleting() || plan.orphans.contains(meta.uid)) continue;
       unseen = true;
-      store_.Observe(std::make_shared<StoredObject>(std::move(item), projector_));
+      store_.Observe(std::make_shared<StoredObject>(item, projector_));
     }
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
@@ -300,7 +299,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (!slot.attempt.object) return;
     Json live = *std::move(slot.attempt.object);
     slot.attempt.object = Json();
-    slot.object = std::make_shared<StoredObject>(std::move(live), projector_);
+    slot.object = std::make_shared<StoredObject>(live, projector_);
     store_.Observe(slot.object);
     // Where the answer is not what was asked for, somebody (a mutating webhook, the server's own canonical form)
     // rewrote it, and would do so again.

@@ -20,7 +20,7 @@ const RevisionProjection& ProjectionOf(const ObjectPtr& object) {
   return *static_cast<const RevisionProjection*>(object->projection());
 }
 
-ObjectPtr Stored(Json object) { return std::make_shared<StoredObject>(std::move(object), ProjectRevision); }
+ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
 
 std::string LabelOf(const ObjectPtr& object) {
   const ObjectMeta& meta = object->meta();

@@ -110,7 +110,7 @@ class PlanMemo {
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
 // The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in
-// place. Equal to `live` (but for managedFields): nothing to write. Where plan.to is unknown, only the owner.
+// place. Equal to `live`: nothing to write. Where plan.to is unknown, only the owner.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // The object to POST.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);

@@ -354,7 +354,7 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
   const bool kept = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
   state.unkept_status = kept ? Json() : after;
-  stores_.daemons.Observe(std::make_shared<StoredObject>(*std::move(written), ProjectDaemon));
+  stores_.daemons.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();
 }
 

@@ -40,7 +40,7 @@ Result<std::vector<WorkloadRef>> FindUnlabelled(Client& client, const Snapshot& 
     auto live = client.Get(TypeOf(daemon.kind), {daemon.meta.key.ns, name}, stop);
     if (!live && live.error().reason == Reason::kNotFound) continue;
     if (!live) return Fail(live.error());
-    WorkloadRef workload = MakeWorkloadRef(std::make_shared<StoredObject>(*std::move(live), project));
+    WorkloadRef workload = MakeWorkloadRef(std::make_shared<StoredObject>(*live, project));
     const OwnerReference* controller = workload.object->meta().controller();
     if (controller == nullptr || controller->uid != daemon.meta.uid) continue;
     if (workload.state().pool == pool) found.push_back(std::move(workload));

@@ -28,6 +28,58 @@ TEST(JsonCodecTest, GarbageIsADecodeErrorWithAnExcerpt) {
   EXPECT_THAT(ParseJson("<html>").error().message, ::testing::HasSubstr("<html>"));
 }
 
+// Against nlohmann_json's own parser.
+TEST(JsonCodecTest, EveryValueIsReadAsItStands) {
+  for (const std::string text : {"0",
+                                 "-1",
+                                 "1",
+                                 "9223372036854775807",
+                                 "-9223372036854775808",
+                                 "18446744073709551615",
+                                 "18446744073709551616",
+                                 "123456789012345678901234567890",
+                                 "1.0",
+                                 "-1.5e-7",
+                                 "1e308",
+                                 "4.9e-324",
+                                 "true",
+                                 "false",
+                                 "null",
+                                 "\"\"",
+                                 "\"\\u0000\\u00e9\\ud83d\\ude00\\n\\/\"",
+                                 "[]",
+                                 "{}",
+                                 "[[],{},[1,{\"a\":null}]]",
+                                 "{\"b\":1,\"a\":2,\"b\":3}",
+                                 " {\t\"a\" :\r\n1 } ",
+                                 "\xef\xbb\xbf{}",
+                                 "{\"\":{\"\":[]}}"}) {
+    const Json expected = Json::parse(text, nullptr, false);
+    const Result<Json> value = ParseJson(text);
+    ASSERT_TRUE(value) << text;
+    EXPECT_EQ(*value, expected) << text;
+    EXPECT_EQ(value->type(), expected.type()) << text;
+    EXPECT_EQ(DumpJson(*value), DumpJson(expected)) << text;
+  }
+}
+
+TEST(JsonCodecTest, AnAnswersManagedFieldsAreLeftOutAndNothingElse) {
+  const std::string object =
+      R"({"metadata":{"managedFields":[{"a":1}],"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
+  const std::string without = R"({"metadata":{"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
+  const std::string other = R"(,"x":{"object":)" + object + R"(,"items":[)" + object + "]}}";
+  // The second one by the slow way, because of its number.
+  for (const std::string& end : {other, std::string(R"(,"y":123456789012345678901234567890)") + other}) {
+    const auto parsed = [&](const std::string& text) { return DumpJson(Json::parse(text + end)); };
+    const auto answered = [&](const std::string& text) { return DumpJson(ParseAnswer(text + end).value()); };
+    EXPECT_EQ(answered(object.substr(0, object.size() - 1)), parsed(without.substr(0, without.size() - 1)));
+    EXPECT_EQ(answered(R"({"type":"ADDED","object":)" + object), parsed(R"({"type":"ADDED","object":)" + without));
+    EXPECT_EQ(answered(R"({"items":[)" + object + "," + object + "]"),
+              parsed(R"({"items":[)" + without + "," + without + "]"));
+  }
+  EXPECT_EQ(DumpJson(ParseJson(object).value()), DumpJson(Json::parse(object)));
+}
+
 TEST(JsonCodecTest, NestingUpToTheLimitIsParsedAndPrinted) {
   const Result<Json> value = ParseJson(Nested(kMaxParseDepth));
   ASSERT_TRUE(value);
