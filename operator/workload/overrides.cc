@@ -1,10 +1,10 @@
 #include "operator/workload/overrides.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <utility>
 
 #include "operator/api/field_error.h"
-#include "operator/api/label_selector.h"
 #include "operator/workload/patch.h"
 #include "operator/workload/semantics.h"
 
@@ -144,23 +144,51 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, Json& work
 
 }  // namespace
 
-bool OverrideSelects(const Json& entry, const NodePool& pool) {
-  const Json& selector = MemberOf(entry, "nodepoolSelector");
-  if (selector.is_object()) {
-    const auto parsed = LabelSelector::Parse(selector, "nodepoolSelector");
-    return parsed && parsed->Matches(pool.labels);
+OverrideIndex::OverrideIndex(const Json& overrides) {
+  if (!overrides.is_array()) return;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const int index = static_cast<int>(i);
+    if (const Json& selector = MemberOf(overrides[i], "nodepoolSelector"); selector.is_object()) {
+      if (auto parsed = LabelSelector::Parse(selector, "nodepoolSelector")) {
+        open_.push_back({index, *std::move(parsed), {}});
+      }
+    } else if (const Json& pools = MemberOf(overrides[i], "pools"); pools.is_array() && !pools.empty()) {
+      AddPools(index, pools);
+    }
   }
-  const Json& pools = MemberOf(entry, "pools");
-  if (!pools.is_array()) return false;
-  bool included = false;
-  bool only_exclusions = !pools.empty();
+}
+
+void OverrideIndex::AddPools(int index, const Json& pools) {
+  std::set<std::string> named, excluded;
+  bool only_exclusions = true;
   for (const Json& item : pools) {
-    const std::string name = item.is_string() ? item.get<std::string>() : "";
-    if (name == "-" + pool.name) return false;
-    if (!name.starts_with('-')) only_exclusions = false;
-    included = included || name == "*" || (!name.empty() && name == pool.name);
+    std::string name = item.is_string() ? item.get<std::string>() : "";
+    if (name.starts_with('-')) {
+      excluded.insert(name.substr(1));
+    } else {
+      only_exclusions = false;
+      named.insert(std::move(name));
+    }
   }
-  return included || only_exclusions;
+  if (only_exclusions || named.contains("*")) {
+    open_.push_back({index, std::nullopt, std::move(excluded)});
+    return;
+  }
+  for (const std::string& name : named) {
+    if (!name.empty() && !excluded.contains(name)) by_name_[name].push_back(index);
+  }
+}
+
+std::vector<int> OverrideIndex::Of(const NodePool& pool) const {
+  std::vector<int> indices;
+  if (const auto named = by_name_.find(pool.name); named != by_name_.end()) indices = named->second;
+  for (const Open& entry : open_) {
+    if (entry.selector ? entry.selector->Matches(pool.labels) : !entry.excluded.contains(pool.name)) {
+      indices.push_back(entry.index);
+    }
+  }
+  std::sort(indices.begin(), indices.end());
+  return indices;
 }
 
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {

@@ -3,16 +3,41 @@
 #define OPERATOR_WORKLOAD_OVERRIDES_H_
 
 #include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
+#include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 
 namespace yad {
 
-// Whether an entry applies to the pool: by `pools` ("*" is every pool, "-x" all but x) or by nodepoolSelector.
-// Malformed: it does not.
-bool OverrideSelects(const Json& entry, const NodePool& pool);
+// Which entries apply to a pool: by `pools` ("*" is every pool, "-x" all but x) or by nodepoolSelector. A malformed one
+// applies to none. Made once for a list of them, because there may be thousands of entries and of pools: selectors are
+// parsed, and entries that name their pools are found by name. Immutable; any thread may read it.
+class OverrideIndex {
+ public:
+  OverrideIndex() = default;
+  explicit OverrideIndex(const Json& overrides);
+
+  // Indices of the entries that apply, rising.
+  std::vector<int> Of(const NodePool& pool) const;
+
+ private:
+  struct Open {  // an entry that does not name all of its pools
+    int index = 0;
+    std::optional<LabelSelector> selector;  // none: every pool but `excluded`
+    std::set<std::string> excluded;
+  };
+  void AddPools(int index, const Json& pools);
+
+  std::unordered_map<std::string, std::vector<int>> by_name_;
+  std::vector<Open> open_;
+};
 
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
 // that order, with

@@ -130,10 +130,7 @@ std::string RenderInputs::ToAnnotation() const {
 RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool) {
   RenderInputs inputs;
   inputs.tolerations = pool.taints;
-  if (!revision.overrides.is_array()) return inputs;
-  for (std::size_t i = 0; i < revision.overrides.size(); ++i) {
-    if (OverrideSelects(revision.overrides[i], pool)) inputs.overrides.push_back(static_cast<int>(i));
-  }
+  inputs.overrides = revision.override_index.Of(pool);
   return inputs;
 }
 

@@ -28,6 +28,7 @@ RevisionContent Content(WorkloadKind kind, const Json& workload_template, const 
   content.kind = kind;
   content.workload_template = WithoutNulls(workload_template);
   content.overrides = CleanOverrides(overrides);
+  content.override_index = OverrideIndex(content.overrides);
   Json canonical = {{TemplateField(kind), Canonical(WorkloadSchema(), content.workload_template)}};
   if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
   content.digest = canonical.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -9,16 +9,18 @@
 #include "operator/api/object.h"
 #include "operator/api/yurtappdaemon.h"
 #include "operator/base/error.h"
+#include "operator/workload/overrides.h"
 
 namespace yad {
 
 // The part of a spec that is history: workload template and overrides.
 struct RevisionContent {
   WorkloadKind kind = WorkloadKind::kDeployment;
-  Json workload_template;  // {metadata, spec}, selector defaulted, nulls dropped
-  Json overrides;          // array
-  std::string digest;      // canonical text of the content without what says nothing (nulls, empty objects): equal
-                           // digests are the same revision, with or without a webhook, ours or OpenYurt's
+  Json workload_template;        // {metadata, spec}, selector defaulted, nulls dropped
+  Json overrides;                // array
+  OverrideIndex override_index;  // of `overrides`
+  std::string digest;  // canonical text of the content without what says nothing (nulls, empty objects): equal
+                       // digests are the same revision, with or without a webhook, ours or OpenYurt's
 };
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
@@ -272,23 +271,26 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   plan.pools.reserve(snapshot.pools.size());
   const std::uint64_t update_hash = Fnv1a64(snapshot.update->name);
 
-  std::unordered_map<std::string_view, const WorkloadRef*> best;
-  best.reserve(snapshot.workloads.size());
+  struct PoolOfWorkloads {
+    const WorkloadRef* best = nullptr;
+    bool selected = false;
+  };
+  std::unordered_map<std::string_view, PoolOfWorkloads> by_pool;
+  by_pool.reserve(snapshot.workloads.size());
   for (const WorkloadRef& workload : snapshot.workloads) {
-    const WorkloadRef*& slot = best[workload.pool];
-    if (slot == nullptr || Better(workload, *slot)) slot = &workload;
+    const WorkloadRef*& best = by_pool[workload.pool].best;
+    if (best == nullptr || Better(workload, *best)) best = &workload;
   }
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans;
   for (const WorkloadRef& orphan : snapshot.orphans) {
     orphans.emplace(orphan.pool, &orphan);
     plan.orphans.insert(orphan.object->meta().uid);
   }
-  std::unordered_set<std::string_view> selected;
-  selected.reserve(snapshot.pools.size());
 
   for (const PoolRef& pool : snapshot.pools) {
     const std::string& name = pool.pool().name;
-    selected.insert(name);
+    const auto known = by_pool.find(name);
+    if (known != by_pool.end()) known->second.selected = true;
     PoolPlan& entry = plan.pools.emplace_back();
     entry.pool = name;
     entry.offline = pool.pool().offline;
@@ -299,8 +301,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     }
     const WorkloadRef* workload = nullptr;
     bool adopt = false;
-    if (const auto it = best.find(name); it != best.end()) {
-      workload = it->second;
+    if (known != by_pool.end()) {
+      workload = known->second.best;
     } else {
       const auto [begin, end] = orphans.equal_range(name);
       for (auto orphan = begin; orphan != end; ++orphan) {
@@ -339,12 +341,13 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   }
 
   for (const WorkloadRef& workload : snapshot.workloads) {
+    const PoolOfWorkloads& pool = by_pool.at(workload.pool);
     if (workload.object->meta().deleting()) {
-      if (!selected.contains(workload.pool)) plan.leaving.push_back(workload);
-    } else if (!selected.contains(workload.pool)) {
+      if (!pool.selected) plan.leaving.push_back(workload);
+    } else if (!pool.selected) {
       plan.removals.push_back({workload, std::nullopt});
-    } else if (const WorkloadRef* kept = best[workload.pool]; kept != &workload && kept->state().available()) {
-      plan.removals.push_back({workload, *kept});
+    } else if (pool.best != &workload && pool.best->state().available()) {
+      plan.removals.push_back({workload, *pool.best});
     }
   }
   // Caches have no order: the same removals would go out, and be told in events, in another order each time.

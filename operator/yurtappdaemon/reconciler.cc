@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
@@ -216,19 +218,20 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   std::set<std::string> live{snapshot->update->name, StringAt(status, {"currentRevision"})};
   // What the cluster still says, where the new status has not been written yet.
   if (snapshot->current != nullptr && *status_due > Duration::zero()) live.insert(snapshot->current->name);
-  const auto keep = [&](const WorkloadRef& workload) {
-    const RevisionPtr named = state->history.Named(*revisions, workload.object->meta().Label(kRevisionLabel));
-    if (named != nullptr) live.insert(named->name);
-  };
-  std::set<std::string> seen;  // workloads as they are after the writes
+  std::set<std::string_view> labels;          // few
+  std::unordered_set<std::string_view> seen;  // workloads as they are after the writes
   for (const PoolResult& result : applied.pools) {
     if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
     if (!result.workload) continue;
-    keep(*result.workload);
+    labels.insert(result.workload->object->meta().Label(kRevisionLabel));
     seen.insert(result.workload->object->meta().key.name);
   }
   for (const WorkloadRef& workload : snapshot->workloads) {  // leaving, and duplicates
-    if (!seen.contains(workload.object->meta().key.name)) keep(workload);
+    const ObjectMeta& of_workload = workload.object->meta();
+    if (!seen.contains(of_workload.key.name)) labels.insert(of_workload.Label(kRevisionLabel));
+  }
+  for (const std::string_view label : labels) {
+    if (const RevisionPtr named = state->history.Named(*revisions, std::string(label))) live.insert(named->name);
   }
   if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
     return Fail(pruned.error());

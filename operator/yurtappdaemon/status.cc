@@ -156,6 +156,25 @@ Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& o
   return entry;
 }
 
+// `workloadSummary`: cut before it is made, because Json is what costs.
+Json Summary(std::vector<const WorkloadRef*> workloads) {
+  const std::size_t listed = std::min(workloads.size(), kMaxListed);
+  const auto end = workloads.begin() + static_cast<std::ptrdiff_t>(listed);
+  std::partial_sort(workloads.begin(), end, workloads.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
+    return a->object->meta().key.name < b->object->meta().key.name;
+  });
+  workloads.resize(listed);
+  Json summary = Json::array();
+  for (const WorkloadRef* workload : workloads) {
+    const WorkloadState& state = workload->state();
+    summary.push_back({{"availableCondition", state.available_condition},
+                       {"replicas", state.replicas},
+                       {"readyReplicas", state.ready_replicas},
+                       {"workloadName", workload->object->meta().key.name}});
+  }
+  return summary;
+}
+
 // The distinct images of a revision, in the order of its containers, then what overrides bring.
 std::string ImagesOf(const RevisionContent& content) {
   std::vector<std::string> images;
@@ -200,7 +219,7 @@ Json BuildStatus(const StatusInput& input) {
                provisioned = 0;
   std::int64_t deadline_exceeded = 0, refused = 0, on_their_way = 0;
   std::vector<std::string> not_ready;
-  Json summary = Json::array();
+  std::vector<const WorkloadRef*> provided;
   Json names = Json::array();
   const PoolView* first_failure = nullptr;
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -221,16 +240,11 @@ Json BuildStatus(const StatusInput& input) {
       const WorkloadState& state = view.workload->state();
       replicas += state.replicas;
       ready_replicas += state.ready_replicas;
-      summary.push_back({{"availableCondition", state.available_condition},
-                         {"replicas", state.replicas},
-                         {"readyReplicas", state.ready_replicas},
-                         {"workloadName", view.workload->object->meta().key.name}});
+      provided.push_back(view.workload);
     }
   }
   const auto desired = static_cast<std::int64_t>(views.size());
-  std::sort(summary.begin(), summary.end(),
-            [](const Json& a, const Json& b) { return a["workloadName"] < b["workloadName"]; });
-  if (summary.size() > kMaxListed) summary.erase(summary.begin() + kMaxListed, summary.end());
+  Json summary = Summary(std::move(provided));
 
   Json status = {
       {"observedGeneration", daemon.meta.generation},
@@ -254,7 +268,7 @@ Json BuildStatus(const StatusInput& input) {
   if (const Json* old = Find(input.previous, {"pools"}); old != nullptr && old->is_array()) {
     for (const Json& entry : *old) old_entries.emplace(StringAt(entry, {"name"}), &entry);
   }
-  std::vector<PoolView> listed = views;
+  std::vector<PoolView> leaving;
   // What is not decided stays as it was shown.
   const auto was_blocked = [&](const std::string& pool) {
     const auto old = old_entries.find(pool);
@@ -268,13 +282,18 @@ Json BuildStatus(const StatusInput& input) {
       if (stay && (input.held.blocked() || was_blocked(view.name))) view.reason = kRemovalBlocked;
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
-      listed.push_back(std::move(view));
+      leaving.push_back(std::move(view));
     }
   };
   list_leaving(input.leaving, false);
   list_leaving(input.held.workloads, true);
-  std::stable_sort(listed.begin(), listed.end(), [](const PoolView& a, const PoolView& b) {
-    return std::pair(ListRank(a), std::string_view(a.name)) < std::pair(ListRank(b), std::string_view(b.name));
+  std::vector<const PoolView*> listed;
+  listed.reserve(views.size() + leaving.size());
+  for (const auto* of_both : {&views, &leaving}) {
+    for (const PoolView& view : *of_both) listed.push_back(&view);
+  }
+  std::stable_sort(listed.begin(), listed.end(), [](const PoolView* a, const PoolView* b) {
+    return std::pair(ListRank(*a), std::string_view(a->name)) < std::pair(ListRank(*b), std::string_view(b->name));
   });
   const bool truncated = listed.size() > kMaxListed;
   if (truncated) {
@@ -282,7 +301,7 @@ Json BuildStatus(const StatusInput& input) {
     status[kTruncated] = true;
   }
   Json pools = Json::array();
-  for (const PoolView& view : listed) pools.push_back(PoolEntry(view, old_entries, now));
+  for (const PoolView* view : listed) pools.push_back(PoolEntry(*view, old_entries, now));
   status["pools"] = std::move(pools);
 
   Conditions conditions(input.previous, daemon.meta.generation, input.now);

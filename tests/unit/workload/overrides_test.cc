@@ -14,8 +14,9 @@ NodePool PoolNamed(const std::string& name, StringMap labels = {}) {
   return pool;
 }
 
+bool Selects(const Json& entry, const NodePool& pool) { return !OverrideIndex(Json::array({entry})).Of(pool).empty(); }
 bool Selects(const std::string& pools, const std::string& name) {
-  return OverrideSelects(Json{{"pools", J(pools)}}, PoolNamed(name));
+  return Selects(Json{{"pools", J(pools)}}, PoolNamed(name));
 }
 
 Json Workload() {
@@ -46,6 +47,9 @@ TEST(OverrideTest, SelectsPoolsByName) {
   EXPECT_FALSE(Selects(R"(["*","-a"])", "a"));
   EXPECT_TRUE(Selects(R"(["*","-a"])", "c"));
   EXPECT_FALSE(Selects(R"(["b","-a"])", "c"));
+  EXPECT_TRUE(Selects(R"(["b","-a"])", "b"));
+  EXPECT_FALSE(Selects(R"(["a","-a"])", "a"));
+  EXPECT_FALSE(Selects(R"(["a",""])", ""));
   EXPECT_FALSE(Selects(R"([])", "c"));
   EXPECT_FALSE(Selects(R"([1,null])", "c"));
   EXPECT_FALSE(Selects(R"("c")", "c"));
@@ -53,12 +57,19 @@ TEST(OverrideTest, SelectsPoolsByName) {
 
 TEST(OverrideTest, SelectsPoolsByLabel) {
   const NodePool pool = PoolNamed("p", {{"tier", "edge"}});
-  EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"edge"}}})"), pool));
-  EXPECT_TRUE(OverrideSelects(J(R"({"nodepoolSelector":{}})"), pool));
-  EXPECT_FALSE(OverrideSelects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"cloud"}}})"), pool));
-  EXPECT_FALSE(
-      OverrideSelects(J(R"({"nodepoolSelector":{"matchExpressions":[{"key":"tier","operator":"In"}]}})"), pool));
-  EXPECT_FALSE(OverrideSelects(J("null"), pool));
+  EXPECT_TRUE(Selects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"edge"}}})"), pool));
+  EXPECT_TRUE(Selects(J(R"({"nodepoolSelector":{}})"), pool));
+  EXPECT_FALSE(Selects(J(R"({"nodepoolSelector":{"matchLabels":{"tier":"cloud"}}})"), pool));
+  EXPECT_FALSE(Selects(J(R"({"nodepoolSelector":{"matchExpressions":[{"key":"tier","operator":"In"}]}})"), pool));
+  EXPECT_FALSE(Selects(J("null"), pool));
+}
+
+TEST(OverrideTest, EntriesApplyInTheirOrderWhateverTheySelectBy) {
+  const OverrideIndex index(J(R"([{"pools":["p","p"]},{"nodepoolSelector":{}},{"pools":["q"]},{"pools":["p"]},
+                                  null,{"pools":["-q"]}])"));
+  EXPECT_EQ(index.Of(PoolNamed("p")), (std::vector<int>{0, 1, 3, 5}));
+  EXPECT_EQ(index.Of(PoolNamed("q")), (std::vector<int>{1, 2}));
+  EXPECT_EQ(OverrideIndex(J("null")).Of(PoolNamed("p")), std::vector<int>());
 }
 
 TEST(OverrideTest, SetsReplicas) { EXPECT_EQ(Applied(R"({"replicas":0})")["spec"]["replicas"], 0); }

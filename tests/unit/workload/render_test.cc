@@ -13,6 +13,7 @@ RevisionContent Content(const std::string& workload_template, const std::string&
   RevisionContent content;
   content.workload_template = J(workload_template);
   content.overrides = J(overrides);
+  content.override_index = OverrideIndex(content.overrides);
   return content;
 }
 
