@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -191,7 +190,11 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
   auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
   if (!unlabelled) return Fail(unlabelled.error());
-  std::move(unlabelled->begin(), unlabelled->end(), std::back_inserter(snapshot->workloads));
+  std::set<std::string> unseen;  // by the caches
+  for (WorkloadRef& workload : *unlabelled) {
+    unseen.insert(workload.object->meta().key.name);
+    snapshot->workloads.push_back(std::move(workload));
+  }
 
   Plan plan = MakePlan(*snapshot, state->memo);
   if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
@@ -247,6 +250,11 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::RequeueAfter(std::max(due, wish));
   }
   if (applied.retry) return Fail(*applied.retry);
+  // No event will tell when they are gone.
+  if (std::any_of(applied.leaving.begin(), applied.leaving.end(),
+                  [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); })) {
+    return ReconcileResult::RequeueWithBackoff();
+  }
   if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(repairs_due);
   return ReconcileResult::Done();
 }

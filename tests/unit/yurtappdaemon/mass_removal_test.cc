@@ -317,6 +317,25 @@ TEST_P(MassRemovalTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
   EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
 }
 
+TEST_P(MassRemovalTest, TheEndOfAWorkloadThatLostItsLabelIsLookedForBecauseNoEventTellsIt) {
+  Deployed("");
+  world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
+  Exclude({"a"});
+  world_.Restart();
+  const auto first = world_.Reconcile();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->next, ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadProvisioned"), "False ");
+  const auto second = world_.Reconcile();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->next, kAfter) << "statuses are written a second apart";
+  world_.clock.Advance(std::chrono::seconds(1));
+  const auto third = world_.Reconcile();
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->next, kDone);
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadProvisioned"), "True ");
+}
+
 TEST_P(MassRemovalTest, AWorkloadThatLosesItsLabelWhileItIsBlockedIsNotForgotten) {
   Deployed("0");
   Exclude({"a"});
