@@ -1,7 +1,5 @@
 #include "operator/api/yurtappdaemon.h"
 
-#include <algorithm>
-
 #include "operator/api/well_known.h"
 
 namespace yad {
@@ -15,18 +13,14 @@ Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, J
   return value == nullptr || value->is_null() ? fallback : *value;
 }
 
-std::vector<std::string> StringsAt(const Json& object, std::initializer_list<std::string_view> path) {
-  std::vector<std::string> result;
+std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::string_view> path) {
+  std::set<std::string> result;
   const Json* list = Find(object, path);
   if (list == nullptr || !list->is_array()) return result;
   for (const Json& entry : *list) {
-    if (entry.is_string()) result.push_back(entry.get_ref<const std::string&>());
+    if (entry.is_string()) result.insert(entry.get_ref<const std::string&>());
   }
   return result;
-}
-
-bool Contains(const std::vector<std::string>& list, const std::string& text) {
-  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 }  // namespace
@@ -40,8 +34,8 @@ const char* TemplateField(WorkloadKind kind) {
 }
 
 bool PoolSelection::Selects(const NodePool& pool) const {
-  if (Contains(exclude, pool.name)) return false;
-  if (Contains(names, pool.name)) return true;
+  if (exclude.contains(pool.name)) return false;
+  if (names.contains(pool.name)) return true;
   return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 // Which pools a daemon wants. Immutable.
 struct PoolSelection {
   std::optional<LabelSelector> selector;
-  std::vector<std::string> names;
-  std::vector<std::string> exclude;
+  std::set<std::string> names;
+  std::set<std::string> exclude;
   std::string type;  // "", "Edge", "Cloud": filters the selector's pools, not `names`
 
   bool Selects(const NodePool& pool) const;

@@ -73,8 +73,8 @@ TEST(YurtAppDaemonTest, GivenFieldsAreRead) {
   EXPECT_EQ(daemon->strategy, UpdateStrategyType::kRollingUpdate);
   EXPECT_EQ(daemon->overrides.size(), 1U);
   EXPECT_FALSE(daemon->pools.selector.has_value());
-  EXPECT_EQ(daemon->pools.names, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(daemon->pools.exclude, std::vector<std::string>{"c"});
+  EXPECT_EQ(daemon->pools.names, (std::set<std::string>{"a", "b"}));
+  EXPECT_EQ(daemon->pools.exclude, std::set<std::string>{"c"});
   EXPECT_EQ(daemon->pools.type, "Edge");
   EXPECT_EQ(daemon->status["currentRevision"], "r");
   EXPECT_EQ(ParseYurtAppDaemon(Changed(Deployment(), "/spec/updateStrategy", {{"type", "OnDelete"}}))->strategy,
