@@ -27,7 +27,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -82,6 +82,12 @@ fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) hack/fuzz.sh
+
+bench: build assets ## what it all costs, beside what bounds it: some ten minutes; ARGUMENTS=--only=start for one part
+	hack/packages.sh bench || true
+	cmake --build --preset release -j $(JOBS) --target bench
+	mkdir -p build/bench
+	build/release/bin/bench $(ARGUMENTS)
 
 demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)

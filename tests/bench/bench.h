@@ -72,7 +72,7 @@ inline constexpr char kMergePatch[] = "application/merge-patch+json";
 std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
-  std::string only;      // a scenario's name
+  std::string only;      // names of scenarios, separated by commas; empty: all
   bool lengthy = false;  // what takes minutes more
   std::string out;       // the folder for results
 };
@@ -86,6 +86,8 @@ class Bench {
   void Add(Figure figure);
   void Say(const std::string& line) const;  // progress, on stderr
   const std::vector<Figure>& figures() const { return figures_; }
+  // How busy others kept the machine before each scenario, 0 to 1.
+  std::vector<double> busy_before;
   // Points of a curve, for a chart.
   struct Point {
     double x;
@@ -102,8 +104,10 @@ struct Scenario {
   std::string name;
   void (*run)(Bench& bench);
 };
-std::vector<Scenario> WriteScenarios();  // create, update
-std::vector<Scenario> WorldScenarios();  // what happens to 10,000 workloads
+std::vector<Scenario> WriteScenarios();   // create, update
+std::vector<Scenario> StartScenarios();   // of an operator of 10,000 workloads
+std::vector<Scenario> WorldScenarios();   // what happens to 10,000 workloads
+std::vector<Scenario> MemoryScenarios();  // more of them; and the end of that cluster
 std::vector<Scenario> WebhookScenarios();
 std::vector<Scenario> FailoverScenarios();
 std::vector<Scenario> PackageScenarios();  // sizes of what is shipped

@@ -96,22 +96,14 @@ std::vector<testing::AuditedRequest> Cluster::AskedSince(const WallTime& since) 
 Json Daemon(const std::string& name, const std::vector<std::string>& groups) {
   const Json container = Json::parse(R"({
     "name": "till",
-    "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
-    "env": [{"name": "LOG_LEVEL", "value": "info"}, {"name": "REGION", "value": "eu-central"},
-            {"name": "UPSTREAM", "value": "https://headquarters.shop.example.com/api/v2"},
-            {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}],
+    "env": [{"name": "LOG_LEVEL", "value": "info"}],
     "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
-    "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 10},
-    "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 20},
-    "volumeMounts": [{"name": "settings", "mountPath": "/etc/till"}]})");
+    "readinessProbe": {"httpGet": {"path": "/readyz", "port": 8080}, "periodSeconds": 10}})");
   Json with_image = container;
   with_image["image"] = kImage;
-  const Json labels = {{"app.kubernetes.io/name", name}, {"app.kubernetes.io/part-of", "shop"}};
+  const Json labels = {{"app.kubernetes.io/name", name}};
   const Json pods = {{"metadata", {{"labels", labels}}},
-                     {"spec",
-                      {{"containers", Json::array({with_image})},
-                       {"volumes", Json::parse(R"([{"name": "settings", "configMap": {"name": "till-settings"}}])")},
-                       {"terminationGracePeriodSeconds", 30}}}};
+                     {"spec", {{"containers", Json::array({with_image})}, {"terminationGracePeriodSeconds", 30}}}};
   return {{"metadata", {{"name", name}}},
           {"spec",
            {{"selector", {{"matchLabels", {{"app.kubernetes.io/name", name}}}}},

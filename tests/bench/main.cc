@@ -28,7 +28,7 @@ void Bench::Say(const std::string& line) const { std::cerr << line << std::endl;
 namespace {
 
 constexpr char kUsage[] = R"(usage: bench [OPTION...]
-  --only=NAME         one scenario
+  --only=NAME,...     these scenarios
   --list              the scenarios' names
   --lengthy           what takes minutes more: memory up to 50,000 workloads
   --out=DIR           where results go (build/bench)
@@ -37,11 +37,16 @@ constexpr char kUsage[] = R"(usage: bench [OPTION...]
 
 std::vector<Scenario> AllScenarios() {
   std::vector<Scenario> all;
-  for (const auto& group : {PackageScenarios(), MicroScenarios(), WriteScenarios(), WorldScenarios(),
-                            WebhookScenarios(), FailoverScenarios()}) {
+  for (const auto& group : {PackageScenarios(), MicroScenarios(), WriteScenarios(), StartScenarios(), WorldScenarios(),
+                            MemoryScenarios(), WebhookScenarios(), FailoverScenarios()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;
+}
+
+// `only` holds names separated by commas; none are all.
+bool IsAsked(const std::string& only, const std::string& name) {
+  return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }
 
 int Run(const Options& options, const std::string& page) {
@@ -55,10 +60,13 @@ int Run(const Options& options, const std::string& page) {
   int failed = 0;
   bool found = false;
   for (const Scenario& scenario : AllScenarios()) {
-    if (!options.only.empty() && !scenario.name.empty() && options.only != scenario.name) continue;
+    if (!scenario.name.empty() && !IsAsked(options.only, scenario.name)) continue;
     found = found || !scenario.name.empty();
     const SteadyTime begin = std::chrono::steady_clock::now();
-    if (!scenario.name.empty()) bench.Say(scenario.name);
+    if (!scenario.name.empty()) {
+      bench.Say(scenario.name);
+      bench.busy_before.push_back(BusyShare(std::chrono::milliseconds(500)));
+    }
     try {
       scenario.run(bench);
       if (!scenario.name.empty()) bench.Say("  " + Number(std::round(SecondsSince(begin))) + " s");

@@ -51,6 +51,29 @@ Memory MemoryOf(pid_t pid) {
   return memory;
 }
 
+double BusyShare(Duration time) {
+  struct Ticks {
+    double idle = 0;
+    double all = 0;
+  };
+  const auto read = [] {
+    std::ifstream stat("/proc/stat");
+    std::string cpu;
+    stat >> cpu;  // user nice system idle iowait irq softirq steal
+    Ticks ticks;
+    double value = 0;
+    for (int i = 0; i < 8 && stat >> value; ++i) {
+      ticks.all += value;
+      if (i == 3 || i == 4) ticks.idle += value;
+    }
+    return ticks;
+  };
+  const Ticks before = read();
+  std::this_thread::sleep_for(time);
+  const Ticks after = read();
+  return after.all > before.all ? 1 - (after.idle - before.idle) / (after.all - before.all) : 0;
+}
+
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 double SecondsSince(SteadyTime begin) { return Seconds(std::chrono::steady_clock::now() - begin); }

@@ -23,6 +23,9 @@ struct Memory {
 };
 Memory MemoryOf(pid_t pid);
 
+// The share of the machine's CPU that is in use, 0 to 1, over `time`.
+double BusyShare(Duration time);
+
 double Seconds(Duration duration);
 double SecondsSince(SteadyTime begin);
 

@@ -1,5 +1,4 @@
 // What the micro-benchmarks found, and the size of what is shipped.
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -36,7 +35,19 @@ void Micro(Bench& bench) {
     const auto time = entry.find("cpu_time");
     if (time == entry.end() || !time->is_number()) continue;
     const std::string unit = StringAt(entry, {"time_unit"}, "ns");
-    bench.Add({"micro", StringAt(entry, {"name"}), time->get<double>(), unit == "us" ? "µs" : unit});
+    const std::string name = StringAt(entry, {"name"});
+    bench.Add({"micro", name, time->get<double>(), unit == "us" ? "µs" : unit});
+    const std::string plan = "PlanNothingChanged/";
+    if (name.rfind(plan, 0) != 0) continue;
+    const double pools = std::strtod(name.c_str() + plan.size(), nullptr);
+    const double us = time->get<double>() * (unit == "ns" ? 1e-3 : unit == "ms" ? 1e3 : 1);
+    bench.Add({"micro",
+               "plan for " + Number(pools) + " pools, nothing changed: CPU a pool",
+               us / pools,
+               "µs",
+               {},
+               TargetKind::kAtMost,
+               1});
   }
 }
 

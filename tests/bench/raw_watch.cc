@@ -15,25 +15,40 @@ namespace yad::bench {
 
 using testing::TestFailure;
 
-RawWatch::RawWatch(HttpTransport& transport, const std::string& collection, bool keep_texts) : keep_texts_(keep_texts) {
+namespace {
+
+// Of the object in an event: the first that is named so.
+std::string VersionIn(const std::string& event) {
+  const std::string key = "\"resourceVersion\":\"";
+  const std::size_t at = event.find(key);
+  if (at == std::string::npos) return "";
+  return event.substr(at + key.size(), event.find('"', at + key.size()) - at - key.size());
+}
+
+}  // namespace
+
+RawWatch::RawWatch(HttpTransport& transport, const std::string& collection) {
   HttpRequest list{.method = "GET", .path = collection + "?limit=1", .headers = {}, .body = {}};
   const Result<HttpResponse> answer = transport.Send(list, {});
   const Result<Json> page = answer ? ParseJson(answer->body) : Fail(answer.error());
   if (!page) throw TestFailure("cannot list " + collection + ": " + page.error().ToString());
-  const std::string version = StringAt(*page, {"metadata", "resourceVersion"});
-
   std::atomic<bool> open{false};
-  thread_ = std::jthread([this, &transport, &open, collection, version](const std::stop_token& stop) {
-    HttpRequest watch{.method = "GET",
-                      .path = collection + "?watch=true&timeoutSeconds=3600&resourceVersion=" + version,
-                      .headers = {},
-                      .body = {}};
-    auto stream = transport.Open(watch, stop);
-    if (!stream || (*stream)->head().status != 200) ended_ = true;
-    const bool opened = !ended_;
-    open = true;
-    open.notify_all();
-    if (opened) Run(stop, **stream);
+  std::string version = StringAt(*page, {"metadata", "resourceVersion"});
+  thread_ = std::jthread([this, &transport, &open, collection, version](const std::stop_token& stop) mutable {
+    while (!stop.stop_requested()) {
+      HttpRequest watch{.method = "GET",
+                        .path = collection + "?watch=true&timeoutSeconds=3600&resourceVersion=" + version,
+                        .headers = {},
+                        .body = {}};
+      auto stream = transport.Open(watch, stop);
+      const bool opened = stream && (*stream)->head().status == 200;
+      if (!opened) why_ = stream ? std::to_string((*stream)->head().status) : stream.error().ToString();
+      ended_ = !opened;
+      open = true;
+      open.notify_all();
+      if (!opened) return;
+      if (const std::string seen = VersionIn(Follow(**stream)); !seen.empty()) version = seen;
+    }
     ended_ = true;
   });
   open.wait(false);
@@ -41,17 +56,19 @@ RawWatch::RawWatch(HttpTransport& transport, const std::string& collection, bool
 
 RawWatch::~RawWatch() = default;
 
-void RawWatch::Run(const std::stop_token& stop, HttpStream& stream) {
+std::string RawWatch::Follow(HttpStream& stream) {
   std::string text;
-  while (!stop.stop_requested()) {
+  std::string last;
+  for (;;) {
     const Result<bool> more = stream.Read(text);
-    if (!more || !*more) return;
+    if (!more || !*more) return last;
     const SteadyTime now = std::chrono::steady_clock::now();
     const WallTime wall = std::chrono::system_clock::now();
     std::size_t begin = 0;
     for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      last.assign(text, begin, end - begin);
       std::lock_guard lock(mutex_);
-      events_.push_back({now, wall, keep_texts_ ? text.substr(begin, end - begin) : std::string()});
+      events_.push_back({now, wall});
       ++count_;
     }
     text.erase(0, begin);
@@ -66,7 +83,7 @@ SeenEvent RawWatch::event(std::size_t i) const {
 void RawWatch::WaitForCount(std::size_t count, Duration timeout) const {
   const SteadyTime begin = std::chrono::steady_clock::now();
   while (count_ < count) {
-    if (ended_) throw TestFailure("a watch of the benchmark ended");
+    if (ended_) throw TestFailure("a watch of the benchmark ended: " + why_);
     if (std::chrono::steady_clock::now() - begin > timeout) {
       throw TestFailure("only " + std::to_string(count_) + " of " + std::to_string(count) + " events came");
     }

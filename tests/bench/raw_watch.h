@@ -1,4 +1,4 @@
-// A watch that is only looked at from outside: when each event arrived, and its text. It parses nothing, so that what
+// A watch that is only looked at from outside: when each event arrived. It parses nothing, so that what
 // is measured beside it is hardly slowed down.
 #ifndef TESTS_BENCH_RAW_WATCH_H_
 #define TESTS_BENCH_RAW_WATCH_H_
@@ -18,31 +18,31 @@ namespace yad::bench {
 struct SeenEvent {
   SteadyTime at;
   WallTime wall;
-  std::string text;  // one line of JSON; "" where texts are not kept
 };
 
 // Thread-safe.
 class RawWatch {
  public:
   // Watches `collection` ("/apis/apps/v1/namespaces/ns/deployments") from now on. It is open when the constructor
-  // returns.
-  RawWatch(HttpTransport& transport, const std::string& collection, bool keep_texts = false);
+  // returns. A server under load ends the watch of who reads too slowly: it is then taken up again where it ended.
+  RawWatch(HttpTransport& transport, const std::string& collection);
   ~RawWatch();
 
   std::size_t count() const { return count_; }
   SeenEvent event(std::size_t i) const;
-  // TestFailure at the deadline, or where the server ends the watch.
+  // TestFailure at the deadline, or where the watch cannot be opened.
   void WaitForCount(std::size_t count, Duration timeout = std::chrono::minutes(2)) const;
   double cpu_seconds() const;  // of the thread that reads
 
  private:
-  void Run(const std::stop_token& stop, HttpStream& stream);
+  // Until the stream ends. The last line that came.
+  std::string Follow(HttpStream& stream);
 
-  const bool keep_texts_;
   mutable std::mutex mutex_;
   std::vector<SeenEvent> events_;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> ended_{false};
+  std::string why_;  // it ended; before `ended_` is set
   mutable std::jthread thread_;
 };
 

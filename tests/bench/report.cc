@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/bench/chart.h"
+#include "tests/bench/measure.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
 
@@ -63,6 +64,13 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
+// What others did on the machine meanwhile. Our own cluster at rest needs some percent of it.
+std::string Busy(const Bench& bench) {
+  const double busy = Mean(bench.busy_before);
+  return "Others kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
+         (busy > 0.15 ? ": **times and rates of this run say little.**" : ".");
+}
+
 std::string Today() {
   char text[32];
   const std::time_t now = std::time(nullptr);
@@ -74,7 +82,7 @@ std::string Today() {
 
 std::string Markdown(const Bench& bench) {
   std::ostringstream out;
-  out << Today() << ", on " << Machine() << ".\n\n"
+  out << Today() << ", on " << Machine() << ". " << Busy(bench) << "\n\n"
       << "| what | figure | what bounds it, in the same run | ratio | to reach | reached "
          "|\n|---|---|---|---|---|---|\n";
   std::vector<std::string> notes;
@@ -140,6 +148,7 @@ std::vector<std::pair<std::string, std::string>> Charts(const Bench& bench) {
 
 std::string Table(const Bench& bench) {
   std::ostringstream out;
+  out << Machine() << ". " << Busy(bench) << "\n";
   std::string scenario;
   for (const Figure& figure : bench.figures()) {
     if (figure.scenario != scenario) out << "\n" << (scenario = figure.scenario) << "\n";
@@ -158,7 +167,8 @@ std::string Table(const Bench& bench) {
 
 void WriteResults(const Bench& bench) {
   const std::string& folder = bench.options().out;
-  Json results = {{"machine", Machine()}, {"date", Today()}, {"figures", Json::array()}};
+  Json results = {
+      {"machine", Machine()}, {"date", Today()}, {"busy", Mean(bench.busy_before)}, {"figures", Json::array()}};
   for (const Figure& figure : bench.figures()) results["figures"].push_back(ToJson(figure));
   testing::WriteFile(folder + "/results.json", results.dump(1) + "\n");
   testing::WriteFile(folder + "/table.md", Markdown(bench));

@@ -119,4 +119,20 @@ void World::MakeHealthy(Bench& bench) {
                  " Deployments become healthy; reconciles and status writes included"});
 }
 
+namespace {
+
+std::unique_ptr<World>& Shared() {
+  static std::unique_ptr<World> world;
+  return world;
+}
+
+}  // namespace
+
+World& TheWorld(Bench& bench) {
+  if (!Shared()) Shared() = std::make_unique<World>(bench);
+  return *Shared();
+}
+
+void EndWorld() { Shared().reset(); }
+
 }  // namespace yad::bench

@@ -53,6 +53,10 @@ class World {
   Json sample_;
 };
 
+// The one that all scenarios share: making it takes the better part of a minute. Made at its first use.
+World& TheWorld(Bench& bench);
+void EndWorld();
+
 }  // namespace yad::bench
 
 #endif  // TESTS_BENCH_WORLD_H_

@@ -1,12 +1,8 @@
 // What happens to an operator that looks after 10,000 workloads.
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <thread>
 
 #include "operator/api/well_known.h"
-#include "operator/base/parallel.h"
-#include "operator/client/json_codec.h"
 #include "tests/bench/load.h"
 #include "tests/bench/raw_watch.h"
 #include "tests/bench/world.h"
@@ -17,127 +13,12 @@ namespace {
 
 using testing::AuditedRequest;
 
-// All scenarios of this file share one: making it takes the better part of a minute.
-std::unique_ptr<World>& Shared() {
-  static std::unique_ptr<World> world;
-  return world;
-}
-World& TheWorld(Bench& bench) {
-  if (!Shared()) Shared() = std::make_unique<World>(bench);
-  return *Shared();
-}
-
 WallTime Now() { return std::chrono::system_clock::now(); }
 
 double Count(const std::vector<AuditedRequest>& requests, const std::string& verb, const std::string& resource = "") {
   return static_cast<double>(std::count_if(requests.begin(), requests.end(), [&](const AuditedRequest& request) {
     return request.verb == verb && (resource.empty() || request.resource == resource);
   }));
-}
-
-// The list's own metadata stands before the items, or after them in a list of custom resources: no need to parse.
-std::string ContinueToken(const std::string& list) {
-  constexpr std::size_t kEdge = 1500;
-  const std::string key = "\"continue\":\"";
-  const auto in = [&](const std::string& part) {
-    const auto at = part.find(key);
-    return at == std::string::npos ? ""
-                                   : part.substr(at + key.size(), part.find('"', at + key.size()) - at - key.size());
-  };
-  const std::string token = in(list.substr(0, kEdge));
-  return token.empty() && list.size() > kEdge ? in(list.substr(list.size() - kEdge)) : token;
-}
-
-// The raw bytes of everything that the operator reads at its start, with the same requests: all types side by side,
-// page after page. Seconds.
-double FetchRawPages(Cluster& cluster) {
-  const std::string pool_name = std::string("labelSelector=") + "apps.openyurt.io%2Fpool-name&";
-  const std::vector<std::string> collections = {
-      ResourcePath(kDeploymentType, "") + "?" + pool_name, ResourcePath(kStatefulSetType, "") + "?" + pool_name,
-      ResourcePath(kControllerRevisionType, "") + "?labelSelector=apps.openyurt.io%2Fyurtappdaemon-revision%3Dtrue&",
-      ResourcePath(kNodePoolType, "") + "?", ResourcePath(kYurtAppDaemonType, "") + "?"};
-  const auto transport = cluster.NewCpprest();
-  const SteadyTime begin = std::chrono::steady_clock::now();
-  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) {
-    std::string token;
-    do {
-      HttpRequest request{.method = "GET", .path = collections[i] + "limit=500", .headers = {}, .body = {}};
-      if (!token.empty()) request.path += "&continue=" + token;
-      const auto page = transport->Send(request, {});
-      token.clear();
-      if (!page || page->status != 200) return;  // shows in the figure: far too quick
-      token = ContinueToken(page->body);
-    } while (!token.empty());
-  });
-  return SecondsSince(begin);
-}
-
-void Start(Bench& bench) {
-  World& world = TheWorld(bench);
-  world.StopOperator();
-  std::vector<double> pages = {FetchRawPages(world.cluster())};
-  std::vector<World::Start> starts;
-  WallTime since = Now();
-  for (int i = 0; i < 3; ++i) {
-    if (i == 1) since = Now();  // the first may still have a status to settle
-    starts.push_back(world.Restart());
-    if (i < 2) world.StopOperator();
-    pages.push_back(FetchRawPages(world.cluster()));
-  }
-  std::sort(starts.begin(), starts.end(),
-            [](const World::Start& a, const World::Start& b) { return a.ready_seconds < b.ready_seconds; });
-  const World::Start& start = starts[1];
-  const auto asked = world.cluster().AskedSince(since);
-  const std::string note = "median of 3 starts, each between two fetches of the pages";
-  bench.Add({"start",
-             "start with 10,000 workloads: until ready",
-             start.ready_seconds,
-             "s",
-             {{"raw pages, same requests and transport class", Median(pages)}},
-             TargetKind::kTimesBound,
-             1.5,
-             note});
-  bench.Add({"start",
-             "start with 10,000 workloads: until nothing is left to do",
-             start.settled_seconds,
-             "s",
-             {{"raw pages, same requests and transport class", Median(pages)}},
-             TargetKind::kNone,
-             0,
-             "every daemon was reconciled once"});
-  bench.Add({"start",
-             "start with 10,000 workloads: CPU",
-             start.cpu_seconds,
-             "s",
-             {},
-             TargetKind::kAtMost,
-             0.5,
-             "until nothing is left to do"});
-  bench.Add({"start",
-             "start with 10,000 workloads: writes",
-             static_cast<double>(CountWrites(asked)),
-             "",
-             {},
-             TargetKind::kExactly,
-             0});
-  bench.Add({"memory",
-             "resident memory at 10,000 workloads",
-             start.memory.resident_mb,
-             "MB",
-             {},
-             TargetKind::kAtMost,
-             45,
-             "after a start; workloads of " + Number(world.workload_bytes() / 1000) +
-                 " KB of JSON, 1,000 pools, 100 daemons"});
-  bench.Add({"memory",
-             "peak of the first list, 10,000 workloads",
-             start.memory.peak_mb,
-             "MB",
-             {{"resident afterwards", start.memory.resident_mb}},
-             TargetKind::kNone,
-             0,
-             "what it was more than afterwards has been given back"});
-  bench.memory_points.push_back({10000, start.memory.resident_mb});
 }
 
 void Rest(Bench& bench) {
@@ -362,69 +243,10 @@ void Drift(Bench& bench) {
   bench.Add({"drift", "hand-made drift: CPU each", used * 1e3 / kEdits, "ms"});
 }
 
-// Workloads of daemons that do not exist, each a copy of one of ours.
-void Fill(World& world, int from, int to) {
-  const std::string ns = "fill-" + std::to_string(from);
-  world.cluster().Namespace(ns);
-  Json body = world.sample();
-  Json& meta = body["metadata"];
-  meta["namespace"] = ns;
-  for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "generation"}) meta.erase(key);
-  SendAll(world.cluster().beast(),
-          Requests(static_cast<std::size_t>(to - from),
-                   [&](std::size_t i) {
-                     const auto number = static_cast<std::size_t>(from) + i;
-                     const std::string uid = std::to_string(100000000000ULL + number / 100);
-                     meta["name"] = world.workloads()[i % world.workloads().size()] + "-" + std::to_string(number);
-                     meta["ownerReferences"][0]["uid"] = "00000000-0000-4000-8000-" + uid;
-                     return Write("POST", ResourcePath(kDeploymentType, ns), body.dump());
-                   }),
-          kParallelWrites);
-}
-
-void FurtherWorkloads(Bench& bench) {
-  World& world = TheWorld(bench);
-  world.StopOperator();
-  const int last = bench.options().lengthy ? 50000 : 20000;
-  double before = 0;
-  for (const auto& point : bench.memory_points) {
-    if (point.x == World::kWorkloads) before = point.y;
-  }
-  if (before == 0) before = world.Restart().memory.resident_mb;
-  world.StopOperator();
-  for (int from = World::kWorkloads; from < last; from += 10000) {
-    Fill(world, from, from + 10000);
-    const World::Start start = world.Restart();
-    bench.memory_points.push_back({from + 10000.0, start.memory.resident_mb});
-    bench.Add({"memory-more",
-               "resident memory at " + Number(from + 10000) + " workloads",
-               start.memory.resident_mb,
-               "MB",
-               {},
-               TargetKind::kNone,
-               0,
-               "ready after " + Number(start.ready_seconds) + " s, CPU " + Number(start.cpu_seconds) + " s, peak " +
-                   Number(start.memory.peak_mb) + " MB"});
-    world.StopOperator();
-  }
-  const double further = bench.memory_points.back().y - before;
-  bench.Add({"memory-more",
-             "memory for each further workload",
-             further * 1024 / (last - World::kWorkloads),
-             "KB",
-             {},
-             TargetKind::kAtMost,
-             3,
-             "from 10,000 to " + Number(last)});
-}
-
-void EndWorld(Bench&) { Shared().reset(); }
-
 }  // namespace
 
 std::vector<Scenario> WorldScenarios() {
-  return {{"start", Start},          {"rest", Rest},   {"heartbeats", Heartbeats},        {"burst", Burst},
-          {"pool-added", PoolAdded}, {"drift", Drift}, {"memory-more", FurtherWorkloads}, {"", EndWorld}};
+  return {{"rest", Rest}, {"heartbeats", Heartbeats}, {"burst", Burst}, {"pool-added", PoolAdded}, {"drift", Drift}};
 }
 
 }  // namespace yad::bench
