@@ -13,6 +13,7 @@ THREADED := $(filter-out unit_api_test unit_workload_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
 CHART := $(if $(wildcard tests/chart/*_test.cc),chart_test)
+MICRO := $(if $(wildcard tests/bench/micro/*.cc),micro_bench)
 MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
@@ -87,6 +88,8 @@ bench: build assets ## what it all costs, beside what bounds it: some ten minute
 	hack/packages.sh bench || true
 	cmake --build --preset release -j $(JOBS) --target bench
 	mkdir -p build/bench
+	$(if $(MICRO),cmake --build --preset release -j $(JOBS) --target $(MICRO))
+	$(if $(MICRO),build/release/bin/$(MICRO) --benchmark_out=build/bench/micro.json --benchmark_out_format=json)
 	build/release/bin/bench $(ARGUMENTS)
 
 demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running

@@ -131,19 +131,26 @@ class BeastTransport : public HttpTransport {
   }
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token) override {
-    try {
+    const auto message = ToBeast(request, address_.host);
+    for (;;) {
       std::unique_ptr<Connection> connection = Take();
-      http::write(connection->stream, ToBeast(request, address_.host));
-      http::response_parser<http::string_body> parser;
-      parser.body_limit(boost::none);
-      http::read(connection->stream, connection->buffer, parser);
-      HttpResponse response;
-      CopyHead(parser.get(), parser.get().result_int(), response);
-      response.body = std::move(parser.get().body());
-      if (parser.keep_alive()) Keep(std::move(connection));
-      return response;
-    } catch (const beast::system_error& error) {
-      return TransportError(error.code());
+      const bool kept = connection != nullptr;
+      try {
+        if (!kept) connection = std::make_unique<Connection>(tls_, address_);
+        http::write(connection->stream, message);
+        http::response_parser<http::string_body> parser;
+        parser.body_limit(boost::none);
+        http::read(connection->stream, connection->buffer, parser);
+        HttpResponse response;
+        CopyHead(parser.get(), parser.get().result_int(), response);
+        response.body = std::move(parser.get().body());
+        if (parser.keep_alive()) Keep(std::move(connection));
+        return response;
+      } catch (const beast::system_error& error) {
+        // The server has closed it meanwhile: each attempt uses one up.
+        if (kept) continue;
+        return TransportError(error.code());
+      }
     }
   }
 
@@ -158,16 +165,13 @@ class BeastTransport : public HttpTransport {
   }
 
  private:
+  // null: there is none.
   std::unique_ptr<Connection> Take() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        auto connection = std::move(idle_.back());
-        idle_.pop_back();
-        return connection;
-      }
-    }
-    return std::make_unique<Connection>(tls_, address_);
+    std::lock_guard lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    return connection;
   }
   void Keep(std::unique_ptr<Connection> connection) {
     std::lock_guard lock(mutex_);

@@ -74,12 +74,12 @@ int Run(const Options& options, const std::string& page) {
       ++failed;
       bench.Say("  FAILED: " + std::string(failure.what()));
     }
+    WriteResults(bench);  // what is there stays there, however the run ends
   }
   if (!found) {
     std::cerr << "there is no scenario " << options.only << "; see --list\n";
     return 2;
   }
-  WriteResults(bench);
   if (!page.empty()) PutIntoPage(bench, page);
   std::cout << Table(bench);
   return failed == 0 ? 0 : 1;
