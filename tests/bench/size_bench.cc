@@ -112,7 +112,7 @@ void Start(Bench& bench) {
              {{"resident afterwards", start.memory.resident_mb}},
              TargetKind::kNone,
              0,
-             "what it was more than afterwards has been given back"});
+             "only what the peak is more than that has been given back"});
   bench.memory_points.push_back({10000, start.memory.resident_mb});
 }
 
