@@ -13,6 +13,7 @@ THREADED := $(filter-out unit_api_test unit_workload_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
 CHART := $(if $(wildcard tests/chart/*_test.cc),chart_test)
+MICRO := $(if $(wildcard tests/bench/micro/*.cc),micro_bench)
 MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
@@ -27,7 +28,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -82,6 +83,14 @@ fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) hack/fuzz.sh
+
+bench: build assets ## what it all costs, beside what bounds it: some ten minutes; ARGUMENTS=--only=start for one part
+	hack/packages.sh bench || true
+	cmake --build --preset release -j $(JOBS) --target bench
+	mkdir -p build/bench
+	$(if $(MICRO),cmake --build --preset release -j $(JOBS) --target $(MICRO))
+	$(if $(MICRO),build/release/bin/$(MICRO) --benchmark_out=build/bench/micro.json --benchmark_out_format=json)
+	build/release/bin/bench $(ARGUMENTS)
 
 demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)

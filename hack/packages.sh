@@ -4,6 +4,7 @@
 #   hack/packages.sh          for all but the image's test and the fuzzers
 #   hack/packages.sh image    for the image's test
 #   hack/packages.sh fuzz     what the fuzzers need besides
+#   hack/packages.sh bench    what `make bench` is more telling with
 set -euo pipefail
 
 NEEDED=(
@@ -15,6 +16,7 @@ NEEDED=(
 case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
 fuzz) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
+bench) NEEDED=(wrk) ;;
 esac
 # `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)

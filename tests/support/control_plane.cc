@@ -93,8 +93,9 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   ProcessOptions process;
   // The plugin runs on OpenShift: an ownerReference with blockOwnerDeletion then needs a right of its own.
   process.env["CLUSTER_APISERVER_FLAGS"] =
-      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement --audit-policy-file=" + dir_ +
-      "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log";
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
+      (options.audit ? " --audit-policy-file=" + dir_ + "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log"
+                     : std::string());
   process.env["CLUSTER_READY_SECONDS"] = "120";
   const ProcessResult result = RunProcess(command, process, std::chrono::minutes(5));
   if (result.exit_code != 0) throw TestFailure("hack/cluster.sh start: " + result.err + result.out);

@@ -39,6 +39,7 @@ std::string AssetsDir(const std::string& source_dir);
 struct ControlPlaneOptions {
   bool controllers = true;  // false: only etcd and the apiserver
   bool crds = true;         // apply crds/*.yaml
+  bool audit = true;        // false: no audit log; writes are then a little faster
 };
 
 // Started by the constructor, stopped by the destructor, and by a guard of its own if the test program dies in between.

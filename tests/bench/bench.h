@@ -1,0 +1,118 @@
+// What scenarios share: the run's options, its figures, and clusters to measure on.
+#ifndef TESTS_BENCH_BENCH_H_
+#define TESTS_BENCH_BENCH_H_
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operator/client/cpprest_transport.h"
+#include "tests/bench/figures.h"
+#include "tests/support/control_plane.h"
+#include "tests/support/kube.h"
+#include "tests/support/operator_process.h"
+
+namespace yad::bench {
+
+// The writes that the operator has under way at once for one daemon (PlanExecutor::Options), and so the bare load too.
+inline constexpr std::size_t kParallelWrites = 16;
+inline constexpr char kGroupLabel[] = "example.com/group";
+
+// An etcd and a kube-apiserver of their own, without controllers: nobody else writes, and no pods are made.
+class Cluster {
+ public:
+  // With the audit log each request of the operator can be told; without, writes are a little faster.
+  explicit Cluster(bool audit);
+
+  testing::ControlPlane& plane() { return plane_; }
+  testing::Kube Namespace(const std::string& name);  // makes it
+  const TransportOptions& transport() const { return transport_; }
+  // Without the warm connections of another.
+  std::shared_ptr<HttpTransport> NewCpprest() const;
+  HttpTransport& beast() { return *beast_; }
+  // A bearer token and a kubeconfig of a service account that may do everything, for whom no client certificate is of
+  // use, and whose reads the audit log shows.
+  std::string Token();
+  const std::string& account_kubeconfig();
+
+  // NodePools NAME-0000 … of one group, as label kGroupLabel says.
+  void AddPools(const std::string& name, int count, const std::string& group);
+  // As administrator, with the flags that it has by default, which put no limit on its requests.
+  std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
+  std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
+  // Everything that the account has asked since, the watches that still run excepted. Needs the audit log.
+  std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
+
+ private:
+  testing::ControlPlane plane_;
+  TransportOptions transport_;
+  std::shared_ptr<HttpTransport> beast_;
+  std::string account_kubeconfig_;
+};
+
+// A daemon over the pools of these groups with replicas 0. Its Deployments have about 2.2 KB of JSON each without
+// managedFields.
+Json Daemon(const std::string& name, const std::vector<std::string>& groups);
+inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
+
+// `count` requests, made by a function of the number.
+template <typename Make>
+std::vector<HttpRequest> Requests(std::size_t count, Make make) {
+  std::vector<HttpRequest> requests;
+  requests.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) requests.push_back(make(i));
+  return requests;
+}
+HttpRequest Write(const std::string& method, const std::string& path, std::string body,
+                  const std::string& content_type = "application/json");
+inline constexpr char kMergePatch[] = "application/merge-patch+json";
+
+// The requests that change something.
+std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
+
+struct Options {
+  std::string only;      // names of scenarios, separated by commas; empty: all
+  bool lengthy = false;  // what takes minutes more
+  std::string out;       // the folder for results
+};
+
+// One run. Scenarios add figures to it.
+class Bench {
+ public:
+  explicit Bench(Options options) : options_(std::move(options)) {}
+
+  const Options& options() const { return options_; }
+  void Add(Figure figure);
+  void Say(const std::string& line) const;  // progress, on stderr
+  const std::vector<Figure>& figures() const { return figures_; }
+  // How busy others kept the machine before each scenario, 0 to 1.
+  std::vector<double> busy_before;
+  // Points of a curve, for a chart.
+  struct Point {
+    double x;
+    double y;
+  };
+  std::vector<Point> memory_points;
+
+ private:
+  const Options options_;
+  std::vector<Figure> figures_;
+};
+
+struct Scenario {
+  std::string name;
+  void (*run)(Bench& bench);
+};
+std::vector<Scenario> WriteScenarios();   // create, update
+std::vector<Scenario> StartScenarios();   // of an operator of 10,000 workloads
+std::vector<Scenario> WorldScenarios();   // what happens to 10,000 workloads
+std::vector<Scenario> MemoryScenarios();  // more of them; and the end of that cluster
+std::vector<Scenario> WebhookScenarios();
+std::vector<Scenario> FailoverScenarios();
+std::vector<Scenario> PackageScenarios();  // sizes of what is shipped
+std::vector<Scenario> MicroScenarios();    // what the micro-benchmarks have found
+
+}  // namespace yad::bench
+
+#endif  // TESTS_BENCH_BENCH_H_

@@ -1,0 +1,127 @@
+// bench: what the operator costs, beside what bounds it in the same run, on a real etcd and kube-apiserver.
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "operator/client/tls_client.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/echo.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/report.h"
+
+namespace yad::bench {
+
+void Bench::Add(Figure figure) {
+  const auto reached = figure.Reached();
+  Say("  " + figure.what + ": " + Number(figure.value) + (figure.unit.empty() ? "" : " " + figure.unit) +
+      (reached && !*reached ? "  (to reach: " + figure.TargetText() + ")" : ""));
+  figures_.push_back(std::move(figure));
+}
+
+void Bench::Say(const std::string& line) const { std::cerr << line << std::endl; }
+
+namespace {
+
+constexpr char kUsage[] = R"(usage: bench [OPTION...]
+  --only=NAME,...     these scenarios
+  --list              the scenarios' names
+  --lengthy           what takes minutes more: memory up to 50,000 workloads
+  --out=DIR           where results go (build/bench)
+  --page=FILE         put the table and the charts into this page, too
+)";
+
+std::vector<Scenario> AllScenarios() {
+  std::vector<Scenario> all;
+  for (const auto& group : {PackageScenarios(), MicroScenarios(), WriteScenarios(), StartScenarios(), WorldScenarios(),
+                            MemoryScenarios(), WebhookScenarios(), FailoverScenarios()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
+
+// `only` holds names separated by commas; none are all.
+bool IsAsked(const std::string& only, const std::string& name) {
+  return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
+}
+
+int Run(const Options& options, const std::string& page) {
+  const std::string missing = testing::ControlPlane::Missing(YAD_SOURCE_DIR);
+  if (!missing.empty()) {
+    std::cerr << missing << "\n";
+    return 1;
+  }
+  std::filesystem::create_directories(options.out);
+  Bench bench(options);
+  int failed = 0;
+  bool found = false;
+  for (const Scenario& scenario : AllScenarios()) {
+    if (!scenario.name.empty() && !IsAsked(options.only, scenario.name)) continue;
+    found = found || !scenario.name.empty();
+    const SteadyTime begin = std::chrono::steady_clock::now();
+    if (!scenario.name.empty()) {
+      bench.Say(scenario.name);
+      bench.busy_before.push_back(BusyShare(std::chrono::milliseconds(500)));
+    }
+    try {
+      scenario.run(bench);
+      if (!scenario.name.empty()) bench.Say("  " + Number(std::round(SecondsSince(begin))) + " s");
+    } catch (const std::exception& failure) {
+      ++failed;
+      bench.Say("  FAILED: " + std::string(failure.what()));
+    }
+    WriteResults(bench);  // what is there stays there, however the run ends
+  }
+  if (!found) {
+    std::cerr << "there is no scenario " << options.only << "; see --list\n";
+    return 2;
+  }
+  if (!page.empty()) PutIntoPage(bench, page);
+  std::cout << Table(bench);
+  return failed == 0 ? 0 : 1;
+}
+
+int Main(int argc, char** argv) {
+  KeepOpenSslUntilTheEnd();
+  Options options;
+  options.out = "build/bench";
+  std::string page, certificates;
+  int echo_port = 0;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const auto value_of = [&](const std::string& flag, std::string& value) {
+      if (argument.rfind(flag + "=", 0) != 0) return false;
+      value = argument.substr(flag.size() + 1);
+      return true;
+    };
+    std::string port;
+    if (value_of("--only", options.only) || value_of("--out", options.out) || value_of("--page", page) ||
+        value_of("--echo-certificates", certificates)) {
+      continue;
+    }
+    if (value_of("--echo", port)) {
+      echo_port = std::atoi(port.c_str());
+    } else if (argument == "--lengthy") {
+      options.lengthy = true;
+    } else if (argument == "--list") {
+      for (const Scenario& scenario : AllScenarios()) {
+        if (!scenario.name.empty()) std::cout << scenario.name << "\n";
+      }
+      return 0;
+    } else {
+      std::cerr << kUsage;
+      return argument == "--help" ? 0 : 2;
+    }
+  }
+  if (echo_port != 0) return ServeEcho(echo_port, certificates);
+  return Run(options, page);
+}
+
+}  // namespace
+}  // namespace yad::bench
+
+int main(int argc, char** argv) { return yad::bench::Main(argc, argv); }

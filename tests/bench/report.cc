@@ -1,0 +1,196 @@
+#include "tests/bench/report.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/bench/chart.h"
+#include "tests/bench/measure.h"
+#include "tests/support/eventually.h"
+#include "tests/support/process.h"
+
+namespace yad::bench {
+namespace {
+
+constexpr char kBegin[] = "<!-- the last run: begin -->\n";
+constexpr char kEnd[] = "<!-- the last run: end -->\n";
+
+std::string ValueText(double value, const std::string& unit) {
+  return Number(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string BoundsText(const Figure& figure) {
+  std::string text;
+  for (const Bound& bound : figure.bounds) {
+    if (!text.empty()) text += "; ";
+    text += bound.name + ": " + ValueText(bound.value, figure.unit);
+  }
+  return text;
+}
+
+// To the first bound.
+std::string RatioText(const Figure& figure) {
+  if (figure.bounds.empty() || figure.bounds.front().value <= 0) return "";
+  return Number(figure.value / figure.bounds.front().value);
+}
+
+std::string ReachedText(const Figure& figure) {
+  const auto reached = figure.Reached();
+  return !reached ? "" : *reached ? "yes" : "**no**";
+}
+
+// Nothing that names the machine itself.
+std::string Machine() {
+  std::string model = "unknown processor";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    model = line.substr(line.find(':') + 2);
+    break;
+  }
+  utsname kernel{};
+  uname(&kernel);
+  const std::string release = kernel.release;
+  const auto pages = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return std::to_string(std::thread::hardware_concurrency()) + " cores (" + model + "), " +
+         Number(std::round(pages / (1 << 30))) + " GB of memory, Linux " +
+         release.substr(0, release.find('.', release.find('.') + 1));
+}
+
+// What others did on the machine meanwhile. Our own cluster at rest needs some percent of it.
+std::string Busy(const Bench& bench) {
+  const double busy = Mean(bench.busy_before);
+  return "Others kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
+         (busy > 0.15 ? ": **times and rates of this run say little.**" : ".");
+}
+
+std::string Today() {
+  char text[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+std::string Markdown(const Bench& bench) {
+  std::ostringstream out;
+  out << Today() << ", on " << Machine() << ". " << Busy(bench) << "\n\n"
+      << "| what | figure | what bounds it, in the same run | ratio | to reach | reached "
+         "|\n|---|---|---|---|---|---|\n";
+  std::vector<std::string> notes;
+  for (const Figure& figure : bench.figures()) {
+    out << "| " << figure.what;
+    if (!figure.note.empty()) {
+      auto found = std::find(notes.begin(), notes.end(), figure.note);
+      if (found == notes.end()) found = notes.insert(notes.end(), figure.note);
+      out << " <sup>" << found - notes.begin() + 1 << "</sup>";
+    }
+    out << " | " << ValueText(figure.value, figure.unit) << " | " << BoundsText(figure) << " | " << RatioText(figure)
+        << " | " << figure.TargetText() << " | " << ReachedText(figure) << " |\n";
+  }
+  out << "\n";
+  for (std::size_t i = 0; i < notes.size(); ++i) out << i + 1 << ". " << notes[i] << "\n";
+  return out.str();
+}
+
+std::string RateChart(const Bench& bench, const std::string& scenario, const std::string& title) {
+  std::vector<BarGroup> groups;
+  for (const Figure& figure : bench.figures()) {
+    if (figure.scenario.rfind(scenario, 0) != 0 || figure.unit != "/s") continue;
+    BarGroup group{figure.what, {{"operator", figure.value, true}}};
+    for (const Bound& bound : figure.bounds) group.bars.push_back({bound.name, bound.value});
+    groups.push_back(std::move(group));
+  }
+  return groups.empty() ? "" : BarChart(title, "/s", groups);
+}
+
+std::string TargetsChart(const Bench& bench) {
+  BarGroup group;
+  for (const Figure& figure : bench.figures()) {
+    const auto used = figure.Used();
+    // What misses its target by far would leave no room for the others.
+    if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
+  }
+  return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});
+}
+
+std::string MemoryChart(const Bench& bench) {
+  if (bench.memory_points.size() < 2) return "";
+  Line ours{"measured", {}, true};
+  Line target{"to reach", {}, false};
+  for (const auto& point : bench.memory_points) {
+    ours.points.push_back({point.x, point.y});
+    const double workloads = point.x;
+    const double allowed = workloads <= 1000    ? 16 + workloads / 1000 * 6
+                           : workloads <= 10000 ? 22 + (workloads - 1000) / 9000 * 23
+                                                : 45 + (workloads - 10000) * 3 / 1024;
+    target.points.push_back({workloads, allowed});
+  }
+  return LineChart("Resident memory", "workloads of 2.2 KB", "MB", {ours, target});
+}
+
+std::vector<std::pair<std::string, std::string>> Charts(const Bench& bench) {
+  return {{"targets.svg", TargetsChart(bench)},
+          {"writes.svg", RateChart(bench, "writes", "Writes a second")},
+          {"webhook.svg", RateChart(bench, "webhook", "Admission calls a second")},
+          {"memory.svg", MemoryChart(bench)}};
+}
+
+}  // namespace
+
+std::string Table(const Bench& bench) {
+  std::ostringstream out;
+  out << Machine() << ". " << Busy(bench) << "\n";
+  std::string scenario;
+  for (const Figure& figure : bench.figures()) {
+    if (figure.scenario != scenario) out << "\n" << (scenario = figure.scenario) << "\n";
+    const auto reached = figure.Reached();
+    out << (!reached   ? "      "
+            : *reached ? "  yes "
+                       : "  NO  ")
+        << figure.what << ": " << ValueText(figure.value, figure.unit);
+    if (figure.target != TargetKind::kNone) out << "   (" << figure.TargetText() << ")";
+    if (!figure.bounds.empty()) out << "\n          " << BoundsText(figure) << "   ratio " << RatioText(figure);
+    if (!figure.note.empty()) out << "\n          " << figure.note;
+    out << "\n";
+  }
+  return out.str();
+}
+
+void WriteResults(const Bench& bench) {
+  const std::string& folder = bench.options().out;
+  Json results = {
+      {"machine", Machine()}, {"date", Today()}, {"busy", Mean(bench.busy_before)}, {"figures", Json::array()}};
+  for (const Figure& figure : bench.figures()) results["figures"].push_back(ToJson(figure));
+  testing::WriteFile(folder + "/results.json", results.dump(1) + "\n");
+  testing::WriteFile(folder + "/table.md", Markdown(bench));
+  for (const auto& [name, svg] : Charts(bench)) {
+    if (!svg.empty()) testing::WriteFile(folder + "/" + name, svg);
+  }
+}
+
+void PutIntoPage(const Bench& bench, const std::string& page) {
+  std::string text = testing::ReadFile(page);
+  const auto begin = text.find(kBegin);
+  const auto end = text.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos)
+    throw testing::TestFailure("there are no marks in " + page);
+  const std::size_t after = begin + std::string(kBegin).size();
+  text.replace(after, end - after, Markdown(bench));
+  testing::WriteFile(page, text);
+  const std::filesystem::path folder = std::filesystem::path(page).replace_extension();
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, svg] : Charts(bench)) {
+    if (!svg.empty()) testing::WriteFile(folder / name, svg);
+  }
+}
+
+}  // namespace yad::bench

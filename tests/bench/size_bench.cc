@@ -1,0 +1,182 @@
+// What it takes to know 10,000 workloads: memory, and the time from the start until they are known.
+#include <algorithm>
+#include <memory>
+
+#include "operator/api/well_known.h"
+#include "operator/base/parallel.h"
+#include "tests/bench/load.h"
+#include "tests/bench/world.h"
+#include "tests/support/eventually.h"
+
+namespace yad::bench {
+namespace {
+
+// The list's own metadata stands before the items, or after them in a list of custom resources: no need to parse.
+std::string ContinueToken(const std::string& list) {
+  constexpr std::size_t kEdge = 1500;
+  const std::string key = "\"continue\":\"";
+  const auto in = [&](const std::string& part) {
+    const auto at = part.find(key);
+    return at == std::string::npos ? ""
+                                   : part.substr(at + key.size(), part.find('"', at + key.size()) - at - key.size());
+  };
+  const std::string token = in(list.substr(0, kEdge));
+  return token.empty() && list.size() > kEdge ? in(list.substr(list.size() - kEdge)) : token;
+}
+
+// The raw bytes of everything that the operator reads at its start, with the same requests: all types side by side,
+// page after page. Seconds.
+double FetchRawPages(Cluster& cluster) {
+  const std::string pool_name = std::string("labelSelector=") + "apps.openyurt.io%2Fpool-name&";
+  const std::vector<std::string> collections = {
+      ResourcePath(kDeploymentType, "") + "?" + pool_name, ResourcePath(kStatefulSetType, "") + "?" + pool_name,
+      ResourcePath(kControllerRevisionType, "") + "?labelSelector=apps.openyurt.io%2Fyurtappdaemon-revision%3Dtrue&",
+      ResourcePath(kNodePoolType, "") + "?", ResourcePath(kYurtAppDaemonType, "") + "?"};
+  const auto transport = cluster.NewCpprest();
+  const SteadyTime begin = std::chrono::steady_clock::now();
+  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) {
+    std::string token;
+    do {
+      HttpRequest request{.method = "GET", .path = collections[i] + "limit=500", .headers = {}, .body = {}};
+      if (!token.empty()) request.path += "&continue=" + token;
+      const auto page = transport->Send(request, {});
+      token.clear();
+      if (!page || page->status != 200) return;  // shows in the figure: far too quick
+      token = ContinueToken(page->body);
+    } while (!token.empty());
+  });
+  return SecondsSince(begin);
+}
+
+void Start(Bench& bench) {
+  World& world = TheWorld(bench);
+  world.StopOperator();
+  std::vector<double> pages = {FetchRawPages(world.cluster())};
+  std::vector<World::Start> starts;
+  WallTime since = std::chrono::system_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) since = std::chrono::system_clock::now();  // the first may still have a status to settle
+    starts.push_back(world.Restart());
+    if (i < 2) world.StopOperator();
+    pages.push_back(FetchRawPages(world.cluster()));
+  }
+  std::sort(starts.begin(), starts.end(),
+            [](const World::Start& a, const World::Start& b) { return a.ready_seconds < b.ready_seconds; });
+  const World::Start& start = starts[1];
+  const auto asked = world.cluster().AskedSince(since);
+  const std::string note = "median of 3 starts, each between two fetches of the pages";
+  bench.Add({"start",
+             "start with 10,000 workloads: until ready",
+             start.ready_seconds,
+             "s",
+             {{"raw pages, same requests and transport class", Median(pages)}},
+             TargetKind::kTimesBound,
+             1.5,
+             note});
+  bench.Add({"start",
+             "start with 10,000 workloads: until nothing is left to do",
+             start.settled_seconds,
+             "s",
+             {{"raw pages, same requests and transport class", Median(pages)}},
+             TargetKind::kNone,
+             0,
+             "every daemon was reconciled once"});
+  bench.Add({"start",
+             "start with 10,000 workloads: CPU",
+             start.cpu_seconds,
+             "s",
+             {},
+             TargetKind::kAtMost,
+             0.5,
+             "until nothing is left to do"});
+  bench.Add({"start",
+             "start with 10,000 workloads: writes",
+             static_cast<double>(CountWrites(asked)),
+             "",
+             {},
+             TargetKind::kExactly,
+             0});
+  bench.Add({"memory",
+             "resident memory at 10,000 workloads",
+             start.memory.resident_mb,
+             "MB",
+             {},
+             TargetKind::kAtMost,
+             45,
+             "after a start; workloads of " + Number(world.workload_bytes() / 1000) +
+                 " KB of JSON, 1,000 pools, 100 daemons"});
+  bench.Add({"memory",
+             "peak of the first list, 10,000 workloads",
+             start.memory.peak_mb,
+             "MB",
+             {{"resident afterwards", start.memory.resident_mb}},
+             TargetKind::kNone,
+             0,
+             "only what the peak is more than that has been given back"});
+  bench.memory_points.push_back({10000, start.memory.resident_mb});
+}
+
+// Workloads of daemons that do not exist, each a copy of one of ours.
+void Fill(World& world, int from, int to) {
+  const std::string ns = "fill-" + std::to_string(from);
+  world.cluster().Namespace(ns);
+  Json body = world.sample();
+  Json& meta = body["metadata"];
+  meta["namespace"] = ns;
+  for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "generation"}) meta.erase(key);
+  SendAll(world.cluster().beast(),
+          Requests(static_cast<std::size_t>(to - from),
+                   [&](std::size_t i) {
+                     const auto number = static_cast<std::size_t>(from) + i;
+                     const std::string uid = std::to_string(100000000000ULL + number / 100);
+                     meta["name"] = world.workloads()[i % world.workloads().size()] + "-" + std::to_string(number);
+                     meta["ownerReferences"][0]["uid"] = "00000000-0000-4000-8000-" + uid;
+                     return Write("POST", ResourcePath(kDeploymentType, ns), body.dump());
+                   }),
+          kParallelWrites);
+}
+
+void FurtherWorkloads(Bench& bench) {
+  World& world = TheWorld(bench);
+  world.StopOperator();
+  const int last = bench.options().lengthy ? 50000 : 20000;
+  double before = 0;
+  for (const auto& point : bench.memory_points) {
+    if (point.x == World::kWorkloads) before = point.y;
+  }
+  if (before == 0) before = world.Restart().memory.resident_mb;
+  world.StopOperator();
+  for (int from = World::kWorkloads; from < last; from += 10000) {
+    Fill(world, from, from + 10000);
+    const World::Start start = world.Restart();
+    bench.memory_points.push_back({from + 10000.0, start.memory.resident_mb});
+    bench.Add({"memory-more",
+               "resident memory at " + Number(from + 10000) + " workloads",
+               start.memory.resident_mb,
+               "MB",
+               {},
+               TargetKind::kNone,
+               0,
+               "ready after " + Number(start.ready_seconds) + " s, CPU " + Number(start.cpu_seconds) + " s, peak " +
+                   Number(start.memory.peak_mb) + " MB"});
+    world.StopOperator();
+  }
+  const double further = bench.memory_points.back().y - before;
+  bench.Add({"memory-more",
+             "memory for each further workload",
+             further * 1024 / (last - World::kWorkloads),
+             "KB",
+             {},
+             TargetKind::kAtMost,
+             3,
+             "from 10,000 to " + Number(last)});
+}
+
+}  // namespace
+
+std::vector<Scenario> StartScenarios() { return {{"start", Start}}; }
+std::vector<Scenario> MemoryScenarios() {
+  return {{"memory-more", FurtherWorkloads}, {"", [](Bench&) { EndWorld(); }}};
+}
+
+}  // namespace yad::bench

@@ -1,0 +1,252 @@
+// What happens to an operator that looks after 10,000 workloads.
+#include <algorithm>
+#include <thread>
+
+#include "operator/api/well_known.h"
+#include "tests/bench/load.h"
+#include "tests/bench/raw_watch.h"
+#include "tests/bench/world.h"
+#include "tests/support/eventually.h"
+
+namespace yad::bench {
+namespace {
+
+using testing::AuditedRequest;
+
+WallTime Now() { return std::chrono::system_clock::now(); }
+
+double Count(const std::vector<AuditedRequest>& requests, const std::string& verb, const std::string& resource = "") {
+  return static_cast<double>(std::count_if(requests.begin(), requests.end(), [&](const AuditedRequest& request) {
+    return request.verb == verb && (resource.empty() || request.resource == resource);
+  }));
+}
+
+void Rest(Bench& bench) {
+  World& world = TheWorld(bench);
+  constexpr int kSeconds = 60;
+  WaitUntilQuiet(world.op().pid(), std::chrono::seconds(2));
+  const WallTime since = Now();
+  const double cpu = CpuSeconds(world.op().pid());
+  std::this_thread::sleep_for(std::chrono::seconds(kSeconds));
+  const double used = CpuSeconds(world.op().pid()) - cpu;
+  const auto asked = world.cluster().AskedSince(since);
+  bench.Add({"rest",
+             "60 s at rest with 10,000 workloads: writes",
+             static_cast<double>(CountWrites(asked)),
+             "",
+             {},
+             TargetKind::kExactly,
+             0,
+             "by the audit log; watches that ended meanwhile: " + Number(Count(asked, "watch"))});
+  bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
+}
+
+void Heartbeats(Bench& bench) {
+  World& world = TheWorld(bench);
+  const std::vector<Json> pools = world.kube().List(kNodePoolType);
+  const auto beats = [&](int number) {
+    return Requests(World::kPools, [&](std::size_t i) {
+      const Json patch = {{"status",
+                           {{"readyNodeNum", 3},
+                            {"unreadyNodeNum", number},
+                            {"nodes", {"node-a", "node-b", "node-" + std::to_string(number)}}}}};
+      const std::string name = testing::NameOf(pools[i]);
+      return Write("PATCH", ResourcePath(kNodePoolType, "", name, "status"), patch.dump(), kMergePatch);
+    });
+  };
+  const pid_t pid = world.op().pid();
+  SendAll(world.cluster().beast(), beats(1), 4);  // the first status is none: that may be news
+  WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+  const WallTime since = Now();
+  const double cpu = CpuSeconds(pid);
+  SendAll(world.cluster().beast(), beats(2), 4);
+  WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+  const double used = CpuSeconds(pid) - cpu;
+  bench.Add({"heartbeats",
+             "1,000 NodePool heartbeats: requests",
+             static_cast<double>(world.cluster().AskedSince(since).size()),
+             "",
+             {},
+             TargetKind::kExactly,
+             0,
+             "each pool is selected by 10 daemons"});
+  bench.Add({"heartbeats",
+             "1,000 NodePool heartbeats: CPU each",
+             used * 1e6 / World::kPools,
+             "µs",
+             {},
+             TargetKind::kAtMost,
+             50});
+}
+
+void Burst(Bench& bench) {
+  World& world = TheWorld(bench);
+  constexpr std::size_t kEvents = 2000;
+  const pid_t pid = world.op().pid();
+  const auto cpu_of = [&](const std::vector<HttpRequest>& requests) {
+    WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+    const double cpu = CpuSeconds(pid);
+    SendAll(world.cluster().beast(), requests, kParallelWrites);
+    WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+    return (CpuSeconds(pid) - cpu) * 1e6 / static_cast<double>(requests.size());
+  };
+  const std::string patch = R"({"metadata":{"annotations":{"example.com/inspected":"2026-11-21T10:00:00Z"}}})";
+  const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
+    return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch, kMergePatch);
+  }));
+  // The same for workloads of somebody else, which the watch shows as well: nobody is asked to reconcile.
+  Json other = world.sample();
+  other.erase("status");
+  Json& meta = other["metadata"];
+  meta["namespace"] = "others";
+  for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "generation"}) meta.erase(key);
+  meta["ownerReferences"] = {{{"apiVersion", "example.com/v1"},
+                              {"kind", "Other"},
+                              {"name", "other"},
+                              {"uid", "00000000-0000-4000-8000-000000000000"},
+                              {"controller", true}}};
+  const testing::Kube others = world.cluster().Namespace("others");
+  SendAll(world.cluster().beast(),
+          Requests(kEvents,
+                   [&](std::size_t i) {
+                     meta["name"] = "other-" + std::to_string(i);
+                     return Write("POST", ResourcePath(kDeploymentType, others.ns()), other.dump());
+                   }),
+          kParallelWrites);
+  const double others_cpu = cpu_of(Requests(kEvents, [&](std::size_t i) {
+    return Write("PATCH", ResourcePath(kDeploymentType, others.ns(), "other-" + std::to_string(i)), patch, kMergePatch);
+  }));
+  SendAll(world.cluster().beast(),
+          {{.method = "DELETE", .path = ResourcePath(kDeploymentType, others.ns()), .headers = {}, .body = {}}}, 1);
+  bench.Add({"burst",
+             "2,000 watch events in a burst: CPU an event",
+             others_cpu,
+             "µs",
+             {},
+             TargetKind::kAtMost,
+             50,
+             "decode to handler: annotation patches on workloads that are somebody else's"});
+  bench.Add({"burst",
+             "2,000 watch events in a burst, reconciles included: CPU an event",
+             owned,
+             "µs",
+             {},
+             TargetKind::kNone,
+             0,
+             "annotation patches on workloads of 100 daemons, each of which is planned anew"});
+}
+
+void PoolAdded(Bench& bench) {
+  World& world = TheWorld(bench);
+  WaitUntilQuiet(world.op().pid(), std::chrono::milliseconds(1500));
+  std::vector<double> first_create_ms;
+  double creates = 0, statuses = 0, events = 0, lists = 0, others = 0;
+  constexpr int kRounds = 3;
+  for (int i = 0; i < kRounds; ++i) {
+    const RawWatch pools(world.cluster().beast(), ResourcePath(kNodePoolType, ""));
+    const RawWatch workloads(world.cluster().beast(), world.WorkloadPath());
+    const WallTime since = Now();
+    world.cluster().AddPools("new-" + std::to_string(i), 1, World::kEverybodys);
+    workloads.WaitForCount(World::kDaemons);
+    WaitUntilQuiet(world.op().pid(), std::chrono::milliseconds(2500));
+    std::vector<AuditedRequest> asked = world.cluster().AskedSince(since);
+    std::string first;
+    for (const AuditedRequest& request : asked) {
+      if (request.verb != "create" || request.resource != kDeploymentType.resource) continue;
+      if (first.empty() || request.received < first) first = request.received;
+    }
+    first_create_ms.push_back(
+        std::chrono::duration<double, std::milli>(ParseTime(first) - pools.event(0).wall).count());
+    const double made = Count(asked, "create", kDeploymentType.resource);
+    if (workloads.count() != World::kDaemons) throw testing::TestFailure("other workloads were written too");
+    creates += made;
+    statuses += Count(asked, "patch", kYurtAppDaemonType.resource);
+    events += Count(asked, "create", "events") + Count(asked, "patch", "events");
+    lists += Count(asked, "list");
+    others += static_cast<double>(asked.size()) - made - Count(asked, "patch", kYurtAppDaemonType.resource) -
+              Count(asked, "create", "events") - Count(asked, "patch", "events") - Count(asked, "list");
+  }
+  const std::string note = "mean of " + std::to_string(kRounds) + " rounds, by the audit log";
+  const std::string what = "a pool added among 1,000, for 100 daemons: ";
+  bench.Add({"pool-added", what + "creates", creates / kRounds, "", {}, TargetKind::kExactly, 100, note});
+  bench.Add(
+      {"pool-added",
+       what + "status writes",
+       statuses / kRounds,
+       "",
+       {},
+       TargetKind::kNone,
+       0,
+       note + "; besides, Events: " + Number(events / kRounds) + ", reads of one object: " + Number(others / kRounds)});
+  bench.Add({"pool-added", what + "lists", lists / kRounds, "", {}, TargetKind::kExactly, 0, note});
+  bench.Add({"pool-added",
+             what + "event to first create",
+             Median(first_create_ms),
+             "ms",
+             {},
+             TargetKind::kAtMost,
+             5,
+             "from the event on a watch of the benchmark to the arrival at the apiserver, by the audit log"});
+}
+
+void Drift(Bench& bench) {
+  World& world = TheWorld(bench);
+  constexpr std::size_t kEdits = 200;
+  const pid_t pid = world.op().pid();
+  WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+  const RawWatch watch(world.cluster().beast(), world.WorkloadPath());
+  const std::string edit = R"({"spec":{"replicas":3}})";
+  const WallTime since = Now();
+  const double cpu = CpuSeconds(pid);
+  std::vector<double> from_answer;
+  std::vector<double> from_event;
+  std::vector<double> bare;
+  for (std::size_t i = 0; i < kEdits; ++i) {
+    // Another daemon each time, and each workload once: who edits one again and again is met with patience.
+    const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
+    const Load sent =
+        SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);
+    const SteadyTime answered = std::chrono::steady_clock::now();
+    bare.push_back(sent.latencies_ms[0]);
+    watch.WaitForCount(2 * i + 2);
+    const SteadyTime repaired = watch.event(2 * i + 1).at;
+    from_answer.push_back(Seconds(repaired - answered) * 1e3);
+    from_event.push_back(Seconds(repaired - watch.event(2 * i).at) * 1e3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
+  const double used = CpuSeconds(pid) - cpu;
+  const auto asked = world.cluster().AskedSince(since);
+  const double writes =
+      Count(asked, "update", kDeploymentType.resource) + Count(asked, "patch", kDeploymentType.resource);
+  const std::vector<Bound> one_write = {{"one bare PATCH", Median(bare)}};
+  bench.Add({"drift", "hand-made drift: event to the repair's event, p50", Median(from_event), "ms", one_write});
+  bench.Add({"drift",
+             "hand-made drift: event to the repair's event, p99",
+             Percentile(from_event, 0.99),
+             "ms",
+             {{"one bare PATCH, p99", Percentile(bare, 0.99)}},
+             TargetKind::kAtMost,
+             50,
+             "200 edits, one after the other; from the edit's answer: p50 " + Number(Median(from_answer)) + ", p99 " +
+                 Number(Percentile(from_answer, 0.99)) + " ms"});
+  bench.Add({"drift",
+             "hand-made drift: writes of the workload for each",
+             writes / kEdits,
+             "",
+             {},
+             TargetKind::kExactly,
+             1,
+             "besides, in all: status " + Number(Count(asked, "patch", kYurtAppDaemonType.resource)) + ", Events " +
+                 Number(Count(asked, "create", "events") + Count(asked, "patch", "events")) + ", reads " +
+                 Number(Count(asked, "get"))});
+  bench.Add({"drift", "hand-made drift: CPU each", used * 1e3 / kEdits, "ms"});
+}
+
+}  // namespace
+
+std::vector<Scenario> WorldScenarios() {
+  return {{"rest", Rest}, {"heartbeats", Heartbeats}, {"burst", Burst}, {"pool-added", PoolAdded}, {"drift", Drift}};
+}
+
+}  // namespace yad::bench

@@ -1,0 +1,261 @@
+// One daemon makes a workload in each of many pools, then gives all of them a new image. Beside it, in the same run,
+// the same bodies by bare thread pools and by wrk.
+#include <memory>
+#include <optional>
+
+#include "operator/api/well_known.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/load.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/raw_watch.h"
+#include "tests/support/eventually.h"
+
+namespace yad::bench {
+namespace {
+
+using testing::Kube;
+
+constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";
+constexpr char kDaemon[] = "till";
+
+// How fast, and what each cost in the process that wrote.
+struct Speed {
+  double per_second = 0;
+  double cpu_ms = 0;
+};
+Speed Middle(const std::vector<Speed>& speeds) {
+  std::vector<double> rates;
+  std::vector<double> costs;
+  for (const Speed& speed : speeds) {
+    rates.push_back(speed.per_second);
+    costs.push_back(speed.cpu_ms);
+  }
+  return {Median(rates), Median(costs)};
+}
+
+// What one kind of write came to, in all rounds.
+struct Results {
+  std::vector<Speed> ours;
+  std::vector<Speed> bare;  // the operator's transport class; before and after each of ours
+  std::vector<Speed> beast;
+  std::vector<double> wrk;
+};
+
+std::string Deployments(const Kube& kube, const std::string& name = "") {
+  return ResourcePath(kDeploymentType, kube.ns(), name);
+}
+
+// Only what `shape` has too: what a server has filled in by default goes.
+void Prune(Json& value, const Json& shape) {
+  if (value.is_object() && shape.is_object()) {
+    for (auto it = value.begin(); it != value.end();) {
+      const auto in_shape = shape.find(it.key());
+      if (in_shape == shape.end()) {
+        it = value.erase(it);
+      } else {
+        Prune(*it, *in_shape);
+        ++it;
+      }
+    }
+  } else if (value.is_array() && shape.is_array() && value.size() == shape.size()) {
+    for (std::size_t i = 0; i < value.size(); ++i) Prune(value[i], shape[i]);
+  }
+}
+
+// The body of the POST that made this workload, for another namespace; its name is "@NAME@".
+std::string PostBody(const Json& workload, const Json& daemon, const std::string& ns) {
+  Json shape = testing::At(daemon, "/spec/workloadTemplate/deploymentTemplate");
+  shape["spec"]["selector"] = testing::At(workload, "/spec/selector");
+  for (const char* added : {"/metadata/labels", "/spec/nodeSelector"}) {
+    const Json::json_pointer path(std::string("/spec/template") + added);
+    if (workload.contains(path)) shape[path] = workload[path];
+  }
+  Json body = workload;
+  Prune(body["spec"], shape["spec"]);
+  Json& meta = body["metadata"];
+  meta = {{"name", "@NAME@"},
+          {"namespace", ns},
+          {"labels", meta["labels"]},
+          {"annotations", meta["annotations"]},
+          {"ownerReferences", meta["ownerReferences"]}};
+  body.erase("status");
+  return body.dump();
+}
+
+std::string Replace(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Sends them with a watch beside, as an operator has one: both rates are then those of the events on such a watch.
+Speed Bare(Cluster& cluster, HttpTransport& transport, const Kube& kube, const std::vector<HttpRequest>& requests) {
+  const RawWatch watch(cluster.beast(), Deployments(kube));
+  const double watch_cpu = watch.cpu_seconds();
+  const Load load = SendAll(transport, requests, kParallelWrites);
+  watch.WaitForCount(requests.size());
+  const auto count = static_cast<double>(requests.size());
+  const double seconds = Seconds(watch.event(requests.size() - 1).at - watch.event(0).at);
+  return {(count - 1) / seconds, (load.cpu_seconds - (watch.cpu_seconds() - watch_cpu)) * 1e3 / count};
+}
+
+// The operator, asked by `ask` for `count` writes.
+template <typename Ask>
+Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask ask) {
+  WaitUntilQuiet(pid);
+  const RawWatch watch(cluster.beast(), Deployments(kube));
+  const double cpu = CpuSeconds(pid);
+  ask();
+  watch.WaitForCount(count);
+  WaitUntilQuiet(pid);  // its status and events are part of what it costs
+  const double seconds = Seconds(watch.event(count - 1).at - watch.event(0).at);
+  if (watch.count() != count) throw testing::TestFailure("workloads were written twice");
+  return {static_cast<double>(count - 1) / seconds, (CpuSeconds(pid) - cpu) * 1e3 / static_cast<double>(count)};
+}
+
+// Everything for one number of pools.
+class Round {
+ public:
+  Round(Cluster& cluster, std::size_t count, const std::string& group, int number)
+      : cluster_(cluster), count_(count), group_(group), name_(group + "-" + std::to_string(number)) {}
+
+  void Create(Results& results) {
+    if (!body_) LearnBody();
+    before_.emplace(cluster_.Namespace(name_ + "-before"));
+    results.bare.push_back(Post(*cluster_.NewCpprest(), *before_));
+    ours_.emplace(cluster_.Namespace(name_));
+    operator_ = cluster_.Operator(name_);
+    operator_->WaitUntilReady();
+    results.ours.push_back(Ours(cluster_, *ours_, operator_->pid(), count_,
+                                [&] { ours_->Create(kYurtAppDaemonType, Daemon(kDaemon, {group_})); }));
+    after_.emplace(cluster_.Namespace(name_ + "-after"));
+    results.bare.push_back(Post(*cluster_.NewCpprest(), *after_));
+    beast_.emplace(cluster_.Namespace(name_ + "-beast"));
+    results.beast.push_back(Post(cluster_.beast(), *beast_));
+    wrk_.emplace(cluster_.Namespace(name_ + "-wrk"));
+    WrkOptions wrk = Wrk("POST", Deployments(*wrk_), Replace(Body(*wrk_), "@NAME@", "bare-@N@"));
+    results.wrk.push_back(RunWrk(wrk, cluster_.plane().dir()));
+  }
+
+  void Update(Results& results) {
+    results.bare.push_back(Bare(cluster_, *cluster_.NewCpprest(), *before_, Puts(*before_)));
+    results.ours.push_back(Ours(cluster_, *ours_, operator_->pid(), count_, [&] {
+      const std::string path = "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image";
+      ours_->JsonPatch(kYurtAppDaemonType, kDaemon,
+                       Json::array({{{"op", "replace"}, {"path", path}, {"value", kNewImage}}}));
+    }));
+    results.bare.push_back(Bare(cluster_, *cluster_.NewCpprest(), *after_, Puts(*after_)));
+    results.beast.push_back(Bare(cluster_, cluster_.beast(), *beast_, Puts(*beast_)));
+    // Without resourceVersion: whatever is there is replaced.
+    const std::string body =
+        Replace(Replace(Body(*beast_), "@NAME@", "bare-@N@"), kImage, "registry.example.com/shop/till:2.@ROUND@");
+    WrkOptions wrk = Wrk("PUT", Deployments(*beast_) + "/bare-@N@", body);
+    wrk.names = static_cast<int>(count_);
+    results.wrk.push_back(RunWrk(wrk, cluster_.plane().dir()));
+  }
+
+ private:
+  // What the operator POSTs: it makes one workload, and that is read back.
+  void LearnBody() {
+    const std::string group = name_ + "-sample";
+    const Kube kube = cluster_.Namespace(group);
+    cluster_.AddPools(group, 1, group);
+    const auto process = cluster_.Operator(kube.ns());
+    const Json daemon = kube.Create(kYurtAppDaemonType, Daemon(kDaemon, {group}));
+    std::vector<Json> made;
+    testing::Eventually("a sample is made", [&] { return !(made = kube.List(kDeploymentType)).empty(); });
+    body_ = PostBody(made[0], daemon, "@NAMESPACE@");
+  }
+
+  std::string Body(const Kube& kube) const { return Replace(*body_, "@NAMESPACE@", kube.ns()); }
+
+  Speed Post(HttpTransport& transport, const Kube& kube) const {
+    const std::string body = Body(kube);
+    const auto make = [&](std::size_t i) {
+      return Write("POST", Deployments(kube), Replace(body, "@NAME@", "bare-" + std::to_string(i)));
+    };
+    return Bare(cluster_, transport, kube, Requests(count_, make));
+  }
+
+  // As the operator replaces a workload: the whole object as it is there, with another image.
+  std::vector<HttpRequest> Puts(const Kube& kube) const {
+    std::vector<Json> objects = kube.List(kDeploymentType);
+    return Requests(objects.size(), [&](std::size_t i) {
+      Json& object = objects[i];
+      object["metadata"].erase("managedFields");
+      object["spec"]["template"]["spec"]["containers"][0]["image"] = kNewImage;
+      return Write("PUT", Deployments(kube, testing::NameOf(object)), object.dump());
+    });
+  }
+
+  WrkOptions Wrk(const std::string& method, const std::string& path, const std::string& body) const {
+    WrkOptions options;
+    options.server = cluster_.transport().server;
+    options.token = cluster_.Token();
+    options.method = method;
+    options.path = path;
+    options.body = body;
+    options.connections = kParallelWrites;
+    return options;
+  }
+
+  Cluster& cluster_;
+  const std::size_t count_;
+  const std::string group_;
+  const std::string name_;
+  std::optional<std::string> body_;
+  std::optional<Kube> before_, ours_, after_, beast_, wrk_;
+  std::unique_ptr<testing::OperatorProcess> operator_;
+};
+
+void AddFigures(Bench& bench, const std::string& scenario, const std::string& what, const std::string& verb,
+                const Results& results, double cpu_limit) {
+  const Speed ours = Middle(results.ours);
+  std::vector<double> bare;
+  for (const Speed& speed : results.bare) bare.push_back(speed.per_second);
+  const Speed beast = Middle(results.beast);
+  std::vector<Bound> bounds = {{"bare " + verb + "s, same transport class", Mean(bare)},
+                               {"bare " + verb + "s, Beast", beast.per_second}};
+  if (const double wrk = Median(results.wrk); wrk > 0) bounds.push_back({"wrk", wrk});
+  const std::string rounds =
+      results.ours.size() > 1 ? "median of " + std::to_string(results.ours.size()) + " rounds; " : "";
+  bench.Add({scenario, what + ": rate", ours.per_second, "/s", bounds, TargetKind::kShareOfBound, 0.9,
+             rounds + "the bare rate is the mean of runs before and after" +
+                 (bounds.size() < 3 ? "; wrk is not installed" : "")});
+  bench.Add({scenario,
+             what + ": CPU a workload",
+             ours.cpu_ms,
+             "ms",
+             {{"bare, same transport class", Middle(results.bare).cpu_ms}, {"bare, Beast", beast.cpu_ms}},
+             TargetKind::kAtMost,
+             cpu_limit,
+             "status and events included"});
+}
+
+void CreateAndUpdate(Bench& bench, int count, int rounds) {
+  Cluster cluster(/*audit=*/false);
+  const std::string group = "g" + std::to_string(count);
+  cluster.AddPools(group, count, group);
+  Results created;
+  Results updated;
+  for (int i = 0; i < rounds; ++i) {
+    bench.Say("  round " + std::to_string(i + 1) + " of " + std::to_string(rounds));
+    Round round(cluster, static_cast<std::size_t>(count), group, i);
+    round.Create(created);
+    round.Update(updated);
+  }
+  const std::string number = Number(count);
+  const std::string scenario = "writes-" + std::to_string(count);
+  AddFigures(bench, scenario, "create " + number + " workloads", "POST", created, 0.4);
+  AddFigures(bench, scenario, "new image in " + number + " workloads", "PUT", updated, 0.6);
+}
+
+}  // namespace
+
+std::vector<Scenario> WriteScenarios() {
+  return {{"writes-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3); }},
+          {"writes-5000", [](Bench& bench) { CreateAndUpdate(bench, 5000, 1); }}};
+}
+
+}  // namespace yad::bench
