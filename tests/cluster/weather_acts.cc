@@ -182,6 +182,15 @@ bool WeatherCell::DaemonIsDeleted() {
 bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
+  for (const Json& workload : kube().List(type())) {
+    const ObjectMeta meta = ParseMeta(workload);
+    if (meta.controller() != nullptr && meta.controller()->uid == model_.daemons[name].uid &&
+        meta.Label(kPoolNameLabel).empty()) {
+      // What has neither owner nor label is nobody's: it is left alone, and told of as a conflict.
+      Tell("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
+      return true;
+    }
+  }
   if (Throw(2) == 0) model_.daemons[name].image = ++last_image_;
   Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
   // What is made for it once its workloads have been given up goes with it.
