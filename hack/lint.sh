@@ -53,7 +53,7 @@ owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
-owner LZ4 'lz4' 'operator/base/packed_text\.cc'
+owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' 'operator/(main|options)\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|tests)/.*|operator/(main|options)\.cc'
 

@@ -8,63 +8,56 @@
 #include <unordered_set>
 #include <utility>
 
-#include "operator/client/json_codec.h"
-
 namespace yad {
 namespace {
 
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
-std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// Writes an object's members one by one, so that one pass makes both the text and the digest of a part of it.
+// Writes an object's members one by one as CBOR, so that one pass makes both the bytes and the digest of a part of
+// them.
 class Writer {
  public:
-  void Open() { Text("{", true); }
-  void Close() { Text("}", true); }
-  // Everything up to the value.
-  void Key(const std::string& key, bool first, bool digested) {
-    if (!first) Text(",", false);  // Whether there is one may depend on a neighbour that is not digested.
-    Text(Dump(key), digested);
-    Text(":", digested);
-  }
-  void Text(const std::string& text, bool digested) {
-    text_ += text;
-    if (digested) digest_ = Fnv1a64(text, digest_);
+  void Open() { bytes_ += '\xbf'; }  // a map of any length
+  void Close() { bytes_ += '\xff'; }
+  void Add(const Json& value, bool digested) {
+    const std::size_t begin = bytes_.size();
+    Json::to_cbor(value, bytes_);
+    if (digested) Mix(std::string_view(bytes_).substr(begin));
   }
   std::uint64_t digest() const { return digest_; }
-  const std::string& text() const { return text_; }
+  const std::string& bytes() const { return bytes_; }
 
  private:
-  std::string text_;
-  std::uint64_t digest_ = Fnv1a64("");
+  void Mix(std::string_view part) {
+    digest_ = (digest_ ^ std::hash<std::string_view>{}(part)) * 0x9e3779b97f4a7c15ULL;
+    digest_ ^= digest_ >> 32;
+  }
+
+  std::string bytes_;
+  std::uint64_t digest_ = 0;
 };
 
 void WriteMetadata(const Json& metadata, Writer& writer) {
   writer.Open();
-  bool first = true;
   for (const auto& [key, value] : metadata.items()) {
     const bool digested = key != "resourceVersion" && key != "generation";
-    writer.Key(key, first, digested);
-    writer.Text(Dump(value), digested);
-    first = false;
+    writer.Add(key, digested);
+    writer.Add(value, digested);
   }
   writer.Close();
 }
 
 void WriteObject(const Json& object, Writer& writer) {
-  if (!object.is_object()) return writer.Text(Dump(object), true);
+  if (!object.is_object()) return writer.Add(object, true);
   writer.Open();
-  bool first = true;
   for (const auto& [key, value] : object.items()) {
     const bool digested = key != "status";
-    writer.Key(key, first, digested);
+    writer.Add(key, digested);
     if (key == "metadata" && value.is_object()) {
       WriteMetadata(value, writer);
     } else {
-      writer.Text(Dump(value), digested);
+      writer.Add(value, digested);
     }
-    first = false;
   }
   writer.Close();
 }
@@ -98,16 +91,18 @@ StoredObject::StoredObject(const Json& object, const Projector& project) : meta_
   Writer writer;
   WriteObject(object, writer);
   digest_ = writer.digest();
-  text_ = PackedText(writer.text(), FamilyOf(object, meta_));
+  packed_ = PackedBytes(writer.bytes(), FamilyOf(object, meta_));
   if (project) projection_ = project(object);
 }
 
 StoredObject::~StoredObject() = default;
 
-Json StoredObject::Parse() const { return ParseJson(text_.Unpack()).value_or(Json()); }
+Json StoredObject::Parse() const {
+  return Json::from_cbor(packed_.Unpack(), /*strict=*/true, /*allow_exceptions=*/false);
+}
 
 std::size_t StoredObject::bytes() const {
-  std::size_t sum = sizeof(*this) + text_.bytes() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
+  std::size_t sum = sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
                     BytesOf(meta_.uid) + BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) +
                     BytesOf(meta_.labels) + BytesOf(meta_.annotations);
   for (const OwnerReference& owner : meta_.owners) {

@@ -12,7 +12,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
-#include "operator/base/packed_text.h"
+#include "operator/base/packed_bytes.h"
 
 namespace yad {
 
@@ -26,7 +26,7 @@ using Projector = std::function<std::unique_ptr<const Projection>(const Json& ob
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
-  // Keeps the object as packed text beside the parsed metadata and the projection.
+  // Keeps the object as packed bytes beside the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
   ~StoredObject();
 
@@ -35,7 +35,7 @@ class StoredObject {
   const ObjectMeta& meta() const { return meta_; }
   // nullptr where the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // A digest of everything but status, resourceVersion and generation: equal digests mean that nobody
+  // A digest of everything but status, resourceVersion and generation, for this process: equal ones mean that nobody
   // changed what a controller would write.
   std::uint64_t digest() const { return digest_; }
   Json Parse() const;         // the whole object
@@ -45,7 +45,7 @@ class StoredObject {
   ObjectMeta meta_;
   std::uint64_t digest_;
   std::unique_ptr<const Projection> projection_;
-  PackedText text_;
+  PackedBytes packed_;
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 

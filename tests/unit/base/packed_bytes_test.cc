@@ -1,4 +1,4 @@
-#include "operator/base/packed_text.h"
+#include "operator/base/packed_bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -16,64 +16,64 @@ std::string Noise(std::size_t size, unsigned seed) {
   return text;
 }
 
-TEST(PackedTextTest, NothingSaidIsEmpty) {
-  EXPECT_EQ(PackedText().Unpack(), "");
-  EXPECT_EQ(PackedText().bytes(), 0U);
-  EXPECT_EQ(PackedText("", 1).Unpack(), "");
-  EXPECT_EQ(PackedText("", 1).Unpack(), "");
+TEST(PackedBytesTest, NothingSaidIsEmpty) {
+  EXPECT_EQ(PackedBytes().Unpack(), "");
+  EXPECT_EQ(PackedBytes().size(), 0U);
+  EXPECT_EQ(PackedBytes("", 1).Unpack(), "");
+  EXPECT_EQ(PackedBytes("", 1).Unpack(), "");
 }
 
-TEST(PackedTextTest, AlikeOnesTakeLittleAndComeBackAsTheyWere) {
+TEST(PackedBytesTest, AlikeOnesTakeLittleAndComeBackAsTheyWere) {
   const std::string common = Noise(3000, 1);
   std::vector<std::string> texts;
-  std::vector<PackedText> packed;
+  std::vector<PackedBytes> packed;
   for (int i = 0; i < 100; ++i) {
     texts.push_back(common.substr(0, 1000) + std::to_string(i) + common.substr(1000));
     packed.emplace_back(texts.back(), 2);
   }
-  EXPECT_EQ(packed[0].bytes(), texts[0].size());
+  EXPECT_EQ(packed[0].size(), texts[0].size());
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(packed[i].Unpack(), texts[i]);
     if (i > 0) {
-      EXPECT_LT(packed[i].bytes(), 100U);
+      EXPECT_LT(packed[i].size(), 100U);
     }
   }
 }
 
-TEST(PackedTextTest, OneThatIsQuiteDifferentIsTheNextOnesRelative) {
+TEST(PackedBytesTest, OneThatIsQuiteDifferentIsTheNextOnesRelative) {
   const std::string a = Noise(2000, 1), b = Noise(2000, 2);
-  const PackedText first(a, 3), second(b, 3), like_second(b + "x", 3);
-  EXPECT_EQ(second.bytes(), b.size());
-  EXPECT_LT(like_second.bytes(), 100U);
+  const PackedBytes first(a, 3), second(b, 3), like_second(b + "x", 3);
+  EXPECT_EQ(second.size(), b.size());
+  EXPECT_LT(like_second.size(), 100U);
   EXPECT_EQ(first.Unpack(), a);
   EXPECT_EQ(second.Unpack(), b);
   EXPECT_EQ(like_second.Unpack(), b + "x");
 }
 
-TEST(PackedTextTest, AnotherFamilyIsNotLookedAt) {
+TEST(PackedBytesTest, AnotherFamilyIsNotLookedAt) {
   const std::string text = Noise(2000, 4);
-  const PackedText one(text, 4), other(text, 5);
-  EXPECT_EQ(other.bytes(), text.size());
+  const PackedBytes one(text, 4), other(text, 5);
+  EXPECT_EQ(other.size(), text.size());
 }
 
-TEST(PackedTextTest, ARelativeLivesAsLongAsItIsNeededAndNoLonger) {
+TEST(PackedBytesTest, ARelativeLivesAsLongAsItIsNeededAndNoLonger) {
   const std::string text = Noise(2000, 6);
-  auto first = std::make_unique<PackedText>(text, 6);
-  auto second = std::make_unique<PackedText>(text, 6);
+  auto first = std::make_unique<PackedBytes>(text, 6);
+  auto second = std::make_unique<PackedBytes>(text, 6);
   first.reset();
   EXPECT_EQ(second->Unpack(), text);
-  EXPECT_LT(PackedText(text, 6).bytes(), 100U);
+  EXPECT_LT(PackedBytes(text, 6).size(), 100U);
   second.reset();
-  EXPECT_EQ(PackedText(text, 6).bytes(), text.size());
+  EXPECT_EQ(PackedBytes(text, 6).size(), text.size());
 }
 
-TEST(PackedTextTest, TextsOfAnySizeComeBack) {
+TEST(PackedBytesTest, TextsOfAnySizeComeBack) {
   unsigned seed = 0;
   for (const std::size_t size : {1, 2, 12, 13, 64, 1000, 65'535, 65'536, 65'537, 200'000, 1'500'000}) {
     const std::string text = Noise(size, ++seed), zeros(size, 'z');
     std::string changed = text;
     changed[size / 2] ^= 1;
-    const PackedText a(text, 7), b(changed, 7), c(zeros, 7), d(text.substr(size / 2), 7), e(text + zeros, 7);
+    const PackedBytes a(text, 7), b(changed, 7), c(zeros, 7), d(text.substr(size / 2), 7), e(text + zeros, 7);
     EXPECT_EQ(a.Unpack(), text) << size;
     EXPECT_EQ(b.Unpack(), changed) << size;
     EXPECT_EQ(c.Unpack(), zeros) << size;
@@ -82,13 +82,13 @@ TEST(PackedTextTest, TextsOfAnySizeComeBack) {
   }
 }
 
-TEST(PackedTextTest, ThreadsPackSideBySide) {
+TEST(PackedBytesTest, ThreadsPackSideBySide) {
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
       for (unsigned i = 0; i < 500; ++i) {
         const std::string text = Noise(300, i % 3) + std::to_string(t);
-        const PackedText packed(text, i % 100);
+        const PackedBytes packed(text, i % 100);
         ASSERT_EQ(packed.Unpack(), text);
       }
     });

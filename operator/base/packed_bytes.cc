@@ -1,4 +1,4 @@
-#include "operator/base/packed_text.h"
+#include "operator/base/packed_bytes.h"
 
 #include <lz4.h>
 
@@ -10,24 +10,24 @@
 namespace yad {
 namespace {
 
-using Text = std::shared_ptr<const std::string>;
+using Bytes = std::shared_ptr<const std::string>;
 
-// The text with which the next ones of a family are compared. Held by those that need it: the last one takes it along.
+// What the next ones of a family are compared with. Held by those that need it: the last one takes it along.
 class Families {
  public:
-  Text Relative(std::uint64_t family) {
+  Bytes Relative(std::uint64_t family) {
     return relatives_.With([&](auto& relatives) {
       const auto found = relatives.find(family);
       return found == relatives.end() ? nullptr : found->second.lock();
     });
   }
-  void SetRelative(std::uint64_t family, const Text& text) {
+  void SetRelative(std::uint64_t family, const Bytes& bytes) {
     relatives_.With([&](auto& relatives) {
       if (relatives.size() >= sweep_at_) {
         std::erase_if(relatives, [](const auto& entry) { return entry.second.expired(); });
         sweep_at_ = 2 * relatives.size() + 64;
       }
-      relatives[family] = text;
+      relatives[family] = bytes;
     });
   }
 
@@ -43,19 +43,19 @@ Families& AllFamilies() {
 
 }  // namespace
 
-PackedText::PackedText(std::string_view text, std::uint64_t family) {
-  if (text.size() <= LZ4_MAX_INPUT_SIZE) {
+PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
+  if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
     if ((relative_ = AllFamilies().Relative(family))) {
-      // Worth it only where most of the text is gone.
-      const int room = static_cast<int>(text.size() / 2);
+      // Worth it only where most of it is gone.
+      const int room = static_cast<int>(bytes.size() / 2);
       const auto packed = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(room) + 1);
       LZ4_stream_t state;
       LZ4_initStream(&state, sizeof state);
       LZ4_loadDict(&state, relative_->data(), static_cast<int>(relative_->size()));
       const int size =
-          LZ4_compress_fast_continue(&state, text.data(), packed.get(), static_cast<int>(text.size()), room, 1);
+          LZ4_compress_fast_continue(&state, bytes.data(), packed.get(), static_cast<int>(bytes.size()), room, 1);
       if (size > 0) {
-        size_ = static_cast<std::uint32_t>(text.size());
+        unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
         packed_size_ = static_cast<std::uint32_t>(size);
         auto kept = std::make_unique_for_overwrite<char[]>(packed_size_);
         std::memcpy(kept.get(), packed.get(), packed_size_);
@@ -64,18 +64,19 @@ PackedText::PackedText(std::string_view text, std::uint64_t family) {
       }
     }
   }
-  relative_ = std::make_shared<const std::string>(text);
+  relative_ = std::make_shared<const std::string>(bytes);
   AllFamilies().SetRelative(family, relative_);
 }
 
-std::string PackedText::Unpack() const {
+std::string PackedBytes::Unpack() const {
   if (!packed_) return relative_ ? *relative_ : std::string();
-  std::string text(size_, '\0');
-  LZ4_decompress_safe_usingDict(packed_.get(), text.data(), static_cast<int>(packed_size_), static_cast<int>(size_),
-                                relative_->data(), static_cast<int>(relative_->size()));
-  return text;
+  std::string bytes(unpacked_size_, '\0');
+  LZ4_decompress_safe_usingDict(packed_.get(), bytes.data(), static_cast<int>(packed_size_),
+                                static_cast<int>(unpacked_size_), relative_->data(),
+                                static_cast<int>(relative_->size()));
+  return bytes;
 }
 
-std::size_t PackedText::bytes() const { return packed_ ? packed_size_ : relative_ ? relative_->size() : 0; }
+std::size_t PackedBytes::size() const { return packed_ ? packed_size_ : relative_ ? relative_->size() : 0; }
 
 }  // namespace yad
