@@ -44,7 +44,7 @@ void StoreList(benchmark::State& state) {
     {
       std::vector<ObjectPtr> objects;
       for (const std::string& text : pages) {
-        Json page = *ParseJson(text);
+        Json page = *ParseAnswer(text);
         for (Json& item : page["items"]) {
           objects.push_back(std::make_shared<StoredObject>(std::move(item), ProjectDeployment));
         }
