@@ -127,7 +127,7 @@ TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
   set_taints(Json::array());
   StartOperator();
   wait_for("none but the template's", Json::array({own}));
-  EXPECT_EQ(VersionOf(WorkloadOf("web", b)), VersionOf(untouched));
+  EXPECT_EQ(WithoutStatus(WorkloadOf("web", b)), WithoutStatus(untouched));
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 

@@ -95,4 +95,10 @@ std::string NameOf(const Json& object) { return StringAt(object, {"metadata", "n
 std::string UidOf(const Json& object) { return StringAt(object, {"metadata", "uid"}); }
 std::string VersionOf(const Json& object) { return StringAt(object, {"metadata", "resourceVersion"}); }
 
+Json WithoutStatus(Json object) {
+  object.erase("status");
+  object["metadata"].erase("resourceVersion");
+  return object;
+}
+
 }  // namespace yad::testing

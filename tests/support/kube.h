@@ -69,6 +69,8 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
+// All that its controller does not write: what has to be equal where nobody is to have touched a workload.
+Json WithoutStatus(Json object);
 
 }  // namespace yad::testing
 
