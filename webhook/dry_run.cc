@@ -147,7 +147,7 @@ void Count(const char* result) {
 }  // namespace
 
 DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock)
-    : client_(client), stores_(stores), clock_(clock), accepted_(clock) {}
+    : client_(client), stores_(stores), accepted_(clock) {}
 
 DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
                             std::stop_token stop) {
@@ -177,27 +177,27 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   return answer;
 }
 
-DryRun::Answer DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) {
+std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline) {
   Result<Json> workload =
       plan.workload ? MergedWorkload(daemon, plan, plan.workload->object->Parse()) : NewWorkload(daemon, plan);
-  if (!workload) return {RenderCauses(workload.error(), daemon.kind), {}};
+  if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   if (plan.workload) {
     (*workload)["metadata"].erase("resourceVersion");  // Its controllers write status all the time.
     workload->erase("status");
   }
   if (auto warnings = accepted_.Find(ContentDigest(plan, *workload))) {
     Count("cached");
-    return {{}, *std::move(warnings)};
+    return Answer{{}, *std::move(warnings)};
   }
-  return Send(daemon, plan, *workload, stop);
+  if (deadline == nullptr) return std::nullopt;
+  return Send(daemon, plan, *workload, deadline->Token());
 }
 
-Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, SteadyTime deadline,
-                     std::stop_token stop) {
+Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Deadline& deadline) {
   YurtAppDaemon daemon = wanted;
   if (daemon.meta.uid.empty()) daemon.meta.uid = kNoUid;
   const std::vector<Rendering> renderings =
-      DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return clock_.Now() >= deadline; });
+      DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return deadline.Passed(); });
   if (renderings.empty()) return {};
 
   const std::size_t text = renderings.front().plan.to.revision->content.digest.size() + 1;
@@ -209,15 +209,26 @@ Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, S
     std::exception_ptr failure;
   };
   std::vector<Outcome> results(renderings.size());
-  ParallelFor(renderings.size(), std::clamp<std::size_t>(kTextAtOnce / text, 1, kParallel), [&](std::size_t i) {
-    if (stop.stop_requested() || clock_.Now() >= deadline) return;
+  const auto ask = [&](std::size_t i, Deadline* may_send) {
+    auto now = AskOne(daemon, renderings[i].plan, may_send);
+    if (!now) return false;
+    results[i].now = *std::move(now);
+    if (results[i].now.causes.empty() || before == nullptr) return true;
+    auto then = AskOne(daemon, renderings[i].before, may_send);
+    if (!then) return false;
+    results[i].then = *std::move(then);
+    return true;
+  };
+  // Threads are for waiting: what is known already needs none.
+  std::size_t answered = 0;
+  while (answered < renderings.size() && !deadline.Passed() && ask(answered, nullptr)) ++answered;
+  const std::size_t at_once = std::clamp<std::size_t>(kTextAtOnce / text, 1, kParallel);
+  ParallelFor(renderings.size() - answered, at_once, [&](std::size_t i) {
+    if (deadline.Passed()) return;
     try {
-      results[i].now = AskOne(daemon, renderings[i].plan, stop);
-      if (!results[i].now.causes.empty() && before != nullptr) {
-        results[i].then = AskOne(daemon, renderings[i].before, stop);
-      }
+      ask(answered + i, &deadline);
     } catch (...) {
-      results[i].failure = std::current_exception();
+      results[answered + i].failure = std::current_exception();
     }
   });
 

@@ -3,6 +3,7 @@
 #ifndef WEBHOOK_DRY_RUN_H_
 #define WEBHOOK_DRY_RUN_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "operator/yurtappdaemon/plan.h"
 #include "webhook/acceptance_cache.h"
 #include "webhook/admission_handler.h"
+#include "webhook/deadline.h"
 #include "webhook/renderings.h"
 
 namespace yad {
@@ -25,26 +27,26 @@ class DryRun {
  public:
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock);
 
-  // Asks about at most 16 distinct renderings, side by side, until `deadline` or `stop`. A new workload is sent by
-  // POST; for one that exists, the merge by PUT without resourceVersion.
+  // Asks about at most 16 distinct renderings, side by side, until `deadline`; about none that was accepted lately. A
+  // new workload is sent by POST; for one that exists, the merge by PUT without resourceVersion.
   // - 422, and a workload that can't be decoded, refuses; unless the spec `before` (null: there is none) is refused for
   //   the same: then it is a warning.
   // - 403 and Warning headers are warnings: what is forbidden now (a quota, Pod Security) may be allowed later, and the
   //   daemon's status will say so.
   // - Everything else, no answer in time included, says nothing. Of a template too large to be stored nothing is asked.
-  Findings Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, SteadyTime deadline, std::stop_token stop);
+  Findings Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
   struct Answer {
     std::vector<Cause> causes;  // why it is refused; none: it is not
     std::vector<std::string> warnings;
   };
-  Answer AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop);
+  // Without a deadline nothing is sent, and nullopt says that it would have to be.
+  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, std::stop_token stop);
 
   Client& client_;
   const AdmissionStores stores_;
-  Clock& clock_;
   AcceptanceCache accepted_;
 };
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "operator/api/yurtappdaemon.h"
-#include "operator/runtime/stop_timer.h"
 #include "operator/workload/semantics.h"
+#include "webhook/deadline.h"
 #include "webhook/defaulting.h"
 #include "webhook/known_faults.h"
 #include "webhook/template_faults.h"
@@ -139,7 +139,7 @@ bool SameSpec(const Json& object, const Json& old_object) {
          SameTemplate(now.stateful_set, before.stateful_set);
 }
 
-AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime deadline) {
+AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime answer_until) {
   const Json& object = request.object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
   const bool update = request.old_object.is_object();
@@ -167,13 +167,11 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   if (daemon) {
     const auto before =
         update ? ParseFor(request, request.old_object) : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
-    StopTimer timer(clock_);
-    const std::stop_token stop = timer.Begin(deadline);
-    Findings findings = dry_run_.Ask(*daemon, before ? &*before : nullptr, deadline, stop);
+    Deadline deadline(clock_, answer_until);
+    Findings findings = dry_run_.Ask(*daemon, before ? &*before : nullptr, deadline);
     if (told.empty()) {
       warnings = WarningsFor(*daemon, stores_);
-      // The clock decides, not how soon the timer's thread wakes.
-      std::string service = clock_.Now() < deadline ? ServiceWarning(*daemon, client_, stop) : "";
+      std::string service = ServiceWarning(*daemon, client_, deadline);
       if (!service.empty()) warnings.push_back(std::move(service));
     }
     for (Cause& cause : findings.refusals) {

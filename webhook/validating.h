@@ -20,7 +20,7 @@ class Validator {
   Validator(Client& client, const AdmissionStores& stores, Clock& clock)
       : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock) {}
 
-  // The answer to a CREATE or an UPDATE, at `deadline` at the latest where it is the apiserver that is waited for.
+  // The answer to a CREATE or an UPDATE, at `answer_until` at the latest where it is the apiserver that is waited for.
   // - An object that is being deleted, and an update that leaves the spec as it is, are admitted: finalizers, labels
   // and
   //   status can always be written.
@@ -28,7 +28,7 @@ class Validator {
   // object
   //   alone anyhow, and nothing is rendered.
   // - Without faults, the cluster is asked (DryRun), and what looks wrong is warned of.
-  AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime deadline);
+  AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:
   Client& client_;

@@ -200,12 +200,12 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const Admissio
   return warnings;
 }
 
-std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::stop_token stop) {
-  if (daemon.kind != WorkloadKind::kStatefulSet) return "";
+std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline) {
+  if (daemon.kind != WorkloadKind::kStatefulSet || deadline.Passed()) return "";
   const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
   const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
   if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
-  const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, std::move(stop));
+  const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, deadline.Token());
   if (!service && service.error().http_status == 404) {
     return path + "there is no Service \"" + name +
            "\": the pods get no DNS names until you create it, headless (clusterIP: None)";

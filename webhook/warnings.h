@@ -2,13 +2,13 @@
 #ifndef WEBHOOK_WARNINGS_H_
 #define WEBHOOK_WARNINGS_H_
 
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "operator/api/yurtappdaemon.h"
 #include "operator/client/client.h"
 #include "webhook/admission_handler.h"
+#include "webhook/deadline.h"
 
 namespace yad {
 
@@ -16,9 +16,9 @@ namespace yad {
 // left out. Asks nobody. Thread-safe.
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores);
 
-// About the headless Service of a StatefulSet; "": nothing to warn of, or nobody knows. At most one request.
-// Thread-safe.
-std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, std::stop_token stop);
+// About the headless Service of a StatefulSet; "": nothing to warn of, or nobody knows in time. At most one
+// request. Thread-safe.
+std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
 // About annotation allow-removal, where an update sets it to a token that allows nothing; "": nothing to warn of.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);

@@ -48,7 +48,8 @@ class DryRunTest : public ::testing::Test {
     const YurtAppDaemon daemon = *ParseYurtAppDaemon(object);
     std::optional<YurtAppDaemon> old;
     if (!before.is_null()) old = *ParseYurtAppDaemon(before);
-    return dry_run_.Ask(daemon, old ? &*old : nullptr, world_.clock.Now() + std::chrono::seconds(5), {});
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    return dry_run_.Ask(daemon, old ? &*old : nullptr, deadline);
   }
 
   std::vector<std::string> AskedPools() {
@@ -178,7 +179,8 @@ TEST_F(DryRunTest, WithoutPoolsTheTemplateIsTriedAllTheSame) {
               ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
   AdmissionWorld empty;  // nothing is synced
   DryRun dry_run(empty.client, empty.stores(), empty.clock);
-  dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, empty.clock.Now() + std::chrono::seconds(5), {});
+  Deadline deadline(empty.clock, empty.clock.Now() + std::chrono::seconds(5));
+  dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, deadline);
   EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
 }
 
@@ -369,14 +371,23 @@ TEST_F(DryRunTest, AnotherStateOfTheLiveWorkloadIsAnotherContent) {
   EXPECT_THAT(AskedPools(), SizeIs(1));
 }
 
-TEST_F(DryRunTest, AfterTheDeadlineNothingIsAskedAndWhatHangsIsGivenUp) {
+TEST_F(DryRunTest, AfterTheDeadlineNothingIsAsked) {
   Given({PoolJson("a")});
-  const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
-  EXPECT_THAT(dry_run_.Ask(daemon, nullptr, world_.clock.Now(), {}).refusals, IsEmpty());
-  std::stop_source stopped;
-  stopped.request_stop();
-  dry_run_.Ask(daemon, nullptr, world_.clock.Now() + std::chrono::seconds(5), stopped.get_token());
+  Deadline now(world_.clock, world_.clock.Now());
+  EXPECT_THAT(dry_run_.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).refusals, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(DryRunTest, WhatHangsIsGivenUpAtTheDeadline) {
+  Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+  const std::stop_token token = deadline.Token();
+  EXPECT_EQ(deadline.Token(), token);
+  world_.clock.Advance(std::chrono::seconds(5) - std::chrono::milliseconds(1));
+  EXPECT_FALSE(deadline.Passed());
+  EXPECT_FALSE(token.stop_requested());
+  world_.clock.Advance(std::chrono::milliseconds(1));
+  EXPECT_TRUE(deadline.Passed());
+  while (!token.stop_requested()) std::this_thread::yield();
 }
 
 TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {

@@ -27,7 +27,8 @@ class WarningsTest : public ::testing::Test {
     const auto daemon = ParseYurtAppDaemon(object);
     if (!daemon) throw std::runtime_error(daemon.error().message);
     std::vector<std::string> warnings = WarningsFor(*daemon, world_.stores());
-    const std::string service = ServiceWarning(*daemon, world_.client, {});
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    const std::string service = ServiceWarning(*daemon, world_.client, deadline);
     if (!service.empty()) warnings.push_back(service);
     for (const std::string& warning : warnings) EXPECT_LE(warning.size(), 256U) << warning;
     return warnings;
