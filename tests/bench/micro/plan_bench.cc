@@ -28,16 +28,18 @@ std::int64_t Writes(const Plan& plan) {
                        [](const PoolPlan& pool) { return pool.write != Write::kNone; });
 }
 
-void PlanNothingChanged(benchmark::State& state) {
-  const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
+// Again and again, with what the first plan remembers; it has to have this many writes.
+void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t writes) {
   PlanMemo memo;
-  if (Writes(MakePlan(snapshot, memo)) != 0) return state.SkipWithError("it is not at rest");
+  if (Writes(MakePlan(snapshot, memo)) != writes) return state.SkipWithError("the plan is another");
   for (auto _ : state) {
     Plan plan = MakePlan(snapshot, memo);
     benchmark::DoNotOptimize(plan);
   }
   PerPool(state);
 }
+
+void PlanNothingChanged(benchmark::State& state) { Planning(state, AtRest(static_cast<int>(state.range(0))), 0); }
 BENCHMARK(PlanNothingChanged)->Apply(Sizes);
 
 // The first plan after a start: nothing is remembered.
@@ -53,14 +55,7 @@ void PlanNothingRemembered(benchmark::State& state) {
 BENCHMARK(PlanNothingRemembered)->Apply(Sizes);
 
 void PlanNewRevision(benchmark::State& state) {
-  const Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
-  PlanMemo memo;
-  if (Writes(MakePlan(snapshot, memo)) != state.range(0)) return state.SkipWithError("not all pools move");
-  for (auto _ : state) {
-    Plan plan = MakePlan(snapshot, memo);
-    benchmark::DoNotOptimize(plan);
-  }
-  PerPool(state);
+  Planning(state, WithNewRevision(static_cast<int>(state.range(0))), state.range(0));
 }
 BENCHMARK(PlanNewRevision)->Apply(Sizes);
 
@@ -81,13 +76,9 @@ void ComputeStatus(benchmark::State& state) {
 }
 BENCHMARK(ComputeStatus)->Apply(Sizes);
 
-// All that a daemon asks of each pool, with half of the pools named and a tenth excluded.
-void SelectNamedPools(benchmark::State& state) {
+// All that a daemon asks of each pool.
+void Selecting(benchmark::State& state, const Json& daemon) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
-  Json daemon = GatewayDaemon();
-  daemon["spec"].erase("nodepoolSelector");
-  for (int i = 0; i < state.range(0); i += 2) daemon["spec"]["nodePools"]["names"].push_back(PoolName(i));
-  for (int i = 0; i < state.range(0); i += 10) daemon["spec"]["nodePools"]["exclude"].push_back(PoolName(i));
   const PoolSelection selection = ParseYurtAppDaemon(daemon)->pools;
   for (auto _ : state) {
     auto selected = std::count_if(snapshot.pools.begin(), snapshot.pools.end(),
@@ -96,19 +87,21 @@ void SelectNamedPools(benchmark::State& state) {
   }
   PerPool(state);
 }
+
+// Half of the pools named, and a tenth excluded.
+void SelectNamedPools(benchmark::State& state) {
+  Json daemon = GatewayDaemon();
+  daemon["spec"].erase("nodepoolSelector");
+  for (int i = 0; i < state.range(0); i += 2) daemon["spec"]["nodePools"]["names"].push_back(PoolName(i));
+  for (int i = 0; i < state.range(0); i += 10) daemon["spec"]["nodePools"]["exclude"].push_back(PoolName(i));
+  Selecting(state, daemon);
+}
 BENCHMARK(SelectNamedPools)->Apply(Sizes);
 
 void SelectPoolsByLabel(benchmark::State& state) {
-  const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   Json daemon = GatewayDaemon();
   daemon["spec"]["nodepoolSelector"] = R"({"matchLabels": {"tier": "edge"}})"_json;
-  const PoolSelection selection = ParseYurtAppDaemon(daemon)->pools;
-  for (auto _ : state) {
-    auto selected = std::count_if(snapshot.pools.begin(), snapshot.pools.end(),
-                                  [&](const PoolRef& pool) { return selection.Selects(pool.pool()); });
-    benchmark::DoNotOptimize(selected);
-  }
-  PerPool(state);
+  Selecting(state, daemon);
 }
 BENCHMARK(SelectPoolsByLabel)->Apply(Sizes);
 
