@@ -186,11 +186,6 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
 
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   std::vector<std::string> warnings;
-  if (daemon.strategy == UpdateStrategyType::kRollingUpdate) {
-    warnings.push_back(
-        "spec.updateStrategy.type: RollingUpdate is not built yet: this version of the operator leaves the "
-        "YurtAppDaemon as it is; use All or OnDelete");
-  }
   if (const auto pools = stores.pools.List()) {
     WarnOfSelection(daemon, *pools, warnings);
     WarnOfUnknownPools(daemon, *pools, warnings);

@@ -2,15 +2,11 @@
 #include <set>
 
 #include "operator/api/names.h"
+#include "operator/api/update_strategy.h"
 #include "operator/api/validation.h"
 
 namespace yad {
 namespace {
-
-// As in a Deployment.
-constexpr std::int64_t kDefaultProgressDeadline = 600;
-// The group of the pools that no other group has.
-constexpr char kDefaultGroup[] = "default";
 
 void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
@@ -59,8 +55,8 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   const std::optional<std::int64_t> deadline = AsInt(deadline_field, 0, kMaxInt32, errors);
   const bool both_good =
       min_ready_field.present() == min_ready.has_value() && deadline_field.present() == deadline.has_value();
-  if (both_good && deadline.value_or(kDefaultProgressDeadline) <= min_ready.value_or(0)) {
-    errors.push_back(FieldError::Invalid(deadline_field.path, deadline.value_or(kDefaultProgressDeadline),
+  if (both_good && deadline.value_or(kDefaultProgressDeadlineSeconds) <= min_ready.value_or(0)) {
+    errors.push_back(FieldError::Invalid(deadline_field.path, deadline.value_or(kDefaultProgressDeadlineSeconds),
                                          "must be greater than minReadySeconds"));
   }
   CheckGroups(rolling.Child("groups"), errors);

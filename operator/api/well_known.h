@@ -15,7 +15,10 @@ inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-fro
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
 // On YurtAppDaemons. Set by a person: the removals that this token names may happen.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
+// Set by a person: groups of a rollout that may begin, "<updateRevision>/<group>", comma-separated.
+inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
 // On ControllerRevisions.
+inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";  // when its rollout failed, RFC 3339
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // On Nodes.

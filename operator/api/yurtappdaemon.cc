@@ -67,9 +67,7 @@ Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
 
   daemon.revision_history_limit = static_cast<int>(IntAt(spec, {"revisionHistoryLimit"}, kDefaultRevisionHistoryLimit));
   daemon.paused = BoolAt(spec, {"paused"});
-  const std::string strategy = StringAt(spec, {"updateStrategy", "type"});
-  if (strategy == "RollingUpdate") daemon.strategy = UpdateStrategyType::kRollingUpdate;
-  if (strategy == "OnDelete") daemon.strategy = UpdateStrategyType::kOnDelete;
+  daemon.strategy = ParseUpdateStrategy(ValueAt(spec, {"updateStrategy"}, Json::object()));
 
   const Json* status = Find(object, {"status"});
   if (status != nullptr && !IsDeeperThan(*status, kMaxJsonDepth)) daemon.status = *status;

@@ -12,6 +12,7 @@
 #include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/object.h"
+#include "operator/api/update_strategy.h"
 
 namespace yad {
 
@@ -29,8 +30,6 @@ struct PoolSelection {
   bool Selects(const NodePool& pool) const;
 };
 
-enum class UpdateStrategyType { kAll, kRollingUpdate, kOnDelete };
-
 struct YurtAppDaemon {
   ObjectMeta meta;
   WorkloadKind kind = WorkloadKind::kDeployment;
@@ -40,7 +39,7 @@ struct YurtAppDaemon {
   PoolSelection pools;
   int revision_history_limit = 10;
   bool paused = false;
-  UpdateStrategyType strategy = UpdateStrategyType::kAll;
+  UpdateStrategy strategy;
   Json status;  // as last written; null where there is none
 };
 

@@ -169,6 +169,7 @@ struct Controller::Impl {
       case ReconcileResult::Next::kBackoff:
         metrics.requeue.Increment();
         queue.AddRateLimited(request);
+        if (result->after != Duration::max()) queue.AddAfter(request, result->after);
         return;
     }
   }

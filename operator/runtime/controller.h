@@ -23,7 +23,8 @@ struct ReconcileResult {
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, Duration{0}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after}; }
-  static ReconcileResult RequeueWithBackoff() { return {Next::kBackoff, Duration{0}}; }
+  // Again with the key's backoff, but after `at_most` in any case.
+  static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max()) { return {Next::kBackoff, at_most}; }
 };
 
 // Called by N workers, never twice at once for one key. May block; should end soon when `stop` fires.

@@ -7,6 +7,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/confirm.h"
+#include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
 namespace {
@@ -14,13 +15,13 @@ namespace {
 constexpr int kConflictAttempts = 4;
 constexpr int kPageSize = 500;
 
-struct Refusal {
+struct Failure {
   std::string reason;
   std::string message;
 };
 
 // What a refused write is called in status. nullopt: it may succeed by itself, and is no failure yet.
-std::optional<Refusal> RefusalOf(const Error& error) {
+std::optional<Failure> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
     case Reason::kCancelled:
@@ -30,9 +31,9 @@ std::optional<Refusal> RefusalOf(const Error& error) {
       return std::nullopt;
     case Reason::kInternalError:
       if (error.message.find("failed calling webhook") == std::string::npos) return std::nullopt;
-      return Refusal{"WebhookFailed", error.message};
+      return Failure{kWebhookFailed, error.message};
     case Reason::kForbidden:
-      if (error.message.find("exceeded quota") != std::string::npos) return Refusal{kQuotaExceeded, error.message};
+      if (error.message.find("exceeded quota") != std::string::npos) return Failure{kQuotaExceeded, error.message};
       for (const Cause& cause : error.causes) {
         if (cause.reason == "NamespaceTerminating") return std::nullopt;
       }
@@ -40,7 +41,7 @@ std::optional<Refusal> RefusalOf(const Error& error) {
     default:
       if (IsTransient(error)) return std::nullopt;
   }
-  return Refusal{std::string(ToString(error.reason)), error.message};
+  return Failure{std::string(ToString(error.reason)), error.message};
 }
 
 std::string ControllerOf(const ObjectMeta& meta) {
@@ -207,6 +208,26 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
   return {};
 }
 
+Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
+    options.label_selector += "," + key + "=" + value;
+  }
+  do {
+    auto page = client_.List(TypeOf(daemon.kind), options, stop);
+    if (!page) return Fail(page.error());
+    for (Json& item : page->items) {
+      if (ControlledBy(ParseMeta(item), daemon.meta.uid))
+        store_.Observe(std::make_shared<StoredObject>(item, projector_));
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return {};
+}
+
 Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
@@ -368,9 +389,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (error.reason == Reason::kAlreadyExists) {
       result.failure_reason = kWorkloadConflict;
       result.failure_message = error.message;
-    } else if (const auto refusal = RefusalOf(error)) {
-      result.failure_reason = refusal->reason;
-      result.failure_message = refusal->message;
+    } else if (const auto failure = FailureOf(error)) {
+      result.failure_reason = failure->reason;
+      result.failure_message = failure->message;
     }
   }
   for (std::size_t i = 0; i < removals.size(); ++i) {

@@ -46,6 +46,9 @@ class PlanExecutor {
   // restarted because the pool is another.
   Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
+  // Reads the daemon's workloads past the caches, into the store.
+  Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
+
  private:
   struct Attempt {
     Result<Json> object = Json();

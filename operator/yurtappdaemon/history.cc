@@ -41,6 +41,11 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
 }
 
+// A revision whose number rises is asked for again.
+void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
+  if (!revision.Annotation(kFailedAnnotation).empty()) patch["metadata"]["annotations"][kFailedAnnotation] = nullptr;
+}
+
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
@@ -66,6 +71,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   parsed->hash = object->meta().Label(kHashLabel);
   parsed->label = LabelOf(object);
   parsed->number = ProjectionOf(object).number;
+  parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
   parsed->content = *std::move(content);
   source = object;
   revision = std::move(parsed);
@@ -91,12 +97,13 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
       // Made by us and not in the cache (yet, or because its label was taken away), or left behind by --cascade=orphan.
       number = std::max(number, IntAt(*existing, {"revision"}));
-      const Json patch = {{"metadata",
-                           {{"uid", meta.uid},
-                            {"resourceVersion", meta.resource_version},
-                            {"labels", wanted["metadata"]["labels"]},
-                            {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
-                          {"revision", number}};
+      Json patch = {{"metadata",
+                     {{"uid", meta.uid},
+                      {"resourceVersion", meta.resource_version},
+                      {"labels", wanted["metadata"]["labels"]},
+                      {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
+                    {"revision", number}};
+      if (number != IntAt(*existing, {"revision"})) GiveAnotherChance(meta, patch);
       auto adopted = client_.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
       if (!adopted) return Fail(adopted.error());
       return Stored(*std::move(adopted));
@@ -121,8 +128,8 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
       if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
       confirmed = true;
     }
-    const Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}},
-                        {"revision", number}};
+    Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
+    GiveAnotherChance(meta, patch);
     auto renumbered = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
     if (!renumbered) return Fail(renumbered.error());
     revision = Stored(*std::move(renumbered));
@@ -162,6 +169,15 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
+  // A null and an empty object are the same revision. But the server may take the one and refuse the other, and what
+  // it took when the revision was made can't be changed there: what the spec says now is what counts.
+  if (state.update->content.workload_template != content.workload_template ||
+      state.update->content.overrides != content.overrides) {
+    auto as_asked = std::make_shared<Revision>(*state.update);
+    as_asked->content = content;
+    state.update = as_asked;
+    parsed_[match->meta().key.name] = {match, as_asked};
+  }
 
   // Only what is in use stays parsed: a template may be a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
@@ -169,6 +185,22 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
                         [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
   });
   return state;
+}
+
+Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, State& state, WallTime now,
+                                                std::stop_token stop) {
+  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  const ObjectMeta& meta = state.all.back()->meta();
+  const Json patch = {{"metadata",
+                       {{"uid", meta.uid},
+                        {"resourceVersion", meta.resource_version},
+                        {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
+  auto marked = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+  if (!marked) return Fail(marked.error());
+  state.all.back() = Stored(*std::move(marked));
+  store_.Observe(state.all.back());
+  state.update = Parse(state.all.back());
+  return state.update;
 }
 
 RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {

@@ -37,6 +37,9 @@ class RevisionHistory {
   // pruned.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
+  // Notes on the update revision, for good, that its rollout failed; `state` then knows it. Confirms the daemon first.
+  Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, State& state, WallTime now, std::stop_token stop);
+
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 

@@ -8,84 +8,12 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/owner.h"
+#include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
 namespace {
 
 constexpr std::string_view kHashSuffix = "-xxxxx";  // what WorkloadName ends with
-constexpr char kInvalidOverride[] = "InvalidOverride";
-
-std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
-
-bool MovesAllowed(const YurtAppDaemon& daemon) { return !daemon.paused && daemon.strategy == UpdateStrategyType::kAll; }
-
-// Of a list of tolerations from `first` on, those that a taint of a pool may have added.
-std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
-  std::vector<Taint> taints;
-  const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
-  if (tolerations == nullptr || !tolerations->is_array()) return taints;
-  for (std::size_t i = first; i < tolerations->size(); ++i) {
-    const Json& toleration = (*tolerations)[i];
-    if (StringAt(toleration, {"operator"}) == "Exists") {
-      taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
-    }
-  }
-  return taints;
-}
-
-// OpenYurt left no record of its inputs, but it put the pool's tolerations behind those of the template.
-std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
-  const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
-  return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
-}
-
-struct RecordedInputs {
-  RenderInputs inputs;
-  bool guessed = false;  // ours, but the annotation is gone: what the overrides were is unknown
-};
-
-RecordedInputs InputsOf(const Json& live) {
-  const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
-  if (!annotation.empty()) {
-    if (auto inputs = ParseRenderInputs(annotation)) return {*std::move(inputs), false};
-  }
-  // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
-  // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
-  RenderInputs inputs;
-  inputs.tolerations = ToleratedTaints(live, 0);
-  const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
-  const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
-  inputs.rules = ours ? 1 : 0;
-  return {std::move(inputs), ours};
-}
-
-Result<Json> RenderTarget(const Target& target, const std::string& pool) {
-  return Render(target.revision->content, target.inputs, pool, target.revision->label);
-}
-
-void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
-  Json& owners = object["metadata"]["ownerReferences"];
-  if (!owners.is_array()) owners = Json::array();
-  for (Json& owner : owners) {
-    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
-    owner["controller"] = true;
-    return;
-  }
-  owners.push_back(ControllerReference(daemon));
-}
-
-// What stands outside the rendering.
-void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
-  EnsureOwner(merged, daemon);
-  // Its pool is selected: it is not to be removed after all.
-  Json& metadata = merged["metadata"];
-  if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
-    metadata["annotations"].erase(kRemovalAllowedAnnotation);
-  }
-  if (to.revision == nullptr) return;
-  metadata["labels"][kRevisionLabel] = to.revision->label;
-  if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
-}
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
   const ObjectMeta& meta = orphan.object->meta();
@@ -104,121 +32,143 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Whether the workload has all that a rendering wants.
-bool Satisfies(const Json& live, const Json& rendered) { return ThreeWayMerge(rendered, rendered, live) == live; }
-
-// What made the live workload.
-struct Origin {
-  Target target;
-  std::optional<Json> rendered;
-  bool intact = false;  // Nobody changed what is ours.
-};
-
-// The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
-// label was: then the revision that it looks like made it. A revision whose wishes the named one fulfils as well is no
-// better explanation: with an environment variable changed by hand, an older revision without that variable fits too.
-Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live) {
-  const RecordedInputs recorded = InputsOf(live);
-  const auto made_by = [&](const RevisionPtr& revision) {
-    Origin origin{{revision, recorded.inputs}, std::nullopt, false};
-    if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
-    if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
-    if (auto rendered = RenderTarget(origin.target, workload.pool)) {
-      origin.intact = Satisfies(live, *rendered);
-      origin.rendered = *std::move(rendered);
-    }
-    return origin;
-  };
-
-  Origin named{{nullptr, recorded.inputs}, std::nullopt, false};
-  const std::string& label = workload.object->meta().Label(kRevisionLabel);
-  for (const RevisionPtr& revision : snapshot.revisions) {
-    if (revision->label == label) named = made_by(revision);
-  }
-  if (named.intact) return named;
-  for (const RevisionPtr& revision : snapshot.revisions) {
-    if (revision == named.target.revision) continue;
-    Origin other = made_by(revision);
-    if (other.intact && !(named.rendered && Satisfies(*named.rendered, *other.rendered))) return other;
-  }
-  return named;
-}
-
-PlanMemo::Verdict Assess(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload,
-                         const PlanMemo& memo) {
-  PlanMemo::Verdict verdict;
-  const Json live = workload.object->Parse();
-  const Origin origin = OriginOf(snapshot, pool, workload, live);
-  verdict.from = origin.target;
-
-  Target move{snapshot.update, InputsFor(snapshot.update->content, pool.pool())};
-  if (verdict.from.revision == snapshot.update) {
-    // A workload keeps the rules that made it until its next revision.
-    move.inputs.rules = verdict.from.inputs.rules;
-  }
-  const auto moved = RenderTarget(move, workload.pool);
-  if (!moved) {
-    verdict.failure_reason = kInvalidOverride;
-    verdict.failure_message = moved.error().message;
-    return verdict;
-  }
-  const Difference difference = origin.rendered ? Compare(*origin.rendered, *moved) : Difference::kPodTemplate;
-  const bool moves =
-      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAllowed(snapshot.daemon));
-  verdict.on_update = moves || difference == Difference::kNone;
-  verdict.held = !verdict.on_update;
-  verdict.to = moves ? move : verdict.from;
-  if (!moves && !origin.rendered) {  // Nothing tells what it is meant to be: left as it is.
-    if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty()) verdict.write = Write::kRepair;
-    return verdict;
-  }
-
-  Json merged = live;
-  if (moves) {
-    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
-  } else if (!origin.intact) {
-    merged = ThreeWayMerge(*origin.rendered, *origin.rendered, live);
-  }
-  Complete(merged, snapshot.daemon, verdict.to);
-  if (merged == live) return verdict;
-  if (!moves &&
-      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), UndoneDifference(live, merged))) {
-    return verdict;
-  }
-  verdict.write = moves ? Write::kMove : Write::kRepair;
-  return verdict;
-}
-
-// A pool without a workload: on the update revision, or, while moves are paused, on the one that the others are on.
-void PlanCreation(const Snapshot& snapshot, const PoolRef& pool, PoolPlan& entry) {
+// A pool without a workload.
+void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, PoolPlan& entry) {
   entry.write = Write::kCreate;
-  entry.to = {snapshot.update, InputsFor(snapshot.update->content, pool.pool())};
-  entry.on_update = true;
-  auto rendered = RenderTarget(entry.to, entry.pool);
-  if (snapshot.daemon.paused && snapshot.current != nullptr && snapshot.current != snapshot.update) {
-    Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
-    auto on_current = RenderTarget(current, entry.pool);
-    const Difference difference = rendered && on_current ? Compare(*on_current, *rendered) : Difference::kPodTemplate;
-    if (difference != Difference::kNone && difference != Difference::kReplicasOnly) {
-      entry.to = std::move(current);
-      entry.on_update = false;
-      entry.held = true;
-      rendered = std::move(on_current);
-    }
+  entry.to = {goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  entry.on_update = goal.revision == snapshot.update;
+  if (const auto rendered = RenderTarget(entry.to, entry.pool); !rendered) {
+    entry.write = Write::kNone;
+    entry.on_update = false;
+    entry.failure_reason = kInvalidOverride;
+    entry.failure_message = rendered.error().message;
   }
-  if (rendered) return;
-  entry.write = Write::kNone;
-  entry.failure_reason = kInvalidOverride;
-  entry.failure_message = rendered.error().message;
 }
 
-// Everything that a verdict depends on. 0: not to be remembered.
-std::uint64_t MemoKey(const Snapshot& snapshot, std::uint64_t update_hash, const PoolRef& pool,
-                      const WorkloadRef& workload) {
-  std::uint64_t key = Mix(workload.object->digest(), update_hash);
-  key = Mix(key, pool.fingerprint());
-  key = Mix(key, MovesAllowed(snapshot.daemon) ? 1 : 2);
-  return key == 0 ? 1 : key;
+// The goal is not to reach it now: it begins on the revision that the others are on.
+void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, PoolPlan& entry) {
+  if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
+  Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
+  const auto rendered = entry.failure_reason.empty() ? RenderTarget(entry.to, entry.pool) : Fail(Error());
+  const auto on_current = RenderTarget(current, entry.pool);
+  const Difference difference = rendered && on_current ? Compare(*on_current, *rendered) : Difference::kPodTemplate;
+  if (difference == Difference::kNone || difference == Difference::kReplicasOnly) return;
+  entry.failure_reason.clear();
+  entry.failure_message.clear();
+  PlanCreation(snapshot, {snapshot.current}, pool, entry);
+  entry.held = true;
+}
+
+PoolHealth HealthOf(const Snapshot& snapshot, const PoolPlan& entry) {
+  PoolHealth::State state = PoolHealth::State::kUnhealthy;
+  if (entry.offline) {
+    state = PoolHealth::State::kOffline;
+  } else if (entry.workload && entry.workload->state().healthy && !entry.workload->object->meta().deleting()) {
+    state = PoolHealth::State::kHealthy;
+  }
+  const PoolHealth* before = nullptr;
+  if (snapshot.health != nullptr) {
+    const auto found = snapshot.health->find(entry.pool);
+    if (found != snapshot.health->end()) before = &found->second;
+  }
+  return Observe(before, state, entry.from.revision == nullptr ? "" : entry.from.revision->name, snapshot.now);
+}
+
+std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
+  std::set<std::string> groups;
+  std::string_view text = daemon.meta.Annotation(kApproveAnnotation);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string_view entry = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (entry.starts_with(' ')) entry.remove_prefix(1);
+    while (entry.ends_with(' ')) entry.remove_suffix(1);
+    if (entry.starts_with(revision.name) && entry.substr(revision.name.size()).starts_with('/')) {
+      groups.emplace(entry.substr(revision.name.size() + 1));
+    }
+  }
+  return groups;
+}
+
+// How a pool stands, for DecideRollout.
+RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const Verdict* verdict,
+                     PoolPlan& entry) {
+  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
+  RolloutPool standing;
+  standing.name = entry.pool;
+  standing.group = strategy.GroupOf(pool.pool());
+  standing.offline = entry.offline;
+  standing.exists = verdict != nullptr && !entry.workload->object->meta().deleting();
+  standing.unrenderable = entry.failure_reason == kInvalidOverride;
+  entry.health = HealthOf(snapshot, entry);
+  if (standing.exists) {
+    standing.on_goal = verdict->on_goal;
+    standing.moved_here = verdict->from.revision == goal.revision;
+    standing.pool_changed = verdict->adapted || (standing.moved_here && verdict->move);
+    standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
+    standing.soaked = entry.health.Soaked(strategy.min_ready, snapshot.now);
+    standing.overdue = !standing.offline && (entry.health.Overdue(strategy.progress_deadline, snapshot.now) ||
+                                             entry.workload->state().progress_deadline_exceeded);
+    entry.soaking = standing.healthy && !standing.soaked;
+    entry.overdue = standing.overdue;
+    // A move that changed nothing but replicas needs no soak.
+    if (verdict->write == Write::kMove) entry.health.revision = goal.revision->name;
+  }
+  // A write that was refused has not become better because nobody tried again.
+  auto& refused = entry.health.refused;
+  if (refused && (standing.on_goal || refused->revision != goal.revision->name)) refused.reset();
+  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
+  standing.excused =
+      !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
+  return standing;
+}
+
+void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
+
+// What RollingUpdate makes of the pools: `verdicts` as the snapshot's pools, null for those without a workload.
+void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Verdict*>& verdicts, Plan& plan) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  const RollingUpdate& strategy = daemon.strategy.rolling;
+  RolloutInput input{strategy};
+  input.paused = daemon.paused;
+  input.back = goal.back;
+  input.can_roll_back = snapshot.current != nullptr;
+  input.approved = ApprovedGroups(daemon, *snapshot.update);
+  input.pools.reserve(plan.pools.size());
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    PoolPlan& entry = plan.pools[i];
+    input.pools.push_back(Standing(snapshot, goal, snapshot.pools[i], verdicts[i], entry));
+    if (!input.pools.back().exists || entry.offline) continue;
+    if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
+    if (!input.pools.back().healthy && !entry.overdue) Note(plan.wake, entry.health.since + strategy.progress_deadline);
+  }
+  plan.rollout = Rollout{goal, DecideRollout(input)};
+
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    PoolPlan& entry = plan.pools[i];
+    if (entry.write == Write::kCreate) Note(plan.wake, snapshot.now + strategy.progress_deadline);
+    const RolloutDecision::Pool& decided = plan.rollout->decision.pools[i];
+    entry.held = decided.held;
+    entry.waits = decided.waits;
+    if (!entry.workload && entry.failure_reason != kInvalidPoolName && !decided.make_from_goal) {
+      CreateFromCurrent(snapshot, goal, snapshot.pools[i], entry);
+    }
+    if (decided.step == Step::kNone) {
+      const auto& refused = entry.health.refused;
+      if (refused && entry.write == Write::kNone && entry.failure_reason.empty()) {
+        entry.failure_reason = refused->reason;
+        entry.failure_message = refused->message;
+      }
+      continue;
+    }
+    const bool to_goal = decided.step == Step::kMove;
+    const auto& target = to_goal ? verdicts[i]->move : verdicts[i]->adapted;
+    if (!target) continue;  // The goal does not render for it.
+    if (!entry.offline) Note(plan.wake, snapshot.now + strategy.progress_deadline);
+    entry.to = *target;
+    if (to_goal) entry.on_update = goal.revision == snapshot.update;
+    if (entry.write != Write::kAdopt) entry.write = Write::kMove;
+  }
 }
 
 // Of several workloads for one pool: the most available stays, then the oldest.
@@ -232,44 +182,13 @@ bool Better(const WorkloadRef& a, const WorkloadRef& b) {
 
 }  // namespace
 
-const PlanMemo::Verdict* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {
-  const auto it = entries_.find(workload);
-  return it != entries_.end() && it->second.key == key ? &it->second.verdict : nullptr;
-}
-
-void PlanMemo::Put(const std::string& workload, std::uint64_t key, Verdict verdict) {
-  Entry& entry = entries_[workload];
-  entry.key = key;
-  entry.verdict = std::move(verdict);
-}
-
-void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
-  Entry& entry = entries_[workload];
-  entry.key = 0;
-  entry.settled_rendered = rendered;
-  entry.settled_difference = difference;
-}
-
-bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
-  const auto it = entries_.find(workload);
-  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
-}
-
-void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
-
-std::uint64_t TargetFingerprint(const Target& target) {
-  return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
-}
-
-std::uint64_t UndoneDifference(const Json& live, const Json& merged) {
-  return Fnv1a64(Json::diff(live, merged).dump(-1, ' ', false, Json::error_handler_t::replace),
-                 static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})));
-}
-
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
-  const std::uint64_t update_hash = Fnv1a64(snapshot.update->name);
+  const Goal goal = GoalOf(snapshot);
+  const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+  std::vector<const Verdict*> verdicts;
+  verdicts.reserve(snapshot.pools.size());
 
   struct PoolOfWorkloads {
     const WorkloadRef* best = nullptr;
@@ -292,6 +211,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     const auto known = by_pool.find(name);
     if (known != by_pool.end()) known->second.selected = true;
     PoolPlan& entry = plan.pools.emplace_back();
+    const Verdict*& verdict = verdicts.emplace_back(nullptr);
     entry.pool = name;
     entry.offline = pool.pool().offline;
     if (std::string fault = CheckLabelValue(name); !fault.empty()) {
@@ -314,24 +234,16 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
       }
     }
     if (workload == nullptr) {
-      PlanCreation(snapshot, pool, entry);
+      PlanCreation(snapshot, goal, pool, entry);
+      if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, entry);
       continue;
     }
     entry.workload = *workload;
-    const std::string& workload_name = workload->object->meta().key.name;
-    const std::uint64_t key = MemoKey(snapshot, update_hash, pool, *workload);
-    const PlanMemo::Verdict* verdict = memo.Find(workload_name, key);
-    PlanMemo::Verdict fresh;
-    if (verdict == nullptr) {
-      fresh = Assess(snapshot, pool, *workload, memo);
-      // A revision that was not found may yet arrive, and what has to be written is looked at again anyway.
-      if (fresh.write == Write::kNone && fresh.from.revision != nullptr) memo.Put(workload_name, key, fresh);
-      verdict = &fresh;
-    }
+    verdict = &Assess(snapshot, goal, pool, *workload, memo);
     entry.from = verdict->from;
     entry.to = verdict->to;
-    entry.on_update = verdict->on_update;
-    entry.held = verdict->held;
+    entry.on_update = goal.rolled_back ? verdict->from.revision == snapshot.update : verdict->on_goal;
+    entry.held = verdict->move.has_value();
     entry.failure_reason = verdict->failure_reason;
     entry.failure_message = verdict->failure_message;
     entry.write = verdict->write;
@@ -339,6 +251,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     // What is being deleted can't be mended; its successor is made when the name is free.
     if (workload->object->meta().deleting()) entry.write = Write::kNone;
   }
+  if (rolling) PlanRollout(snapshot, goal, verdicts, plan);
 
   for (const WorkloadRef& workload : snapshot.workloads) {
     const PoolOfWorkloads& pool = by_pool.at(workload.pool);

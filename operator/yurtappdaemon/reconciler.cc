@@ -20,6 +20,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
+constexpr Duration kShortestWake = std::chrono::milliseconds(10);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
@@ -51,8 +52,24 @@ bool MayHealByItself(const Error& error) {
   }
 }
 
-Error Unsupported(const std::string& path, const std::string& value, const std::string& detail) {
-  return ToError({{FieldError::Type::kInvalid, path, Json(value).dump(), detail}});
+// What the next plan has to know of this one's pools.
+HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) {
+  HealthRecord record;
+  record.reserve(results.size());
+  for (const PoolResult& result : results) {
+    PoolHealth health = result.plan->health;
+    if (result.plan->write != Write::kNone) {
+      health.refused.reset();
+      const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
+                          health.revision != result.plan->to.revision->name;
+      if (begins && health.state != PoolHealth::State::kOffline)
+        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, std::nullopt};
+      if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
+        health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
+    }
+    record.emplace(result.plan->pool, std::move(health));
+  }
+  return record;
 }
 
 }  // namespace
@@ -76,6 +93,8 @@ struct Reconciler::DaemonState {
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
+  std::optional<HealthRecord> health;  // of a RollingUpdate
+  bool caches_confirmed = false;       // before the first move of a RollingUpdate
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
   RemovalGate::Memory removals;
   DaemonEvents::Memory told;
@@ -139,12 +158,6 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   auto parsed = ParseYurtAppDaemon(object);
   if (!parsed) return ReportBlocked(**stored, object, kInvalidSpec, parsed.error(), *state, stop);
   YurtAppDaemon daemon = *std::move(parsed);
-  if (daemon.strategy == UpdateStrategyType::kRollingUpdate) {
-    return ReportBlocked(**stored, object, kInvalidSpec,
-                         Unsupported("spec.updateStrategy.type", "RollingUpdate",
-                                     "this version of the operator knows All and OnDelete only"),
-                         *state, stop);
-  }
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
   const auto of_other_kind =
       (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(Controller::kControllerUidIndex, meta.uid);
@@ -196,18 +209,22 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     snapshot->workloads.push_back(std::move(workload));
   }
 
-  Plan plan = MakePlan(*snapshot, state->memo);
+  snapshot->now = clock_.WallNow();
+  auto planned = MakePlanFor(*snapshot, *revisions, previous, *state, stop);
+  if (!planned) return Fail(planned.error());
+  if (!*planned) return ReconcileResult::RequeueNow();
+  Plan& plan = **planned;
   if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
     return Fail(held.error());
   const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
-  const PlanExecutor& executor = is_deployment ? deployments_ : stateful_sets_;
-  const Applied applied = executor.Apply(snapshot->daemon, plan, state->memo, stop);
+  const Applied applied = ExecutorFor(snapshot->daemon).Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (applied.refused) return Fail(*applied.refused);
 
+  if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
   const Json status = BuildStatus(
-      {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, clock_.WallNow(), plan.held});
+      {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, plan.held, plan.rollout});
   daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
@@ -249,14 +266,46 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
         applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
     return ReconcileResult::RequeueAfter(std::max(due, wish));
   }
-  if (applied.retry) return Fail(*applied.retry);
+  // When time alone changes something; never: max.
+  const Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
+  if (applied.retry && !plan.wake) return Fail(*applied.retry);
+  if (applied.retry) {
+    log::Warn("some pools could not be written", {{"yurtappdaemon", meta.key.ToString()}, {"error", *applied.retry}});
+    return ReconcileResult::RequeueWithBackoff(wake);
+  }
   // No event will tell when they are gone.
   if (std::any_of(applied.leaving.begin(), applied.leaving.end(),
                   [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); })) {
-    return ReconcileResult::RequeueWithBackoff();
+    return ReconcileResult::RequeueWithBackoff(wake);
   }
-  if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(repairs_due);
-  return ReconcileResult::Done();
+  if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(std::min(repairs_due, wake));
+  return plan.wake ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
+}
+
+Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions,
+                                                    const Json& previous, DaemonState& state, std::stop_token stop) {
+  if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
+    state.health.reset();
+    return MakePlan(snapshot, state.memo);
+  }
+  if (!state.health) state.health = RestoreHealth(previous);
+  snapshot.health = &*state.health;
+  Plan plan = MakePlan(snapshot, state.memo);
+  if (plan.rollout->decision.roll_back) {
+    auto marked = state.history.MarkFailed(snapshot.daemon, revisions, snapshot.now, stop);
+    if (!marked) return Fail(marked.error());
+    return std::nullopt;
+  }
+  const bool moves =
+      std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kMove; });
+  if (moves && !state.caches_confirmed) {
+    // An earlier leader may have begun to move pools that our caches do not show yet: too many would be disturbed.
+    const auto fresh = ExecutorFor(snapshot.daemon).ReadWorkloads(snapshot.daemon, stop);
+    if (!fresh) return Fail(fresh.error());
+    state.caches_confirmed = true;
+    return std::nullopt;
+  }
+  return plan;
 }
 
 Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,

@@ -59,6 +59,12 @@ class Reconciler {
                                         const Error& error, DaemonState& state, std::stop_token stop);
   Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, RevisionHistory::State& revisions,
                                 std::stop_token stop) const;
+  // The plan; nullopt: something had to be written or read first, and all is to be looked at again.
+  Result<std::optional<Plan>> MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions, const Json& previous,
+                                          DaemonState& state, std::stop_token stop);
+  const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
+    return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
+  }
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);

@@ -13,6 +13,7 @@
 #include "operator/base/clock.h"
 #include "operator/runtime/store.h"
 #include "operator/workload/revision.h"
+#include "operator/yurtappdaemon/pool_health.h"
 
 namespace yad {
 
@@ -54,6 +55,7 @@ struct Revision {
   std::string hash;
   std::string label;  // what kRevisionLabel says on workloads
   std::int64_t number = 0;
+  std::string failed_at;  // RFC 3339: its rollout failed; "": it did not
   RevisionContent content;
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
@@ -73,12 +75,14 @@ WorkloadRef MakeWorkloadRef(ObjectPtr object);
 
 struct Snapshot {
   YurtAppDaemon daemon;
-  RevisionPtr update;                  // what the spec asks for
-  RevisionPtr current;                 // the last one fully rolled out; may be null
-  std::vector<RevisionPtr> revisions;  // those that workloads name, update and current included
-  std::vector<PoolRef> pools;          // selected, sorted by name
-  std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
-  std::vector<WorkloadRef> orphans;    // controlled by nobody, in its namespace, labelled with a selected pool
+  RevisionPtr update;                    // what the spec asks for
+  RevisionPtr current;                   // the last one fully rolled out; may be null
+  std::vector<RevisionPtr> revisions;    // those that workloads name, update and current included
+  std::vector<PoolRef> pools;            // selected, sorted by name
+  std::vector<WorkloadRef> workloads;    // controlled by the daemon, of its kind
+  std::vector<WorkloadRef> orphans;      // controlled by nobody, in its namespace, labelled with a selected pool
+  const HealthRecord* health = nullptr;  // what is known of the pools from before; null: nothing
+  WallTime now;
 };
 
 }  // namespace yad

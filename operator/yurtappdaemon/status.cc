@@ -5,76 +5,17 @@
 #include <set>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/conditions.h"
+#include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/rollout_progress.h"
 
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxListed = 500;    // pools in a list: 5,000 of them would not fit into etcd's limit
-constexpr std::size_t kMaxMessage = 1024;  // bytes of a message
-constexpr std::size_t kNamedInMessage = 5;
+constexpr std::size_t kMaxListed = 500;  // pools in a list: 5,000 of them would not fit into etcd's limit
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
-constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
-
-// Cuts on a character's edge.
-std::string Cut(std::string text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
-}
-
-// "a, b, c and 4 more"
-std::string NameSome(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kNamedInMessage; ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kNamedInMessage) text += " and " + std::to_string(names.size() - kNamedInMessage) + " more";
-  return text;
-}
-
-struct Condition {
-  std::string type;
-  std::string status;
-  std::string reason;
-  std::string message;
-};
-
-class Conditions {
- public:
-  Conditions(const Json& old_status, std::int64_t generation, WallTime now)
-      : generation_(generation), now_(FormatTime(now)), list_(Json::array()) {
-    if (const Json* old = Find(old_status, {"conditions"}); old != nullptr && old->is_array()) list_ = *old;
-  }
-
-  // Conditions of ours carry observedGeneration; upstream's three stay as upstream writes them.
-  void Set(const Condition& condition, bool upstream = false) {
-    Json entry = {{"type", condition.type}, {"status", condition.status}, {"lastTransitionTime", now_}};
-    if (!condition.reason.empty()) entry["reason"] = condition.reason;
-    if (!condition.message.empty()) entry["message"] = Cut(condition.message, kMaxMessage);
-    if (!upstream) entry["observedGeneration"] = generation_;
-    for (Json& existing : list_) {
-      if (StringAt(existing, {"type"}) != condition.type) continue;
-      if (StringAt(existing, {"status"}) == condition.status) {
-        if (const std::string since = StringAt(existing, {"lastTransitionTime"}); !since.empty()) {
-          entry["lastTransitionTime"] = since;
-        }
-      }
-      existing = std::move(entry);
-      return;
-    }
-    list_.push_back(std::move(entry));
-  }
-  bool Has(std::string_view type) const {
-    return std::any_of(list_.begin(), list_.end(), [&](const Json& c) { return StringAt(c, {"type"}) == type; });
-  }
-  Json Take() { return std::move(list_); }
-
- private:
-  std::int64_t generation_;
-  std::string now_;
-  Json list_;
-};
 
 struct PoolView {
   std::string name;
@@ -84,6 +25,7 @@ struct PoolView {
   std::string revision;
   const WorkloadRef* workload = nullptr;
   bool healthy = false;  // at its own generation, with no write outstanding
+  bool soaking = false;  // not for minReadySeconds yet
   bool updated = false;
   bool excused = false;          // failed, and it is not the revision's fault
   bool revision_failed = false;  // failed, and it may be the revision's fault
@@ -98,11 +40,7 @@ std::string RevisionNameOf(const PoolResult& result) {
                                                : result.workload->object->meta().Label(kRevisionLabel);
 }
 
-bool IsRevisionsFault(const std::string& reason) {
-  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kQuotaExceeded;
-}
-
-PoolView View(const PoolResult& result) {
+PoolView View(const PoolResult& result, const RollingUpdate& strategy) {
   PoolView view;
   view.name = result.plan->pool;
   view.revision = RevisionNameOf(result);
@@ -111,33 +49,42 @@ PoolView View(const PoolResult& result) {
   const bool deleting = view.workload != nullptr && view.workload->object->meta().deleting();
   view.healthy = state != nullptr && state->healthy && !result.outstanding && !deleting;
   const bool written = view.workload != nullptr && !result.outstanding && !deleting;
-  view.updated = written && result.plan->on_update && (view.healthy || result.plan->offline);
+  const bool moved = result.plan->write == Write::kMove && !result.outstanding;
+  const bool begins_anew = moved && result.plan->health.revision != result.plan->to.revision->name;
+  view.soaking = view.healthy && (result.plan->soaking || (begins_anew && strategy.min_ready.count() > 0));
+  view.updated = written && result.plan->on_update && ((view.healthy && !view.soaking) || result.plan->offline);
   view.reason = result.failure_reason;
   view.message = result.failure_message;
   if (view.reason.empty() && state != nullptr && state->progress_deadline_exceeded && !result.outstanding) {
     view.reason = kDeadlineExceeded;
     view.message = state->failure_message;
   }
+  if (view.reason.empty() && result.plan->overdue && written && !moved) {
+    view.reason = kDeadlineExceeded;
+    view.message = "not healthy within " + std::to_string(strategy.progress_deadline.count()) + " s on its revision";
+  }
   view.revision_failed = IsRevisionsFault(view.reason);
   view.excused = !view.reason.empty() && !view.revision_failed;
   if (result.plan->offline) {
-    view.phase = "Offline";
+    view.phase = kOfflinePhase;
     if (view.reason.empty()) view.reason = "NoReadyNode";
   } else if (!view.reason.empty()) {
-    view.phase = "Failed";
+    view.phase = kFailedPhase;
   } else if (view.workload == nullptr) {
-    view.phase = "Pending";
+    view.phase = kPendingPhase;
   } else if (!view.healthy) {
-    view.phase = "Updating";
+    view.phase = kUpdatingPhase;
     if (deleting) view.reason = "WorkloadTerminating";
+  } else if (view.soaking) {
+    view.phase = kSoakingPhase;
   } else {
-    view.phase = "Ready";
+    view.phase = kReadyPhase;
   }
   return view;
 }
 
 // For `pools[]`: the unhealthy first, so that the cut list shows what matters.
-int ListRank(const PoolView& view) { return view.phase == "Ready" ? 1 : 0; }
+int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
 
 Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& old_entries, const std::string& now) {
   Json entry = {{"name", view.name}, {"phase", view.phase}, {"lastTransitionTime", now}};
@@ -149,8 +96,9 @@ Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& o
     entry["replicas"] = view.workload->state().replicas;
     entry["readyReplicas"] = view.workload->state().ready_replicas;
   }
-  if (const auto it = old_entries.find(view.name);
-      it != old_entries.end() && StringAt(*it->second, {"phase"}) == view.phase) {
+  if (const auto it = old_entries.find(view.name); it != old_entries.end() &&
+                                                   StringAt(*it->second, {"phase"}) == view.phase &&
+                                                   StringAt(*it->second, {"revision"}) == view.revision) {
     entry["lastTransitionTime"] = StringAt(*it->second, {"lastTransitionTime"}, now);
   }
   return entry;
@@ -199,6 +147,10 @@ std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView
   const Snapshot& snapshot = input.snapshot;
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (views.empty() && snapshot.daemon.paused) return before;
+  if (input.rollout) {
+    if (input.rollout->goal.rolled_back) return before;
+    if (snapshot.daemon.strategy.rolling.partition.Of(views.size()) > 0) return before;
+  }
   for (const PoolView& view : views) {
     if (!view.updated && !view.excused) return before;
   }
@@ -209,13 +161,13 @@ std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView
 
 Json BuildStatus(const StatusInput& input) {
   const YurtAppDaemon& daemon = input.snapshot.daemon;
-  const std::string now = FormatTime(input.now);
+  const std::string now = FormatTime(input.snapshot.now);
 
   std::vector<PoolView> views;
   views.reserve(input.pools.size());
-  for (const PoolResult& result : input.pools) views.push_back(View(result));
+  for (const PoolResult& result : input.pools) views.push_back(View(result, daemon.strategy.rolling));
 
-  std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0,
+  std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0, waits = 0,
                provisioned = 0;
   std::int64_t deadline_exceeded = 0, refused = 0, on_their_way = 0;
   std::vector<std::string> not_ready;
@@ -225,16 +177,18 @@ Json BuildStatus(const StatusInput& input) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
     updated += view.updated;
-    ready += view.healthy && view.phase == "Ready";
-    failed += view.phase == "Failed";
-    offline += view.phase == "Offline";
-    if (view.revision_failed && view.phase == "Failed")
+    ready += view.healthy && view.phase == kReadyPhase;
+    failed += view.phase == kFailedPhase;
+    offline += view.phase == kOfflinePhase;
+    if (view.revision_failed && view.phase == kFailedPhase)
       ++(view.reason == kDeadlineExceeded ? deadline_exceeded : refused);
     held += input.pools[i].plan->held;
+    waits += input.pools[i].plan->waits;
     provisioned += view.workload != nullptr;
-    if (view.phase == "Failed" && first_failure == nullptr) first_failure = &view;
-    if (view.phase != "Ready" && view.phase != "Offline") not_ready.push_back(view.name + " (" + view.phase + ")");
-    on_their_way += !view.updated && !view.excused && view.phase != "Failed" && !input.pools[i].plan->held;
+    if (view.phase == kFailedPhase && first_failure == nullptr) first_failure = &view;
+    if (view.phase != kReadyPhase && view.phase != kOfflinePhase)
+      not_ready.push_back(view.name + " (" + view.phase + ")");
+    on_their_way += !view.updated && !view.excused && view.phase != kFailedPhase && !input.pools[i].plan->held;
     if (names.size() < kMaxListed) names.push_back(view.name);
     if (view.workload != nullptr) {
       const WorkloadState& state = view.workload->state();
@@ -278,7 +232,7 @@ Json BuildStatus(const StatusInput& input) {
     for (const WorkloadRef& workload : workloads) {
       PoolView view;
       view.name = workload.pool;
-      view.phase = "Removing";
+      view.phase = kRemovingPhase;
       if (stay && (input.held.blocked() || was_blocked(view.name))) view.reason = kRemovalBlocked;
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
@@ -304,7 +258,7 @@ Json BuildStatus(const StatusInput& input) {
   for (const PoolView* view : listed) pools.push_back(PoolEntry(*view, old_entries, now));
   status["pools"] = std::move(pools);
 
-  Conditions conditions(input.previous, daemon.meta.generation, input.now);
+  Conditions conditions(input.previous, daemon.meta.generation, input.snapshot.now);
   const bool all_there = provisioned == desired && input.leaving.empty() && input.held.workloads.empty();
   conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
   conditions.Set({"WorkLoadUpdated", updated == desired ? "True" : "False", "", ""}, true);
@@ -317,26 +271,32 @@ Json BuildStatus(const StatusInput& input) {
     conditions.Set({kFailure, "False", "", ""}, true);
   }
 
+  const bool on_delete = daemon.strategy.type == UpdateStrategyType::kOnDelete;
   const std::string progress = std::to_string(updated) + " of " + std::to_string(desired) + " pools are updated";
   if (!not_ready.empty()) {
     conditions.Set({"Ready", "False", "PoolsNotReady", "not ready: " + NameSome(not_ready)});
-  } else if (held > 0 && !daemon.paused) {
+  } else if (const std::int64_t waiting = waits + (on_delete ? held : 0); waiting > 0 && !daemon.paused) {
     conditions.Set(
-        {"Ready", "False", "PoolsWaiting", std::to_string(held) + " pools wait to be moved to the update revision"});
+        {"Ready", "False", "PoolsWaiting", std::to_string(waiting) + " pools wait to be moved to the update revision"});
   } else {
     conditions.Set({"Ready", "True", "PoolsReady", "every pool that is not offline is ready"});
   }
   if (daemon.paused) {
     conditions.Set({"Progressing", "Unknown", "Paused", "spec.paused holds back new revisions"});
+  } else if (auto condition = input.rollout ? ProgressOf(input.snapshot, *input.rollout) : std::nullopt) {
+    conditions.Set(*condition);
   } else if (on_their_way > 0) {
     conditions.Set({"Progressing", "True", "RollingOut", progress});
   } else if (deadline_exceeded > 0) {
     conditions.Set({"Progressing", "False", kDeadlineExceeded, progress});
   } else if (refused > 0) {
     conditions.Set({"Progressing", "False", "PoolsFailed", progress});
-  } else if (held > 0) {
+  } else if (on_delete && held > 0) {
     conditions.Set({"Progressing", "True", "WaitingForDeletion",
                     std::to_string(held) + " pools move when their workload is deleted (updateStrategy OnDelete)"});
+  } else if (held > 0) {
+    conditions.Set({"Progressing", "True", "RolloutComplete",
+                    progress + "; updateStrategy.rollingUpdate.partition keeps " + std::to_string(held) + " back"});
   } else {
     conditions.Set({"Progressing", "True", "RolloutComplete", progress});
   }

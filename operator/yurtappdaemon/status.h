@@ -30,8 +30,8 @@ struct StatusInput {
   // What status said last: times are carried over from it. The daemon's own, but for what an old CRD dropped.
   const Json& previous;
   std::int64_t collision_count = 0;
-  WallTime now;
   const HeldRemovals& held;  // workloads of such pools that stay for now
+  const std::optional<Rollout>& rollout;
 };
 
 // Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives

@@ -14,16 +14,9 @@ namespace {
 constexpr std::size_t kAtOnce = 10;
 
 std::vector<std::uint64_t> Seeds() {
-  std::uint64_t first = 1;
-  std::uint64_t last = RunsEverything() ? 200 : 10;
-  if (const char* one = std::getenv("YAD_SEED")) first = last = std::stoull(one);
-  if (const char* range = std::getenv("YAD_SEEDS")) {
-    const std::string text = range;
-    first = std::stoull(text);
-    last = std::stoull(text.substr(text.find('-') + 1));
-  }
+  const SeedRange range = SeedsToRun({1, RunsEverything() ? 200U : 10U});
   std::vector<std::uint64_t> seeds;
-  for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) seeds.push_back(seed);
   return seeds;
 }
 

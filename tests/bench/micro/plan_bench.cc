@@ -65,10 +65,9 @@ void ComputeStatus(benchmark::State& state) {
   const Plan plan = MakePlan(snapshot, memo);
   std::vector<PoolResult> results;
   for (const PoolPlan& pool : plan.pools) results.push_back({&pool, pool.workload, false, "", "", ""});
-  const WallTime now = FakeClock().WallNow();
-  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, now, plan.held});
+  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout});
   for (auto _ : state) {
-    const Json status = BuildStatus({snapshot, results, {}, previous, 0, now, plan.held});
+    const Json status = BuildStatus({snapshot, results, {}, previous, 0, plan.held, plan.rollout});
     Json patch = StatusPatch(previous, status, snapshot.daemon.meta.uid);
     benchmark::DoNotOptimize(patch);
   }

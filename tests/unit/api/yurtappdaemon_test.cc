@@ -49,7 +49,7 @@ TEST(YurtAppDaemonTest, AbsentFieldsHaveTheirDefaults) {
   EXPECT_EQ(daemon->kind, WorkloadKind::kDeployment);
   EXPECT_EQ(daemon->revision_history_limit, 10);
   EXPECT_FALSE(daemon->paused);
-  EXPECT_EQ(daemon->strategy, UpdateStrategyType::kAll);
+  EXPECT_EQ(daemon->strategy.type, UpdateStrategyType::kAll);
   EXPECT_EQ(daemon->overrides, Json::array());
   EXPECT_TRUE(daemon->status.is_null());
   ASSERT_TRUE(daemon->pools.selector.has_value());
@@ -70,14 +70,14 @@ TEST(YurtAppDaemonTest, GivenFieldsAreRead) {
   EXPECT_EQ(daemon->kind, WorkloadKind::kStatefulSet);
   EXPECT_EQ(daemon->revision_history_limit, 0);
   EXPECT_TRUE(daemon->paused);
-  EXPECT_EQ(daemon->strategy, UpdateStrategyType::kRollingUpdate);
+  EXPECT_EQ(daemon->strategy.type, UpdateStrategyType::kRollingUpdate);
   EXPECT_EQ(daemon->overrides.size(), 1U);
   EXPECT_FALSE(daemon->pools.selector.has_value());
   EXPECT_EQ(daemon->pools.names, (std::set<std::string>{"a", "b"}));
   EXPECT_EQ(daemon->pools.exclude, std::set<std::string>{"c"});
   EXPECT_EQ(daemon->pools.type, "Edge");
   EXPECT_EQ(daemon->status["currentRevision"], "r");
-  EXPECT_EQ(ParseYurtAppDaemon(Changed(Deployment(), "/spec/updateStrategy", {{"type", "OnDelete"}}))->strategy,
+  EXPECT_EQ(ParseYurtAppDaemon(Changed(Deployment(), "/spec/updateStrategy", {{"type", "OnDelete"}}))->strategy.type,
             UpdateStrategyType::kOnDelete);
 }
 

@@ -190,11 +190,5 @@ TEST_F(WarningsTest, AStatefulSetWantsAHeadlessService) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(WarningsTest, RollingUpdateIsNotBuiltYet) {
-  Json object = DaemonJson();
-  object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
-  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.updateStrategy.type: RollingUpdate is not built yet")));
-}
-
 }  // namespace
 }  // namespace yad::testing

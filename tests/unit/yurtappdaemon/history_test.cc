@@ -65,6 +65,33 @@ TEST_F(RevisionHistoryTest, TheSameContentAgainGetsAHigherNumber) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
+TEST_F(RevisionHistoryTest, OfWhatIsTheSameRevisionTheSpecsOwnWordsCount) {
+  const auto lifecycle = [&](Json value) {
+    world_.EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["lifecycle"] = value; });
+    return *ParseYurtAppDaemon(world_.Daemon());
+  };
+  const auto refused = Sync(lifecycle({{"postStart", Json::object()}}));
+  const auto mended = Sync(lifecycle({{"postStart", nullptr}}));
+  EXPECT_EQ(mended.update->name, refused.update->name);
+  EXPECT_EQ(mended.update->content.workload_template.dump().find("postStart"), std::string::npos);
+  EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, mended.update) << "parsed once";
+  EXPECT_EQ(history_.Named(mended, mended.update->name), mended.update);
+}
+
+TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
+  const auto good = Sync(Daemon("app:1"));
+  const YurtAppDaemon daemon = Daemon("app:2");
+  auto bad = Sync(daemon);
+  EXPECT_EQ(bad.update->failed_at, "");
+  ASSERT_TRUE(history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {}));
+  EXPECT_EQ(bad.update->failed_at, "2026-05-01T10:00:00Z");
+  EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");
+  EXPECT_EQ(Sync(Daemon("app:1")).update->name, good.update->name);
+  const auto again = Sync(Daemon("app:2"));
+  EXPECT_EQ(again.update->name, bad.update->name);
+  EXPECT_EQ(again.update->failed_at, "");
+}
+
 TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));

@@ -143,16 +143,6 @@ TEST_F(ReconcilerTest, AnInvalidSpecIsReportedOnceAndWhatRunsStays) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, RollingUpdateIsReportedAsNotSupportedYet) {
-  Deployed({"a"});
-  world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}}; });
-  world_.SetImage("app:2");
-  world_.Reconcile();
-  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True InvalidSpec");
-  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
-  EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("InvalidSpec"));
-}
-
 TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) {
   Deployed({"a"});
   const Json before = world_.Workload("a");

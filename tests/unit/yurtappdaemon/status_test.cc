@@ -26,7 +26,8 @@ struct Scene {
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
-    const Snapshot snapshot = moment.Take();
+    Snapshot snapshot = moment.Take();
+    snapshot.now = now;
     const Plan plan = MakePlan(snapshot, memo);
     std::vector<PoolResult> results;
     for (const PoolPlan& pool : plan.pools) {
@@ -35,7 +36,7 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    return BuildStatus({snapshot, results, going, previous, 0, now, held});
+    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout});
   }
 };
 

@@ -1,0 +1,243 @@
+#include "operator/yurtappdaemon/assess.h"
+
+#include <string_view>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/merge.h"
+#include "operator/workload/owner.h"
+#include "operator/yurtappdaemon/phase.h"
+
+namespace yad {
+namespace {
+
+std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
+
+bool MovesAtOnce(const YurtAppDaemon& daemon) {
+  return !daemon.paused && daemon.strategy.type == UpdateStrategyType::kAll;
+}
+
+// Of a list of tolerations from `first` on, those that a taint of a pool may have added.
+std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
+  std::vector<Taint> taints;
+  const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
+  if (tolerations == nullptr || !tolerations->is_array()) return taints;
+  for (std::size_t i = first; i < tolerations->size(); ++i) {
+    const Json& toleration = (*tolerations)[i];
+    if (StringAt(toleration, {"operator"}) == "Exists") {
+      taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
+    }
+  }
+  return taints;
+}
+
+// OpenYurt left no record of its inputs, but it put the pool's tolerations behind those of the template.
+std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
+  const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
+  return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
+}
+
+struct RecordedInputs {
+  RenderInputs inputs;
+  bool guessed = false;  // ours, but the annotation is gone: what the overrides were is unknown
+};
+
+RecordedInputs InputsOf(const Json& live) {
+  const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
+  if (!annotation.empty()) {
+    if (auto inputs = ParseRenderInputs(annotation)) return {*std::move(inputs), false};
+  }
+  // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
+  // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
+  RenderInputs inputs;
+  inputs.tolerations = ToleratedTaints(live, 0);
+  const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
+  const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
+  inputs.rules = ours ? 1 : 0;
+  return {std::move(inputs), ours};
+}
+
+// Whether the workload has all that a rendering wants.
+bool Satisfies(const Json& live, const Json& rendered) { return ThreeWayMerge(rendered, rendered, live) == live; }
+
+// What made the live workload.
+struct Origin {
+  Target target;
+  std::optional<Json> rendered;
+  bool intact = false;  // Nobody changed what is ours.
+};
+
+// The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
+// label was: then the revision that it looks like made it. A revision whose wishes the named one fulfils as well is no
+// better explanation: with an environment variable changed by hand, an older revision without that variable fits too.
+Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live) {
+  const RecordedInputs recorded = InputsOf(live);
+  const auto made_by = [&](const RevisionPtr& revision) {
+    Origin origin{{revision, recorded.inputs}, std::nullopt, false};
+    if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+    if (auto rendered = RenderTarget(origin.target, workload.pool)) {
+      origin.intact = Satisfies(live, *rendered);
+      origin.rendered = *std::move(rendered);
+    }
+    return origin;
+  };
+
+  Origin named{{nullptr, recorded.inputs}, std::nullopt, false};
+  const std::string& label = workload.object->meta().Label(kRevisionLabel);
+  for (const RevisionPtr& revision : snapshot.revisions) {
+    if (revision->label == label) named = made_by(revision);
+  }
+  if (named.intact) return named;
+  for (const RevisionPtr& revision : snapshot.revisions) {
+    if (revision == named.target.revision) continue;
+    Origin other = made_by(revision);
+    if (other.intact && !(named.rendered && Satisfies(*named.rendered, *other.rendered))) return other;
+  }
+  return named;
+}
+
+void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
+  Json& owners = object["metadata"]["ownerReferences"];
+  if (!owners.is_array()) owners = Json::array();
+  for (Json& owner : owners) {
+    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
+    owner["controller"] = true;
+    return;
+  }
+  owners.push_back(ControllerReference(daemon));
+}
+
+// The workload's own revision for the pool as it is now, where that is another workload. With replicas or labels of the
+// workload alone it can wait for the next revision.
+std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
+  if (from.revision == nullptr || !origin.rendered) return std::nullopt;
+  Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
+  adapted.inputs.rules = from.inputs.rules;
+  if (adapted.inputs == from.inputs) return std::nullopt;
+  const auto rendered = RenderTarget(adapted, pool.pool().name);
+  if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
+  return adapted;
+}
+
+Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                const PlanMemo& memo) {
+  Verdict verdict;
+  const Json live = workload.object->Parse();
+  const Origin origin = OriginOf(snapshot, pool, workload, live);
+  verdict.from = origin.target;
+
+  Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  if (verdict.from.revision == goal.revision) {
+    // A workload keeps the rules that made it until its next revision.
+    move.inputs.rules = verdict.from.inputs.rules;
+  }
+  const auto moved = RenderTarget(move, workload.pool);
+  if (!moved) {
+    verdict.failure_reason = kInvalidOverride;
+    verdict.failure_message = moved.error().message;
+    return verdict;
+  }
+  const Difference difference = origin.rendered ? Compare(*origin.rendered, *moved) : Difference::kPodTemplate;
+  const bool moves =
+      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot.daemon));
+  verdict.on_goal = moves || difference == Difference::kNone;
+  verdict.to = moves ? move : verdict.from;
+  if (!verdict.on_goal) {
+    verdict.adapted = Adapted(verdict.from, origin, pool);
+    verdict.move = std::move(move);
+  }
+  if (!moves && !origin.rendered) {  // Nothing tells what it is meant to be: left as it is.
+    if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty()) verdict.write = Write::kRepair;
+    return verdict;
+  }
+
+  Json merged = live;
+  if (moves) {
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
+  } else if (!origin.intact) {
+    merged = ThreeWayMerge(*origin.rendered, *origin.rendered, live);
+  }
+  Complete(merged, snapshot.daemon, verdict.to);
+  if (merged == live) return verdict;
+  if (!moves &&
+      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), UndoneDifference(live, merged))) {
+    return verdict;
+  }
+  verdict.write = moves ? Write::kMove : Write::kRepair;
+  return verdict;
+}
+
+// Everything that a verdict depends on. 0: not to be remembered.
+std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
+  std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
+  key = Mix(key, pool.fingerprint());
+  key = Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
+  return key == 0 ? 1 : key;
+}
+
+}  // namespace
+
+Result<Json> RenderTarget(const Target& target, const std::string& pool) {
+  return Render(target.revision->content, target.inputs, pool, target.revision->label);
+}
+
+void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
+  EnsureOwner(merged, daemon);
+  // Its pool is selected: it is not to be removed after all.
+  Json& metadata = merged["metadata"];
+  if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
+    metadata["annotations"].erase(kRemovalAllowedAnnotation);
+  }
+  if (to.revision == nullptr) return;
+  metadata["labels"][kRevisionLabel] = to.revision->label;
+  if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
+}
+
+const Verdict* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {
+  const auto it = entries_.find(workload);
+  return it != entries_.end() && it->second.key == key ? &it->second.verdict : nullptr;
+}
+
+const Verdict& PlanMemo::Put(const std::string& workload, std::uint64_t key, Verdict verdict) {
+  Entry& entry = entries_[workload];
+  entry.key = key;
+  entry.verdict = std::move(verdict);
+  return entry.verdict;
+}
+
+void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
+  Entry& entry = entries_[workload];
+  entry.key = 0;
+  entry.settled_rendered = rendered;
+  entry.settled_difference = difference;
+}
+
+bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
+  const auto it = entries_.find(workload);
+  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
+}
+
+void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
+
+std::uint64_t TargetFingerprint(const Target& target) {
+  return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
+}
+
+std::uint64_t UndoneDifference(const Json& live, const Json& merged) {
+  return Fnv1a64(Json::diff(live, merged).dump(-1, ' ', false, Json::error_handler_t::replace),
+                 static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})));
+}
+
+const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                      PlanMemo& memo) {
+  const std::string& name = workload.object->meta().key.name;
+  const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
+  if (const Verdict* known = memo.Find(name, key)) return *known;
+  Verdict verdict = Examine(snapshot, goal, pool, workload, memo);
+  // A revision that was not found may yet arrive, and what has to be written is looked at again anyway.
+  const bool lasts = verdict.write == Write::kNone && verdict.from.revision != nullptr;
+  return memo.Put(name, lasts ? key : 0, std::move(verdict));
+}
+
+}  // namespace yad

@@ -1,0 +1,54 @@
+#include "operator/yurtappdaemon/conditions.h"
+
+#include <utility>
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamedInMessage = 5;
+
+}  // namespace
+
+// Cuts on a character's edge.
+std::string Cut(std::string text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// "a, b, c and 4 more"
+std::string NameSome(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kNamedInMessage; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kNamedInMessage) text += " and " + std::to_string(names.size() - kNamedInMessage) + " more";
+  return text;
+}
+
+Conditions::Conditions(const Json& old_status, std::int64_t generation, WallTime now)
+    : generation_(generation), now_(FormatTime(now)), list_(Json::array()) {
+  if (const Json* old = Find(old_status, {"conditions"}); old != nullptr && old->is_array()) list_ = *old;
+}
+
+void Conditions::Set(const Condition& condition, bool upstream) {
+  Json entry = {{"type", condition.type}, {"status", condition.status}, {"lastTransitionTime", now_}};
+  if (!condition.reason.empty()) entry["reason"] = condition.reason;
+  if (!condition.message.empty()) entry["message"] = Cut(condition.message, kMaxMessage);
+  if (!upstream) entry["observedGeneration"] = generation_;
+  for (Json& existing : list_) {
+    if (StringAt(existing, {"type"}) != condition.type) continue;
+    if (StringAt(existing, {"status"}) == condition.status) {
+      if (const std::string since = StringAt(existing, {"lastTransitionTime"}); !since.empty()) {
+        entry["lastTransitionTime"] = since;
+      }
+    }
+    existing = std::move(entry);
+    return;
+  }
+  list_.push_back(std::move(entry));
+}
+bool Conditions::Has(std::string_view type) const {
+  return std::any_of(list_.begin(), list_.end(), [&](const Json& c) { return StringAt(c, {"type"}) == type; });
+}
+
+}  // namespace yad

@@ -1,0 +1,49 @@
+// `status.conditions`.
+#ifndef OPERATOR_YURTAPPDAEMON_CONDITIONS_H_
+#define OPERATOR_YURTAPPDAEMON_CONDITIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a message
+
+// Shortened to `limit` bytes, on a character's edge.
+std::string Cut(std::string text, std::size_t limit);
+// "a, b, c and 4 more"
+std::string NameSome(const std::vector<std::string>& names);
+
+struct Condition {
+  std::string type;
+  std::string status;
+  std::string reason;
+  std::string message;
+};
+
+// The conditions of a status, changed one by one. A time of transition is kept while the condition's status is.
+class Conditions {
+ public:
+  Conditions(const Json& old_status, std::int64_t generation, WallTime now);
+
+  // Conditions of ours carry observedGeneration; upstream's three stay as upstream writes them.
+  void Set(const Condition& condition, bool upstream = false);
+  bool Has(std::string_view type) const;
+  Json Take() { return std::move(list_); }
+
+ private:
+  std::int64_t generation_;
+  std::string now_;
+  Json list_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_CONDITIONS_H_

@@ -1,0 +1,34 @@
+// The words of `status.pools[].phase` and `.reason`.
+#ifndef OPERATOR_YURTAPPDAEMON_PHASE_H_
+#define OPERATOR_YURTAPPDAEMON_PHASE_H_
+
+#include <string>
+
+namespace yad {
+
+inline constexpr char kRemovingPhase[] = "Removing";
+inline constexpr char kOfflinePhase[] = "Offline";
+inline constexpr char kFailedPhase[] = "Failed";
+inline constexpr char kPendingPhase[] = "Pending";
+inline constexpr char kUpdatingPhase[] = "Updating";
+inline constexpr char kSoakingPhase[] = "Soaking";
+inline constexpr char kReadyPhase[] = "Ready";
+
+// Failures that are not the revision's. InvalidPoolName, WorkloadConflict, and a create that quota refuses.
+inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
+inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
+inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
+// Others.
+inline constexpr char kInvalidOverride[] = "InvalidOverride";
+inline constexpr char kWebhookFailed[] = "WebhookFailed";
+inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
+
+inline bool IsRevisionsFault(const std::string& reason) {
+  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kQuotaExceeded;
+}
+// Whether it counts for maxFailures. A webhook that can't be reached says nothing about the revision.
+inline bool CountsAsFailure(const std::string& reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PHASE_H_

@@ -1,0 +1,48 @@
+#include "operator/yurtappdaemon/pool_health.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/yurtappdaemon/phase.h"
+
+namespace yad {
+
+PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now) {
+  PoolHealth health{state, revision, now, std::nullopt};
+  if (before == nullptr) return health;
+  // A clock that was set back must not make anybody wait for the day that it was.
+  if (before->state == state && before->revision == revision) health.since = std::min(before->since, now);
+  health.refused = before->refused;
+  return health;
+}
+
+HealthRecord RestoreHealth(const Json& status) {
+  HealthRecord record;
+  const Json* pools = Find(status, {"pools"});
+  if (pools == nullptr || !pools->is_array()) return record;
+  for (const Json& entry : *pools) {
+    const std::string phase = StringAt(entry, {"phase"});
+    const std::string reason = StringAt(entry, {"reason"});
+    PoolHealth health;
+    health.revision = StringAt(entry, {"revision"});
+    health.since = ParseTime(StringAt(entry, {"lastTransitionTime"}));
+    if (phase == kOfflinePhase) {
+      health.state = PoolHealth::State::kOffline;
+    } else if (phase == kReadyPhase) {
+      health.state = PoolHealth::State::kHealthy;
+      health.since = {};  // It has soaked.
+    } else if (phase == kSoakingPhase) {
+      health.state = PoolHealth::State::kHealthy;
+    } else if (phase == kFailedPhase && reason == kDeadlineExceeded) {
+      health.since = {};  // It is overdue.
+    } else if (phase == kFailedPhase) {
+      health.refused = RefusedWrite{StringAt(status, {"updateRevision"}), reason, StringAt(entry, {"message"})};
+    } else if (phase != kUpdatingPhase) {
+      continue;
+    }
+    record.emplace(StringAt(entry, {"name"}), std::move(health));
+  }
+  return record;
+}
+
+}  // namespace yad

@@ -1,0 +1,50 @@
+// Since when each pool is as it is. Status remembers it, so that a restart forgets nothing.
+#ifndef OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
+#define OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+// A write of a workload that the server refused because of what the revision says.
+struct RefusedWrite {
+  std::string revision;  // its name
+  std::string reason;
+  std::string message;
+};
+
+struct PoolHealth {
+  enum class State { kOffline, kUnhealthy, kHealthy };
+  State state = State::kUnhealthy;
+  std::string revision;  // the name of the one that the workload was on
+  WallTime since;        // of this state on this revision
+  std::optional<RefusedWrite> refused;
+
+  // Healthy for long enough to count as updated.
+  bool Soaked(std::chrono::seconds min_ready, WallTime now) const {
+    return state == State::kHealthy && now >= since + min_ready;
+  }
+  // Not healthy for so long that it has failed.
+  bool Overdue(std::chrono::seconds deadline, WallTime now) const {
+    return state == State::kUnhealthy && now >= since + deadline;
+  }
+};
+
+using HealthRecord = std::unordered_map<std::string, PoolHealth>;  // by pool
+
+// What is so now, where `before` was known.
+PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now);
+
+// What status remembers of the pools that it lists. One that it does not list begins anew: it may soak, or have to
+// become healthy, for longer than it need.
+HealthRecord RestoreHealth(const Json& status);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_

@@ -1,0 +1,68 @@
+#include "operator/yurtappdaemon/rollout_progress.h"
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr char kProgressing[] = "Progressing";
+
+std::string Number(std::size_t number) { return std::to_string(number); }
+
+std::string WaitingFor(const RolloutDecision& decision) {
+  if (decision.waiting.empty()) return "";
+  return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()}) + " (pools[] says why)";
+}
+
+// "group "north" (2 of 3): "; nothing where there is but one.
+std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
+  if (strategy.groups.size() == 1) return "";
+  return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group + 1) + " of " +
+         Number(strategy.groups.size()) + "): ";
+}
+
+}  // namespace
+
+std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
+  const RolloutDecision& decision = rollout.decision;
+  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
+  const std::string update = snapshot.update->name;
+  const std::string done = Number(decision.group_done) + " of " + Number(decision.group_pools) + " pools are ";
+  switch (decision.state) {
+    case RolloutState::kMoving:
+      if (rollout.goal.rolled_back) {
+        return Condition{kProgressing, "True", kRollingBack,
+                         "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
+                             WaitingFor(decision)};
+      }
+      return Condition{
+          kProgressing, "True", kRollingOut,
+          (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" + WaitingFor(decision)};
+    case RolloutState::kWaitingForApproval: {
+      const std::string& group = strategy.groups[decision.group].name;
+      return Condition{kProgressing, "Unknown", kWaitingForApproval,
+                       GroupAtWork(strategy, decision) + "waits for approval: kubectl yad approve " +
+                           snapshot.daemon.meta.key.name + " " + group + ", or annotate " + kApproveAnnotation + "=" +
+                           update + "/" + group};
+    }
+    case RolloutState::kBudgetExceeded:
+      return Condition{kProgressing, "False", kBudgetExceeded,
+                       Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
+                           Number(decision.failures_allowed) +
+                           ": nothing more is moved; undo, mend the template, or raise "
+                           "spec.updateStrategy.rollingUpdate.maxFailures"};
+    case RolloutState::kComplete:
+      if (rollout.goal.rolled_back) {
+        return Condition{kProgressing, "False", kRolledBack,
+                         "revision " + update + " failed at " + snapshot.update->failed_at + "; the pools are on " +
+                             rollout.goal.revision->name +
+                             "; it is not tried again until the template has been changed"};
+      }
+      return std::nullopt;
+    case RolloutState::kPaused:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace yad

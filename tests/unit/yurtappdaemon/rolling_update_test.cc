@@ -1,0 +1,414 @@
+// updateStrategy RollingUpdate, reconcile by reconcile. What may be moved when is in rollout_test and
+// rollout_simulator_test; here it is what the cluster sees of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
+ protected:
+  // All pools are healthy on app:1.
+  void Deployed(const std::vector<std::string>& pools, Json rolling = Json::object()) {
+    world_.AddPools(pools);
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", std::move(rolling)}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    Wait(seconds(1000));
+    world_.cluster.ClearWrites();
+    world_.events.Take();
+  }
+  void Strategy(const std::string& field, Json value) {
+    world_.EditDaemon(
+        [&](Json& daemon) { daemon["spec"]["updateStrategy"]["rollingUpdate"][field] = std::move(value); });
+  }
+  void Annotate(const std::string& key, const std::string& value) {
+    world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][key] = value; });
+  }
+  // The controllers of Deployments and StatefulSets have done their work there.
+  void Heal(const std::string& pool) {
+    world_.EditWorkload(pool, [](Json& workload) { workload["status"] = HealthyStatus(workload); });
+  }
+  void Break(const std::string& pool) {
+    world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
+  }
+  // Time goes by, and the operator looks as often as it asked for.
+  void Wait(std::chrono::seconds time) {
+    const SteadyTime end = world_.clock.Now() + time;
+    for (;;) {
+      const auto result = world_.Reconcile();
+      ASSERT_TRUE(result);
+      Duration next = end - world_.clock.Now();
+      if (result->next == ReconcileResult::Next::kAfter) next = std::min(next, result->after);
+      if (result->next == ReconcileResult::Next::kNow) next = Duration(0);
+      if (result->next == ReconcileResult::Next::kBackoff) next = std::min<Duration>(next, seconds(1));
+      if (world_.clock.Now() + next >= end) {
+        if (result->next == ReconcileResult::Next::kNow) continue;
+        world_.clock.Advance(end - world_.clock.Now());
+        return;
+      }
+      world_.clock.Advance(next);
+    }
+  }
+  void Look() { Wait(seconds(2)); }
+  std::string Images() {
+    std::string images;
+    for (const Json& workload : world_.Workloads()) {
+      images += (images.empty() ? "" : " ") + StringAt(workload, {"metadata", "annotations", kRefNodePoolAnnotation}) +
+                "=" + ImageOf(workload).substr(4);
+    }
+    return images;
+  }
+  std::string Phase(const std::string& pool) {
+    const Json entry = PoolStatus(world_.Status(), pool);
+    return StringAt(entry, {"phase"}) + (entry.contains("reason") ? " " + StringAt(entry, {"reason"}) : "");
+  }
+  std::string Progressing() { return ConditionReason(world_.Status(), "Progressing"); }
+  std::string Message() {
+    const Json status = world_.Status();
+    for (const Json& condition : status["conditions"]) {
+      if (condition["type"] == "Progressing") return StringAt(condition, {"message"});
+    }
+    return "";
+  }
+  std::string Ready() { return ConditionReason(world_.Status(), "Ready"); }
+  std::string Current() { return StringAt(world_.Status(), {"currentRevision"}); }
+
+  World world_;
+};
+INSTANTIATE_TEST_SUITE_P(Kind, RollingUpdateTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RollingUpdateTest, OnePoolAfterTheOtherAndTheNextOnlyWhenTheLastIsHealthy) {
+  Deployed({"a", "b", "c"});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Phase("a"), "Updating");
+  EXPECT_EQ(Phase("b"), "Ready");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  EXPECT_THAT(Message(), HasSubstr("0 of 3 pools are updated; waiting for a"));
+  EXPECT_EQ(Ready(), "False PoolsNotReady");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  Heal("b");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+}
+
+TEST_P(RollingUpdateTest, APoolThatIsUnhealthyAnywayGoesFirstAndTakesNoFurtherSlot) {
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 1}});
+  Break("c");
+  Look();
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+}
+
+TEST_P(RollingUpdateTest, APoolSoaksBeforeTheNextAndTheOperatorWakesByItself) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Phase("a"), "Soaking");
+  EXPECT_EQ(world_.Status()["updatedPools"], 0);
+  EXPECT_EQ(Images(), "a=2 b=1");
+  Wait(seconds(50));
+  EXPECT_EQ(Images(), "a=2 b=1");
+  Wait(seconds(12));
+  EXPECT_EQ(Images(), "a=2 b=2");
+  EXPECT_EQ(Phase("a"), "Ready");
+}
+
+TEST_P(RollingUpdateTest, ARestartForgetsNeitherASoakNorADeadline) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"maxFailures", 1}, {"progressDeadlineSeconds", 100}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Wait(seconds(50));
+  world_.Restart();
+  Wait(seconds(12));
+  EXPECT_EQ(Images(), "a=2 b=2");
+  Wait(seconds(60));
+  world_.Restart();
+  Wait(seconds(30));
+  EXPECT_EQ(Phase("b"), "Updating");
+  Wait(seconds(12));
+  EXPECT_EQ(Phase("b"), "Failed ProgressDeadlineExceeded");
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Phase("b"), "Failed ProgressDeadlineExceeded");
+}
+
+TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  const std::string good = Current();
+  world_.SetImage("app:bad");
+  Wait(seconds(29));
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Wait(seconds(5));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  EXPECT_EQ(Ready(), "False PoolsNotReady");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Degraded"), "True PoolsFailed");
+  EXPECT_EQ(Current(), good);
+  Wait(seconds(1000));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  // It was only slow.
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=bad b=bad c=1");
+}
+
+TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  const std::string good = Current();
+  world_.SetImage("app:bad");
+  Wait(seconds(35));
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True RollingBack");
+  Heal("a");
+  Look();
+  EXPECT_EQ(Progressing(), "False RolledBack");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Current(), good);
+  world_.Restart();
+  world_.cluster.ClearWrites();
+  Wait(seconds(1000));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  // A pool that is new gets what the others have.
+  world_.AddPool("d");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
+  Heal("d");
+  Look();
+  // Somebody asks for it once more.
+  world_.SetImage("app:1");
+  Look();
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  world_.SetImage("app:bad");
+  Look();
+  EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
+}
+
+TEST_P(RollingUpdateTest, WhereThereIsNoCurrentRevisionRollbackIsPause) {
+  world_.AddPools({"a", "b"});
+  Json daemon = DaemonJson("app:bad", GetParam());
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
+                                      {"rollingUpdate", {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}}}};
+  world_.CreateDaemon(daemon);
+  Wait(seconds(40));
+  EXPECT_EQ(Images(), "a=bad b=bad");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
+TEST_P(RollingUpdateTest, ThePartitionKeepsTheLastOnesBack) {
+  Deployed({"a", "b", "c"}, {{"partition", 2}});
+  const std::string good = Current();
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Current(), good);
+  Strategy("partition", 0);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+}
+
+TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApproval) {
+  Deployed(
+      {"a", "b", "c", "d"},
+      {{"maxUnavailable", "100%"},
+       {"groups",
+        {{{"name", "canary"}, {"pools", {"c"}}}, {{"name", "north"}, {"pools", {"a", "c"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1");
+  EXPECT_THAT(Message(), HasSubstr("group \"canary\" (1 of 3): 0 of 1 pools are updated"));
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  const std::string update = StringAt(world_.Status(), {"updateRevision"});
+  EXPECT_THAT(Message(), HasSubstr(update + "/north"));
+  // A pool that is new there waits with the others.
+  world_.AddPool("e");
+  Strategy("groups", {{{"name", "canary"}, {"pools", {"c"}}},
+                      {{"name", "north"}, {"pools", {"a", "e"}}, {"approval", "Manual"}}});
+  Look();
+  Heal("e");
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1 e=1");
+  Annotate(kApproveAnnotation, "web-other/north, " + Current() + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1 e=1");
+  Annotate(kApproveAnnotation, "web-other/north, " + update + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2 d=1 e=2");
+  // It has begun, and stays approved.
+  Annotate(kApproveAnnotation, "");
+  Heal("a");
+  Heal("e");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
+}
+
+TEST_P(RollingUpdateTest, AnOfflinePoolIsWrittenAndHoldsNobodyUpAndIsJudgedWhenItReturns) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+  world_.cluster.Create(kNodePoolType, OfflinePoolJson("off"));
+  Look();
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 off=2");
+  EXPECT_EQ(Phase("off"), "Offline NoReadyNode");
+  Heal("a");
+  Look();
+  Heal("b");
+  Wait(seconds(200));
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(world_.Status()["updatedPools"], 3);
+  EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+  world_.cluster.Edit(kNodePoolType, {"", "off"}, [](Json& pool) { pool["status"]["readyNodeNum"] = 2; });
+  Wait(seconds(20));
+  EXPECT_EQ(Phase("off"), "Updating");
+  Wait(seconds(15));
+  EXPECT_EQ(Phase("off"), "Failed ProgressDeadlineExceeded");
+  Heal("off");
+  Look();
+  EXPECT_EQ(Phase("off"), "Ready");
+}
+
+TEST_P(RollingUpdateTest, NothingIsMovedWhileItIsPaused) {
+  Deployed({"a", "b"});
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+  world_.SetImage("app:2");
+  world_.AddPool("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  EXPECT_EQ(Progressing(), "Unknown Paused");
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = false; });
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+}
+
+TEST_P(RollingUpdateTest, ReplicasAreWrittenAtOnceAndTakeNoSoak) {
+  Deployed({"a", "b", "c"}, {{"minReadySeconds", 60}, {"partition", 1}});
+  world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
+  Look();
+  for (const char* pool : {"a", "b", "c"}) {
+    EXPECT_EQ(world_.Workload(pool)["spec"]["replicas"], 3) << pool;
+    Heal(pool);
+  }
+  Look();
+  for (const char* pool : {"a", "b", "c"}) EXPECT_EQ(Phase(pool), "Ready") << pool;
+}
+
+TEST_P(RollingUpdateTest, ANewTaintMovesAPoolWithSlotsAndOutsideOfGroups) {
+  Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"c"}}, {"approval", "Manual"}}}}});
+  for (const char* pool : {"a", "b"}) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [](Json& object) {
+      object["spec"]["taints"].push_back({{"key", "gpu"}, {"effect", "NoSchedule"}});
+    });
+  }
+  const auto tolerant = [&] {
+    std::string pools;
+    for (const char* pool : {"a", "b", "c"}) {
+      if (world_.Workload(pool).contains("/spec/template/spec/tolerations"_json_pointer)) pools += pool;
+    }
+    return pools;
+  };
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(tolerant(), "a");
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  Heal("a");
+  Look();
+  EXPECT_EQ(tolerant(), "ab");
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+}
+
+TEST_P(RollingUpdateTest, UndoGoesBackWithoutGroupsAndApprovals) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30},
+                        {"groups", {{{"name", "all"}, {"pools", {"a", "b"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  Annotate(kApproveAnnotation, StringAt(world_.Status(), {"updateRevision"}) + "/all");
+  Wait(seconds(40));
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.SetImage("app:1");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+}
+
+TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
+  Deployed({"a", "b"});
+  const std::string refused = world_.NameOf("a");
+  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+  });
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1");
+}
+
+TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny) {
+  World world;
+  world.AddPools({"a", "b"});
+  Json daemon = DaemonJson();
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  world.CreateDaemon(daemon);
+  world.Converge();
+  world.Restart();
+  world.Sync();
+  // Its caches show neither this nor the move that the old leader has begun.
+  world.EditWorkload("b", [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
+  world.SetImage("app:2");
+  for (int i = 0; i < 3; ++i) {
+    world.SyncAllButDeployments();
+    EXPECT_TRUE(world.ReconcileWithOldCaches());
+  }
+  EXPECT_EQ(ImageOf(world.Workload("a")), "app:1");
+  EXPECT_EQ(ImageOf(world.Workload("b")), "app:2");
+}
+
+}  // namespace
+}  // namespace yad
