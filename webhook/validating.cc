@@ -8,6 +8,7 @@
 #include "webhook/deadline.h"
 #include "webhook/defaulting.h"
 #include "webhook/known_faults.h"
+#include "webhook/rollout_warnings.h"
 #include "webhook/template_faults.h"
 #include "webhook/warnings.h"
 
@@ -145,8 +146,10 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   const bool update = request.old_object.is_object();
   if (update && SameSpec(object, request.old_object)) {
     AdmissionAnswer answer = AdmissionAnswer::Allowed();
-    const std::string warning = RemovalTokenWarning(object, request.old_object);
-    if (!warning.empty()) answer.warnings.push_back(warning);
+    for (std::string warning :
+         {RemovalTokenWarning(object, request.old_object), ApprovalWarning(object, request.old_object)}) {
+      if (!warning.empty()) answer.warnings.push_back(std::move(warning));
+    }
     return answer;
   }
 
@@ -171,8 +174,10 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     Findings findings = dry_run_.Ask(*daemon, before ? &*before : nullptr, deadline);
     if (told.empty()) {
       warnings = WarningsFor(*daemon, stores_);
-      std::string service = ServiceWarning(*daemon, client_, deadline);
-      if (!service.empty()) warnings.push_back(std::move(service));
+      for (std::string warning :
+           {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object)}) {
+        if (!warning.empty()) warnings.push_back(std::move(warning));
+      }
     }
     for (Cause& cause : findings.refusals) {
       if (!IsTold(cause, told)) refusals.push_back(std::move(cause));

@@ -9,41 +9,15 @@
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/snapshot.h"
 #include "operator/yurtappdaemon/status.h"
+#include "webhook/rollout_warnings.h"
+#include "webhook/warning_list.h"
 
 namespace yad {
 namespace {
 
 const ResourceType kServiceType{"", "v1", "services", "Service", true};
-constexpr std::size_t kNamed = 3;      // of a list of names
-constexpr std::size_t kOfOneKind = 4;  // warnings
-
-class Warnings {
- public:
-  explicit Warnings(std::vector<std::string>& out) : out_(out) {}
-  ~Warnings() {
-    if (count_ > kOfOneKind) out_.back() += " (and " + std::to_string(count_ - kOfOneKind) + " more like this)";
-  }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-
-  void Add(const std::string& path, const std::string& text) {
-    if (++count_ <= kOfOneKind) out_.push_back(path + ": " + text);
-  }
-
- private:
-  std::vector<std::string>& out_;
-  std::size_t count_ = 0;
-};
-
 const NodePool& PoolOf(const ObjectPtr& object) {
   return static_cast<const PoolProjection*>(object->projection())->pool;
-}
-
-std::string NameSome(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
-  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
-  return text;
 }
 
 std::string TemplatePath(const YurtAppDaemon& daemon) {
@@ -94,7 +68,7 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
   std::set<std::string_view> names;
   for (const ObjectPtr& object : pools) names.insert(PoolOf(object).name);
   if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
-    out.push_back("spec.nodePools.names: no NodePool is named " + NameSome(unknown) + "; each is waited for");
+    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) + "; each is waited for");
   }
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
@@ -102,7 +76,7 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
     if (listed == nullptr) continue;
     if (const auto unknown = Unknown(*listed, names); !unknown.empty()) {
       warnings.Add("spec.overrides[" + std::to_string(i) + "].pools",
-                   "no NodePool is named " + NameSome(unknown) + "; the entry waits for it");
+                   "no NodePool is named " + QuoteSome(unknown) + "; the entry waits for it");
     }
   }
 }
@@ -190,6 +164,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const Admissio
     WarnOfSelection(daemon, *pools, warnings);
     WarnOfUnknownPools(daemon, *pools, warnings);
     WarnOfOverlap(daemon, stores, *pools, warnings);
+    WarnOfGroups(daemon, *pools, warnings);
   }
   WarnOfLatest(daemon, warnings);
   return warnings;

@@ -4,6 +4,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/rollout_progress.h"
 
 namespace yad {
 namespace {
@@ -22,6 +23,19 @@ void CountWrites(const char* operation, std::size_t count) {
   metrics::GetCounter("yurtappdaemon_workload_writes_total",
                       "Writes of workloads that succeeded, by what they were for.", {{"operation", operation}})
       .Increment(static_cast<double>(count));
+}
+
+constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
+
+metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
+
+Json ProgressingOf(const Json& status) {
+  const Json* conditions = Find(status, {"conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return nullptr;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == "Progressing") return condition;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -97,5 +111,25 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
                                {"message", results.front()->failure_message}});
   }
 }
+
+void DaemonEvents::TellRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,
+                               Memory& memory) const {
+  const Json now = ProgressingOf(status);
+  const std::string reason = StringAt(now, {"reason"});
+  metrics::GetGauge(kRolloutStopped, "1: a RollingUpdate has stopped before its end, and a person has to look.",
+                    LabelsOf(daemon.meta.key))
+      .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
+  const std::string before = memory.progress.empty() ? StringAt(ProgressingOf(previous), {"reason"}) : memory.progress;
+  memory.progress = reason;
+  if (reason == before || before.empty()) return;
+  const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack;
+  if (!warning && reason != kRollingOut && reason != kWaitingForApproval && reason != kRolloutComplete) return;
+  const std::string message = StringAt(now, {"message"});
+  events_.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout",
+                 message);
+  log::Info("Rollout", {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"message", message}});
+}
+
+void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, LabelsOf(daemon)); }
 
 }  // namespace yad

@@ -23,11 +23,16 @@ class DaemonEvents {
   struct Memory {
     std::map<std::string, std::string> failed;  // pools that have had their event, and the reason
     bool complete = false;                      // with what status remembers
+    std::string progress;                       // reason of condition Progressing that has had its event
   };
 
   // `fought`: pools whose workloads are repaired more seldom from now on.
   void Tell(const Snapshot& snapshot, const Applied& applied, const std::vector<std::string>& fought,
             Memory& memory) const;
+  // How a RollingUpdate stands, where that is new: `previous` and `status` are those before and after the reconcile.
+  void TellRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status, Memory& memory) const;
+  // Takes the daemon's metrics away.
+  static void Forget(const ObjectKey& daemon);
 
  private:
   EventSink& events_;

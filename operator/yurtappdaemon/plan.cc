@@ -13,6 +13,7 @@
 namespace yad {
 namespace {
 
+constexpr std::chrono::seconds kStuckAfter{10};
 constexpr std::string_view kHashSuffix = "-xxxxx";  // what WorkloadName ends with
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
@@ -109,6 +110,7 @@ RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& 
     standing.soaked = entry.health.Soaked(strategy.min_ready, snapshot.now);
     standing.overdue = !standing.offline && (entry.health.Overdue(strategy.progress_deadline, snapshot.now) ||
                                              entry.workload->state().progress_deadline_exceeded);
+    entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.Overdue(kStuckAfter, snapshot.now);
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
     // A move that changed nothing but replicas needs no soak.
@@ -139,6 +141,9 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     input.pools.push_back(Standing(snapshot, goal, snapshot.pools[i], verdicts[i], entry));
     if (!input.pools.back().exists || entry.offline) continue;
+    if (entry.workload->state().outdated_pods) {
+      Note(plan.wake, entry.may_be_stuck ? snapshot.now + kStuckAfter : entry.health.since + kStuckAfter);
+    }
     if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
     if (!input.pools.back().healthy && !entry.overdue) Note(plan.wake, entry.health.since + strategy.progress_deadline);
   }

@@ -31,6 +31,8 @@ struct PoolPlan {
   PoolHealth health;
   bool soaking = false;
   bool overdue = false;
+  // A StatefulSet that has not got on for a while, and may wait for a pod that never becomes ready (ReplaceStuckPods).
+  bool may_be_stuck = false;
   std::string failure_reason;  // InvalidPoolName …; nothing is written then
   std::string failure_message;
 };

@@ -14,6 +14,7 @@
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/repair_pace.h"
 #include "operator/yurtappdaemon/status.h"
+#include "operator/yurtappdaemon/stuck_pods.h"
 #include "operator/yurtappdaemon/unlabelled.h"
 
 namespace yad {
@@ -131,6 +132,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   if (!known) return;
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
   RemovalGate::Forget(key);
+  DaemonEvents::Forget(key);
 }
 
 bool Reconciler::HasWrittenStatus(const ObjectMeta& daemon) const {
@@ -221,11 +223,13 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (applied.refused) return Fail(*applied.refused);
 
+  ReleaseStuck(snapshot->daemon, plan, stop);
   if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
   const Json status = BuildStatus(
       {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, plan.held, plan.rollout});
   daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
+  if (plan.rollout) daemon_events_.TellRollout(snapshot->daemon, previous, status, state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
@@ -306,6 +310,24 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
     return std::nullopt;
   }
   return plan;
+}
+
+void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) {
+  for (const PoolPlan& pool : plan.pools) {
+    if (!pool.may_be_stuck || pool.write != Write::kNone) continue;
+    const ObjectMeta& meta = pool.workload->object->meta();
+    const auto deleted = ReplaceStuckPods(client_, meta.key, meta.uid, stop);
+    if (!deleted) {
+      log::Warn("pods that never become ready could not be replaced",
+                {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});
+      continue;
+    }
+    for (const std::string& name : *deleted) {
+      events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "ReplacePod",
+                     "pod " + name + " of an older template is not ready, and StatefulSet " + meta.key.name +
+                         " would wait for it: deleted, so that it is made anew");
+    }
+  }
 }
 
 Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history,

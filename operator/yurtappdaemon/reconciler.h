@@ -62,6 +62,8 @@ class Reconciler {
   // The plan; nullopt: something had to be written or read first, and all is to be looked at again.
   Result<std::optional<Plan>> MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions, const Json& previous,
                                           DaemonState& state, std::stop_token stop);
+  // StatefulSets that wait for a pod that never becomes ready.
+  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }

@@ -36,8 +36,9 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
 }
 
 auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.observed, state.healthy, state.progress_deadline_exceeded, state.failure_message,
-                  state.available_condition, state.replicas, state.ready_replicas, state.available_replicas);
+  return std::tie(state.pool, state.observed, state.healthy, state.outdated_pods, state.progress_deadline_exceeded,
+                  state.failure_message, state.available_condition, state.replicas, state.ready_replicas,
+                  state.available_replicas);
 }
 
 }  // namespace
@@ -84,6 +85,9 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     updated = all_on_update || IntAt(object, {"status", "updatedReplicas"}) >= want - std::min(partition, want);
     // Without a partition, equality of the two revisions is what ends an update.
     if (partition == 0) updated = all_on_update;
+    const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}, "OrderedReady") == "OrderedReady";
+    state->outdated_pods =
+        state->observed && in_order && IntAt(object, {"status", "updatedReplicas"}) < state->replicas;
   }
   state->healthy = state->observed && updated && state->replicas == want && state->ready_replicas >= want &&
                    state->available_replicas >= want;

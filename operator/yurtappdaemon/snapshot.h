@@ -30,6 +30,9 @@ struct WorkloadState : Projection {
   std::string pool;       // from the selector, which nobody can change; "" where it names none
   bool observed = false;  // status speaks of the generation that is there
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
+  // A StatefulSet that replaces its pods one by one and has some of an older template. One of these that never becomes
+  // ready would never be replaced.
+  bool outdated_pods = false;
   bool progress_deadline_exceeded = false;
   std::string failure_message;      // with progress_deadline_exceeded
   std::string available_condition;  // "True", "False", "Unknown"

@@ -393,7 +393,7 @@ class Simulation {
 };
 
 TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrSayWhatTheyWaitFor) {
-  const testing::SeedRange seeds = testing::SeedsToRun({1, 10'000});
+  const testing::SeedRange seeds = testing::SeedsToRun({1, testing::RunsEverything() ? 100'000U : 2'000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     Simulation simulation(seed);
     simulation.Run();

@@ -1,0 +1,72 @@
+#include "operator/yurtappdaemon/stuck_pods.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kPodType{"", "v1", "pods", "Pod", true};
+constexpr char kPodRevisionLabel[] = "controller-revision-hash";
+constexpr int kPageSize = 500;
+
+bool IsReady(const Json& pod) {
+  const Json* conditions = Find(pod, {"status", "conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return false;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == "Ready") return StringAt(condition, {"status"}) == "True";
+  }
+  return false;
+}
+
+// Of "web-3": 3.
+std::int64_t Ordinal(const std::string& name) {
+  std::int64_t ordinal = 0;
+  const std::size_t dash = name.rfind('-');
+  std::from_chars(name.data() + dash + 1, name.data() + name.size(), ordinal);
+  return ordinal;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
+                                                  std::stop_token stop) {
+  // As it is now: a cache could take a pod of the newest template for an old one.
+  auto owner = client.Get(kStatefulSetType, stateful_set, stop);
+  if (!owner) return Fail(owner.error());
+  const std::string update = StringAt(*owner, {"status", "updateRevision"});
+  const bool observed = IntAt(*owner, {"status", "observedGeneration"}) >= IntAt(*owner, {"metadata", "generation"});
+  std::vector<std::string> deleted;
+  if (StringAt(*owner, {"metadata", "uid"}) != uid || !observed || update.empty()) return deleted;
+  const std::int64_t partition = IntAt(*owner, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+
+  ListOptions options;
+  options.ns = stateful_set.ns;
+  options.limit = kPageSize;
+  options.label_selector =
+      std::string(kPoolNameLabel) + "=" + StringAt(*owner, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  do {
+    auto page = client.List(kPodType, options, stop);
+    if (!page) return Fail(page.error());
+    for (const Json& pod : page->items) {
+      const ObjectMeta meta = ParseMeta(pod);
+      const OwnerReference* controller = meta.controller();
+      if (controller == nullptr || controller->uid != uid || meta.deleting() || IsReady(pod)) continue;
+      if (meta.Label(kPodRevisionLabel) == update || Ordinal(meta.key.name) < partition) continue;
+      DeleteOptions precondition;
+      precondition.uid = meta.uid;
+      precondition.resource_version = meta.resource_version;  // It may have become ready.
+      const Status gone = client.Delete(kPodType, meta.key, precondition, stop);
+      if (gone) deleted.push_back(meta.key.name);
+      const bool changed =
+          !gone && (gone.error().reason == Reason::kNotFound || gone.error().reason == Reason::kConflict);
+      if (!gone && !changed) return Fail(gone.error());
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return deleted;
+}
+
+}  // namespace yad

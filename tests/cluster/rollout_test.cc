@@ -1,0 +1,118 @@
+// updateStrategy RollingUpdate with real controllers, scheduler and pods.
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RolloutTest : public BothKinds {
+ protected:
+  // A daemon with one replica, healthy in these pools, each with a node.
+  void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
+    StartOperator();
+    for (const std::string& pool : pools) AddNode(AddPool(pool));
+    Json daemon = Daemon("web", 1);
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+    CreateDaemon(daemon);
+    WaitUntilReady("web");
+  }
+  // A template whose pods no node takes.
+  void SetBadTemplate() {
+    PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+  }
+  void MendTemplate() { PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", nullptr}}}}}}}}); }
+  Json WaitForProgress(const std::string& reason) {
+    return WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
+      const Json daemon = {{"status", status}};
+      return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
+    });
+  }
+  std::vector<std::string> PoolsMovedSince(std::size_t position) {
+    std::vector<std::string> pools;
+    std::map<std::string, std::string> pool_of;
+    for (const auto& [pool, workload] : ByPool("web")) pool_of[NameOf(workload)] = pool;
+    for (const AuditedRequest& write : WritesSince(position)) {
+      if (write.verb == "update" && write.resource == type().resource && write.subresource.empty())
+        pools.push_back(pool_of[write.name]);
+    }
+    return pools;
+  }
+};
+INSTANTIATE_BOTH_KINDS(RolloutTest);
+
+TEST_P(RolloutTest, GoesFromPoolToPoolAndOnlyFromHealthyToHealthy) {
+  Deployed({"a", "b", "c"}, {{"minReadySeconds", 1}});
+  const std::size_t before = Now();
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "is rolled out", [&](const Json& status) {
+    EXPECT_LE(3 - At(status, "/readyPools").get<int>(), 1) << "more than one pool is disturbed: " << status;
+    return At(status, "/updatedPools") == 3 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  EXPECT_THAT(PoolsMovedSince(before), ElementsAre(Pool("a"), Pool("b"), Pool("c")));
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2") << pool;
+  const std::vector<Json> events = EventsAbout("web");
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const Json& e) { return StringAt(e, {"reason"}) == "RolloutComplete"; }));
+}
+
+TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
+  const std::string good = StringAt(GetDaemon("web"), {"status", "currentRevision"});
+  const std::size_t before = Now();
+  SetBadTemplate();
+  WaitForProgress("RolledBack");
+  // A StatefulSet waits for the pod that no node takes, until that has been replaced.
+  const Json daemon = WaitForStatus("web", "is Ready again", [](const Json& status) {
+    return ConditionStatus({{"status", status}}, "Ready") == "True" && At(status, "/readyPools") == 3;
+  });
+  EXPECT_EQ(StringAt(ConditionOf(daemon, "Progressing"), {"reason"}), "RolledBack");
+  EXPECT_THAT(PoolsMovedSince(before), ElementsAre(Pool("a"), Pool("a"))) << "out and back";
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
+  EXPECT_NE(At(daemon, "/status/updateRevision"), good);
+  EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");
+  // A new leader does not try it again either.
+  StopOperator();
+  StartOperator();
+  Barrier();
+  EXPECT_EQ(PoolsMovedSince(before).size(), 2U);
+  MendTemplate();
+  WaitForProgress("RolloutComplete");
+}
+
+TEST_P(RolloutTest, ABudgetThatIsOverrunStopsItAndAMendedTemplateGoesOn) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 3}});
+  SetBadTemplate();
+  const Json daemon = WaitForProgress("FailureBudgetExceeded");
+  EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/phase"), "Failed");
+  EXPECT_EQ(At(PoolStatus(daemon, Pool("b")), "/phase"), "Ready");
+  MendTemplate();
+  SetImage("web", "example.org/app:3");
+  WaitForStatus("web", "is mended", [](const Json& status) { return At(status, "/updatedPools") == 2; });
+}
+
+TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndAnOfflinePoolForNobody) {
+  const Json groups = {{{"name", "canary"}, {"pools", {Pool("b")}}},
+                       {{"name", "rest"}, {"pools", {Pool("a"), Pool("off")}}, {"approval", "Manual"}}};
+  Deployed({"a", "b"}, {{"groups", groups}});
+  const std::string off = AddPool("off");
+  kube().MergePatch(kNodePoolType, off, {{"status", {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}}}}, "status");
+  WaitForStatus("web", "off is Offline", [](const Json& status) { return At(status, "/offlinePools") == 1; });
+  SetImage("web", "example.org/app:2");
+  const Json waiting = WaitForProgress("WaitingForApproval");
+  EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:2");
+  EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("a"))), "example.org/app:1");
+  EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:1");
+  const std::string approval = StringAt(waiting, {"status", "updateRevision"}) + "/rest";
+  EXPECT_THAT(StringAt(ConditionOf(waiting, "Progressing"), {"message"}), HasSubstr(approval));
+  kube().MergePatch(kYurtAppDaemonType, "web", {{"metadata", {{"annotations", {{kApproveAnnotation, approval}}}}}});
+  const Json done = WaitForStatus("web", "is rolled out", [](const Json& status) {
+    return At(status, "/updatedPools") == 3 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  EXPECT_EQ(At(PoolStatus(done, off), "/phase"), "Offline");
+  EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,65 @@
+#include "webhook/rollout_warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/api/well_known.h"
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Json WithGroups(Json groups) {
+  Json object = DaemonJson();
+  object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", std::move(groups)}}}};
+  return object;
+}
+
+std::vector<std::string> Groups(const Json& groups) {
+  std::vector<ObjectPtr> pools;
+  for (const char* name : {"a", "b"}) pools.push_back(MakePool(PoolJson(name)).object);
+  std::vector<std::string> warnings;
+  WarnOfGroups(*ParseYurtAppDaemon(WithGroups(groups)), pools, warnings);
+  return warnings;
+}
+
+TEST(RolloutWarningsTest, GroupsThatOverlapOrAreEmpty) {
+  const std::string path = "spec.updateStrategy.rollingUpdate.groups";
+  EXPECT_THAT(Groups(Json::array()), IsEmpty());
+  EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
+  EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}, {{"name", "two"}, {"pools", {"b", "a"}}}}),
+              ElementsAre(path + "[1].pools: \"a\" belongs to group \"one\" already: the first group that selects a "
+                                 "pool has it"));
+  EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"x"}}}}),
+              ElementsAre(path + "[0].pools: no NodePool is named \"x\"; the group waits for none of them"));
+  EXPECT_THAT(Groups({{{"name", "one"}, {"nodepoolSelector", {{"matchLabels", {{"no", "where"}}}}}}}),
+              ElementsAre(path + "[0]: group \"one\" has none of the daemon's NodePools now"));
+}
+
+TEST(RolloutWarningsTest, AnApprovalThatApprovesNothing) {
+  Json old_object =
+      WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});
+  old_object["status"]["updateRevision"] = "web-new";
+  const auto approving = [&](const std::string& text) {
+    Json object = old_object;
+    object["metadata"]["annotations"][kApproveAnnotation] = text;
+    return ApprovalWarning(object, old_object);
+  };
+  EXPECT_EQ(approving("web-new/one"), "");
+  EXPECT_EQ(approving(""), "");
+  EXPECT_THAT(approving("web-old/one"), HasSubstr("is about another revision than status.updateRevision, \"web-new\""));
+  EXPECT_THAT(approving("web-new/one, web-new/two"), HasSubstr("\"web-new/two\" names no group with approval Manual"));
+  EXPECT_THAT(approving("one"), HasSubstr("is no \"<status.updateRevision>/<group>\""));
+  Json object = old_object;
+  object["metadata"]["annotations"][kApproveAnnotation] = "web-old/one";
+  EXPECT_EQ(ApprovalWarning(object, object), "") << "it has been told";
+  object["spec"].erase("updateStrategy");
+  EXPECT_EQ(ApprovalWarning(object, old_object), "");
+}
+
+}  // namespace
+}  // namespace yad::testing
