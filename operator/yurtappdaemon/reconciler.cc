@@ -323,7 +323,7 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
       continue;
     }
     for (const std::string& name : *deleted) {
-      events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "ReplacePod",
+      events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "Replace",
                      "pod " + name + " of an older template is not ready, and StatefulSet " + meta.key.name +
                          " would wait for it: deleted, so that it is made anew");
     }

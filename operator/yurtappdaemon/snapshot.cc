@@ -85,7 +85,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     updated = all_on_update || IntAt(object, {"status", "updatedReplicas"}) >= want - std::min(partition, want);
     // Without a partition, equality of the two revisions is what ends an update.
     if (partition == 0) updated = all_on_update;
-    const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}, "OrderedReady") == "OrderedReady";
+    const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
     state->outdated_pods =
         state->observed && in_order && IntAt(object, {"status", "updatedReplicas"}) < state->replicas;
   }

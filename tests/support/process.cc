@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -149,18 +151,22 @@ void WriteFile(const std::string& path, const std::string& text) {
 }
 
 int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (bind(fd, generic, length) != 0 || getsockname(fd, generic, &length) != 0) {
+  // Not one of those that the system hands out for outgoing connections: between this and the moment when somebody
+  // listens, another connection could take it. Each once, in an order of this process's own.
+  constexpr int kFirst = 10'000, kCount = 22'000;
+  static std::atomic<unsigned> next = std::random_device()();
+  for (int attempt = 0; attempt < kCount; ++attempt) {
+    const int port = kFirst + static_cast<int>(next++ % kCount);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
     close(fd);
-    throw TestFailure("no free port");
+    if (free) return port;
   }
-  close(fd);
-  return ntohs(address.sin_port);
+  throw TestFailure("no free port");
 }
 
 PlainHttpAnswer HttpGet(int port, const std::string& path) {
