@@ -41,6 +41,7 @@ class Cell : public ClusterTest {
   using ClusterTest::PatchSpec;
   using ClusterTest::Pool;
   using ClusterTest::Select;
+  using ClusterTest::PatchTemplate;
   using ClusterTest::SetImage;
   using ClusterTest::type;
   using ClusterTest::Unselect;

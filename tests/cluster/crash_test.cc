@@ -95,6 +95,26 @@ Wanted RollOutAndPrune(CrashCell& cell) {
   return {.pools = cell.ThreePools(), .image = 3, .generation = 3, .revisions = {{3, 3}}};
 }
 
+std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) {
+  Json daemon = cell.Daemon(kCellDaemon);
+  daemon["spec"]["updateStrategy"] = {
+      {"type", "RollingUpdate"},
+      {"rollingUpdate", {{"progressDeadlineSeconds", 2}, {"minReadySeconds", 1}, {"onFailure", "Rollback"}}}};
+  cell.CreateDaemon(daemon);
+  return Wanted{.pools = cell.ThreePools()};
+}
+// No pool has a node: one replica never runs.
+Wanted ABadRevision(CrashCell& cell) {
+  cell.PatchTemplate(
+      kCellDaemon,
+      {{"spec",
+        {{"replicas", 1}, {"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", Image(9)}}}}}}}}}}});
+  return {.pools = cell.ThreePools(),
+          .revisions = {{1, 1}, {2, 9}},
+          .generations = {{cell.Pool("a"), 3}},
+          .rolled_back = true};
+}
+
 struct Scenario {
   const char* name;
   CrashCell::Prepare prepare;
@@ -110,6 +130,8 @@ const Scenario kScenarios[] = {
     {"TheDaemonIsOrphanedAndAnotherIsApplied", TwoContainers, OrphanAndApplyAnother},
     {"APoolHasTwoWorkloads", OneRevision, TwoWorkloadsForOnePool},
     {"RevisionsArePruned", TwoRevisions, RollOutAndPrune},
+    {"ANewImageGoesFromPoolToPool", OneRevisionPoolByPool, RollOut},
+    {"ABadRevisionGoesBack", OneRevisionPoolByPool, ABadRevision},
 };
 
 // ---- running them ----

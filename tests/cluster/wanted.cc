@@ -14,30 +14,36 @@ void CompareStatus(const Json& daemon, const Wanted& wanted, Comparison& is) {
   const auto generation = At(daemon, "/metadata/generation");
   const auto count = wanted.pools.size();
   is.Is("status.observedGeneration", At(daemon, "/status/observedGeneration"), generation);
-  for (const auto& [type, value] : std::map<std::string, std::string>{
-           {"Ready", "True"}, {"Progressing", "True"}, {"Degraded", "False"}, {"Paused", "False"}}) {
+  for (const auto& [type, value] :
+       std::map<std::string, std::string>{{"Ready", "True"},
+                                          {"Progressing", wanted.rolled_back ? "False" : "True"},
+                                          {"Degraded", "False"},
+                                          {"Paused", "False"}}) {
     is.Is("condition " + type + " (" + StringAt(ConditionOf(daemon, type), {"message"}) + ")",
           ConditionStatus(daemon, type), value);
     is.Is("its observedGeneration", At(ConditionOf(daemon, type), "/observedGeneration"), generation);
   }
-  is.Is("Progressing's reason", At(ConditionOf(daemon, "Progressing"), "/reason"), "RolloutComplete");
+  is.Is("Progressing's reason", At(ConditionOf(daemon, "Progressing"), "/reason"),
+        wanted.rolled_back ? "RolledBack" : "RolloutComplete");
   is.Is("condition WorkLoadProvisioned", ConditionStatus(daemon, "WorkLoadProvisioned"), "True");
-  is.Is("condition WorkLoadUpdated", ConditionStatus(daemon, "WorkLoadUpdated"), "True");
-  for (const char* all : {"desiredPools", "updatedPools", "readyPools"}) {
+  is.Is("condition WorkLoadUpdated", ConditionStatus(daemon, "WorkLoadUpdated"), wanted.rolled_back ? "False" : "True");
+  for (const char* all : {"desiredPools", "readyPools"}) {
     is.Is(std::string("status.") + all, At(daemon, std::string("/status/") + all), count);
   }
+  is.Is("status.updatedPools", At(daemon, "/status/updatedPools"), wanted.rolled_back ? 0 : count);
   for (const char* none : {"failedPools", "offlinePools", "replicas", "readyReplicas"}) {
     is.Is(std::string("status.") + none, At(daemon, std::string("/status/") + none), 0);
   }
   if (wanted.exactly) is.Is("status.collisionCount", At(daemon, "/status/collisionCount"), 0);
   is.Is("status.nodepools", At(daemon, "/status/nodepools"), wanted.pools);
-  is.Is("status.images", At(daemon, "/status/images"), Image(wanted.image));
-  is.Is("status.currentRevision", At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
+  if (!wanted.rolled_back) is.Is("status.images", At(daemon, "/status/images"), Image(wanted.image));
+  is.Is("status.currentRevision is the updateRevision",
+        At(daemon, "/status/currentRevision") == At(daemon, "/status/updateRevision"), !wanted.rolled_back);
   std::vector<std::string> names;
   for (const Json& entry : At(daemon, "/status/pools")) {
     names.push_back(StringAt(entry, {"name"}));
     is.Is("status.pools: phase", At(entry, "/phase"), "Ready");
-    is.Is("status.pools: revision", At(entry, "/revision"), At(daemon, "/status/updateRevision"));
+    is.Is("status.pools: revision", At(entry, "/revision"), At(daemon, "/status/currentRevision"));
   }
   is.Is("status.pools", names, wanted.pools);
   for (const Json& entry : At(daemon, "/status/workloadSummary")) {
@@ -63,7 +69,7 @@ void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, Wo
   is.Is("the number of different numbers of revisions", have.size(), revisions.size());
   is.Is("status.updateRevision", At(daemon, "/status/updateRevision"),
         revisions.empty() ? "" : NameOf(revisions.back()));
-  is.Is("the newest revision's image", have.empty() ? 0 : have.rbegin()->second, wanted.image);
+  if (!wanted.rolled_back) is.Is("the newest revision's image", have.empty() ? 0 : have.rbegin()->second, wanted.image);
   if (wanted.exactly) is.Is("the history (number and image)", have, wanted.revisions);
 }
 
@@ -88,7 +94,7 @@ void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
       is.Is(name + "'s generation", At(workload, "/metadata/generation"),
             own == wanted.generations.end() ? wanted.generation : own->second);
     }
-    is.Is(name + "'s revision", Label(workload, kRevisionLabel), At(daemon, "/status/updateRevision"));
+    is.Is(name + "'s revision", Label(workload, kRevisionLabel), At(daemon, "/status/currentRevision"));
     is.Is(name + "'s label", Label(workload, kPoolNameLabel), pool);
     is.Is(name + "'s inputs are recorded", !Annotation(workload, kRenderedFromAnnotation).empty(), true);
     is.Is(name + "'s selector", At(workload, "/spec/selector/matchLabels"), labels);

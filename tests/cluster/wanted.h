@@ -38,6 +38,8 @@ struct Wanted {
   std::map<int, int> revisions{{1, 1}};          // number → image; the last one is current
   std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
   std::map<std::string, int> generations = {};   // by pool, where it is another
+  // The newest revision has failed: the workloads are on the one before it, which is current.
+  bool rolled_back = false;
   bool exactly = true;  // False: how it came to be is left open: generations, the history, collisions of names.
 };
 

@@ -29,6 +29,7 @@ const WeatherCell::Act WeatherCell::kActs[] = {
     {"a daemon gets an old image", 4, &WeatherCell::DaemonGetsAnOldImage},
     {"a daemon is paused or not", 3, &WeatherCell::DaemonIsPausedOrNot},
     {"a daemon moves to a ring", 3, &WeatherCell::DaemonMovesToARing},
+    {"a daemon gets another strategy", 4, &WeatherCell::DaemonGetsAnotherStrategy},
     {"a workload is edited", 4, &WeatherCell::WorkloadIsEdited},
     {"a workload is deleted", 3, &WeatherCell::WorkloadIsDeleted},
     {"a workload loses a label", 3, &WeatherCell::WorkloadLosesALabel},
@@ -136,6 +137,7 @@ Json WeatherCell::DaemonOf(const std::string& name) {
   Json& spec = daemon["spec"];
   if (!wanted.ring.empty()) spec["nodepoolSelector"]["matchLabels"][kRing] = wanted.ring;
   if (wanted.paused) spec["paused"] = true;
+  if (!wanted.strategy.is_null()) spec["updateStrategy"] = wanted.strategy;
   spec["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =
       Image(wanted.image);
   return daemon;
@@ -252,6 +254,20 @@ bool WeatherCell::DaemonMovesToARing() {
     const Json selector = DaemonOf(name)["spec"]["nodepoolSelector"];
     EditDaemon(name, [&](Json& spec) { spec["nodepoolSelector"] = selector; });
   });
+  return true;
+}
+
+bool WeatherCell::DaemonGetsAnotherStrategy() {
+  const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
+  if (name.empty()) return false;
+  ModelDaemon& daemon = model_.daemons[name];
+  daemon.strategy = {{"type", "All"}};
+  if (Throw(3) > 0) {
+    daemon.strategy = {{"type", "RollingUpdate"},
+                       {"rollingUpdate", {{"maxUnavailable", 1 + Throw(2)}, {"minReadySeconds", Throw(2)}}}};
+  }
+  Tell("daemon " + name + " has strategy " + daemon.strategy.dump());
+  EditDaemon(name, [&](Json& spec) { spec["updateStrategy"] = daemon.strategy; });
   return true;
 }
 

@@ -70,6 +70,7 @@ class WeatherCell : public Cell {
   bool DaemonGetsAnOldImage();
   bool DaemonIsPausedOrNot();
   bool DaemonMovesToARing();
+  bool DaemonGetsAnotherStrategy();
   bool WorkloadIsEdited();
   bool WorkloadIsDeleted();
   bool WorkloadLosesALabel();

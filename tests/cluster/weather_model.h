@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct ModelDaemon {
   std::set<int> left_behind;  // of its history by those of this name that were orphaned
   bool paused = false;
   std::string ring;  // only the pools of this one; "": all
+  Json strategy;     // null: none
 };
 
 // Not thread-safe. Times are resourceVersions.
