@@ -117,6 +117,19 @@ image_is() { # KIND DAEMON POOL IMAGE
     -o jsonpath='{.items[*].spec.template.spec.containers[0].image}')" = "$4" ]
 }
 
+generation_of() { # DAEMON POOL
+  kubectl get deployments -l "app=$1,apps.openyurt.io/pool-name=$2" -o jsonpath='{.items[*].metadata.generation}'
+}
+
+# progress_is DAEMON STATUS REASON: what condition Progressing says of the newest spec.
+progress_is() {
+  kubectl get yurtappdaemon "$1" -o json | jq -e --arg status "$2" --arg reason "$3" '
+    .metadata.generation as $generation
+    | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
+                                and .observedGeneration == $generation)'
+}
+offline_pools_are() { [ "$(kubectl get yurtappdaemon "$1" -o jsonpath='{.status.offlinePools}')" = "$2" ]; }
+
 recreated() { # KIND DAEMON POOL OLD-UID
   local now
   now=$(identity "$1" "$2" "$3")
@@ -141,6 +154,13 @@ refused() {
 operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }
 
 # --- doing -------------------------------------------------------------------------------------------------------------
+
+# set_version IMAGE MEMORY: of the daemon web.
+set_version() {
+  show patch yurtappdaemon web --type=json -p '[
+  {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"'"$1"'"},
+  {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/resources/requests/memory","value":"'"$2"'"}]'
+}
 
 # two_nodes POOL: what two machines of that pool would register as. KWOK then plays their kubelets.
 two_nodes() {
@@ -345,6 +365,29 @@ seen "the other pools' Deployments are the same objects as before" [ "$before" =
   "$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)" ]
 seen "the status counts three pools" status_says web 3
 show get yurtappdaemons
+
+tell "A bad version, and a site that is offline" "From now on one site after the other, and back by itself when one fails. \
+The new version asks for more memory than any machine has; shenzhen's line is cut meanwhile."
+show patch nodepool shenzhen --subresource=status --type=merge -p '{"status":{"readyNodeNum":0,"unreadyNodeNum":2}}'
+show patch yurtappdaemon web --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate",
+  "rollingUpdate":{"progressDeadlineSeconds":5,"onFailure":"Rollback"}}}}'
+seen "the status knows that shenzhen is offline" offline_pools_are web 1
+before=$(generation_of web shanghai)
+set_version nginx:1.29 99Ti
+seen "the rollout has stopped, and gone back" progress_is web False RolledBack
+seen "hangzhou was tried, and runs nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
+seen "shanghai was never touched" [ "$(generation_of web shanghai)" = "$before" ]
+show get yurtappdaemon web -o wide
+show get yurtappdaemon web -o 'jsonpath={.status.conditions[?(@.type=="Progressing")].message}{"\n"}'
+show get events.events.k8s.io --field-selector regarding.name=web -o \
+  'custom-columns=REASON:.reason,NOTE:.note' --sort-by=.metadata.creationTimestamp
+set_version nginx:1.29 32Mi
+seen "mended: it goes from site to site, and nobody waits for shenzhen" progress_is web True RolloutComplete
+seen "shenzhen's Deployment was written all the same" image_is deployments web shenzhen nginx:1.29
+show patch nodepool shenzhen --subresource=status --type=merge -p '{"status":{"readyNodeNum":2,"unreadyNodeNum":0}}'
+seen "shenzhen is back, and has caught up" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
+seen "the status counts three pools" status_says web 3
+show get yurtappdaemon web -o 'jsonpath={range .status.pools[*]}{.name} {.phase} {.revision}{"\n"}{end}'
 
 tell "The daemons are deleted" "Everything that they made goes with them."
 show delete yurtappdaemons web cache
