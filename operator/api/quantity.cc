@@ -1,9 +1,12 @@
 #include "operator/api/quantity.h"
 
+#include <cstdlib>
 #include <limits>
 
 namespace yad {
 namespace {
+
+constexpr int kMaxExponent = 999;  // as many digits as ApplyExponent reads
 
 // mantissa * 10^exponent.
 struct Number {
@@ -99,6 +102,7 @@ std::optional<std::string> CanonicalQuantity(std::string_view text) {
     number.mantissa /= 10;
     ++number.exponent;
   }
+  if (std::abs(number.exponent) > kMaxExponent) return std::nullopt;
   std::string digits;
   for (auto rest = number.mantissa; rest != 0; rest /= 10) {
     digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));

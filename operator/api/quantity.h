@@ -9,7 +9,7 @@
 namespace yad {
 
 // One text for all spellings of a quantity: "1", "1000m" and "1.0" give the same. nullopt: not a quantity, or one of
-// more than about 38 digits.
+// more than about 38 digits, or beyond 1e999.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
 // Whether two quantities are equal ("1Gi" and "1024Mi"). False where one is none.

@@ -32,5 +32,16 @@ TEST(QuantityTest, WhatIsNoQuantityEqualsNothing) {
   }
 }
 
+TEST(QuantityTest, TheCanonicalFormIsAQuantityItself) {
+  for (const char* text :
+       {"1.5Gi", "1e999", "1e-999", "350000002999993000E996", "350000002999993000E999", "0.01e-999"}) {
+    const auto canonical = CanonicalQuantity(text);
+    if (!canonical) continue;
+    EXPECT_EQ(CanonicalQuantity(*canonical), canonical) << text;
+  }
+  EXPECT_TRUE(CanonicalQuantity("1e999"));
+  EXPECT_FALSE(CanonicalQuantity("10e999"));
+}
+
 }  // namespace
 }  // namespace yad
