@@ -39,9 +39,9 @@ class Cell : public ClusterTest {
   using ClusterTest::GetDaemon;
   using ClusterTest::kube;
   using ClusterTest::PatchSpec;
+  using ClusterTest::PatchTemplate;
   using ClusterTest::Pool;
   using ClusterTest::Select;
-  using ClusterTest::PatchTemplate;
   using ClusterTest::SetImage;
   using ClusterTest::type;
   using ClusterTest::Unselect;

@@ -59,6 +59,15 @@ void PlanNewRevision(benchmark::State& state) {
 }
 BENCHMARK(PlanNewRevision)->Apply(Sizes);
 
+// One pool of many after the other: what each event of a pool costs on the way.
+void PlanRollingUpdate(benchmark::State& state) {
+  Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
+  snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;
+  snapshot.now = FakeClock().WallNow();
+  Planning(state, snapshot, 1);
+}
+BENCHMARK(PlanRollingUpdate)->Apply(Sizes);
+
 void ComputeStatus(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   PlanMemo memo;
