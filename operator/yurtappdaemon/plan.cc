@@ -141,11 +141,11 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     input.pools.push_back(Standing(snapshot, goal, snapshot.pools[i], verdicts[i], entry));
     if (!input.pools.back().exists || entry.offline) continue;
-    if (entry.workload->state().outdated_pods) {
-      Note(plan.wake, entry.may_be_stuck ? snapshot.now + kStuckAfter : entry.health.since + kStuckAfter);
-    }
     if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
-    if (!input.pools.back().healthy && !entry.overdue) Note(plan.wake, entry.health.since + strategy.progress_deadline);
+    if (input.pools.back().healthy) continue;
+    if (!entry.overdue) Note(plan.wake, entry.health.since + strategy.progress_deadline);
+    if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
+    if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
 

@@ -21,7 +21,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
-constexpr Duration kShortestWake = std::chrono::milliseconds(10);
+constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};

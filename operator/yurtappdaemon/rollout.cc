@@ -40,7 +40,6 @@ class Rollout {
       if (!NeedsMove(pool) || decided.step == Step::kMove) continue;
       decided.held = in_.paused || held_by_partition_[i] || (needs_approval && !open_[pool.group]);
       decided.waits = !decided.held;
-      out_.partitioned += held_by_partition_[i];
     }
     return std::move(out_);
   }

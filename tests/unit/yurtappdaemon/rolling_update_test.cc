@@ -390,6 +390,21 @@ TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
   EXPECT_EQ(Images(), "a=2 b=1");
 }
 
+TEST_P(RollingUpdateTest, AtRestNothingIsLookedAtAgain) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 5}});
+  for (const char* pool : {"a", "b"}) {  // A StatefulSet's own partition leaves it with old pods for good.
+    world_.EditWorkload(pool, [](Json& workload) {
+      workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1;
+      workload["status"]["observedGeneration"] = 99;
+      workload["status"]["updatedReplicas"] = GetParam() == WorkloadKind::kDeployment ? 1 : 0;
+    });
+  }
+  Wait(seconds(100));
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kDone);
+}
+
 TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny) {
   World world;
   world.AddPools({"a", "b"});
