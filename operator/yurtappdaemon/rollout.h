@@ -83,7 +83,6 @@ struct RolloutDecision {
   std::vector<std::string_view> waiting;  // pools that have to become healthy, or soak, before it goes on
   std::size_t failed = 0;                 // on the goal
   std::size_t failures_allowed = 0;
-  std::size_t partitioned = 0;  // pools that the partition keeps from the goal
 };
 
 RolloutDecision DecideRollout(const RolloutInput& input);
