@@ -1,5 +1,7 @@
 #include "operator/yurtappdaemon/daemon_events.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -38,6 +40,16 @@ Json ProgressingOf(const Json& status) {
   return nullptr;
 }
 
+// The pools that were moved, by the revision that they are on now: a rollback does not go to what the spec asks for.
+std::map<std::string, std::vector<std::string>> MovedTo(const Applied& applied) {
+  const std::set<std::string_view> moved(applied.moved.begin(), applied.moved.end());
+  std::map<std::string, std::vector<std::string>> by_revision;
+  for (const PoolResult& result : applied.pools) {
+    if (moved.contains(result.plan->pool)) by_revision[result.plan->to.revision->name].push_back(result.plan->pool);
+  }
+  return by_revision;
+}
+
 }  // namespace
 
 ObjectReference Regarding(const ObjectMeta& meta) {
@@ -60,7 +72,9 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
                                     {"revision", snapshot.update->name}});
   };
   tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
-  tell(applied.moved, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + snapshot.update->name);
+  for (const auto& [revision, pools] : MovedTo(applied)) {
+    tell(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
+  }
   tell(applied.repaired, "WorkloadRepaired", "Repair",
        "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
   tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);

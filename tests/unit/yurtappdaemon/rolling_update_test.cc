@@ -190,6 +190,12 @@ TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
   Wait(seconds(35));
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
   EXPECT_EQ(Progressing(), "True RollingBack");
+  std::vector<std::string> moves;
+  for (const RecordedEvent& event : world_.events.Take()) {
+    if (event.reason == "WorkloadUpdated") moves.push_back(event.note);
+  }
+  EXPECT_THAT(moves, ElementsAre(HasSubstr(StringAt(world_.Status(), {"updateRevision"}) + " in 1 pool: a"),
+                                 HasSubstr(good + " in 1 pool: a")));
   Heal("a");
   Look();
   EXPECT_EQ(Progressing(), "False RolledBack");
