@@ -14,6 +14,9 @@ class Rollout {
     if (!in_.back) HoldPartition();
     CountSlots();
     CountFailures();
+    std::vector<bool> has_pools(strategy_.groups.size());
+    for (const RolloutPool& pool : in_.pools) has_pools[pool.group] = true;
+    for (const bool has : has_pools) numbers_.push_back(out_.groups += has);
   }
 
   RolloutDecision Decide() {
@@ -176,6 +179,7 @@ class Rollout {
     }
     if (pools == 0) return true;
     out_.group = group;
+    out_.group_number = numbers_[group];
     out_.group_pools = pools;
     out_.group_done = done;
     const RolloutGroup& spec = strategy_.groups[group];
@@ -196,7 +200,8 @@ class Rollout {
   RolloutDecision out_;
   Slots slots_;
   std::vector<Slots> group_slots_;
-  std::vector<bool> open_;  // groups that the goal may reach now
+  std::vector<bool> open_;            // groups that the goal may reach now
+  std::vector<std::size_t> numbers_;  // groups: their place among those that have pools, from 1
   std::vector<bool> held_by_partition_;
 };
 

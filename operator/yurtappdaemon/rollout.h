@@ -78,6 +78,8 @@ struct RolloutDecision {
   bool roll_back = false;  // the goal has failed, and onFailure is Rollback: mark it, and decide again
   // For people.
   std::size_t group = 0;                  // the one that is at work
+  std::size_t group_number = 0;           // its place among the groups that have pools, from 1
+  std::size_t groups = 0;                 // that have pools
   std::size_t group_pools = 0;            // its pools that the partition does not hold
   std::size_t group_done = 0;             // of these
   std::vector<std::string_view> waiting;  // pools that have to become healthy, or soak, before it goes on

@@ -17,8 +17,8 @@ std::string WaitingFor(const RolloutDecision& decision) {
 // "group "north" (2 of 3): "; nothing where there is but one.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
-  return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group + 1) + " of " +
-         Number(strategy.groups.size()) + "): ";
+  return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group_number) + " of " +
+         Number(decision.groups) + "): ";
 }
 
 }  // namespace

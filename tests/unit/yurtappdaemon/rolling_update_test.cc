@@ -285,6 +285,19 @@ TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApprov
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
 }
 
+TEST_P(RollingUpdateTest, GroupsWithoutPoolsAreNotCounted) {
+  Deployed({"a", "b"}, {{"groups",
+                         {{{"name", "none"}, {"pools", {"later"}}},
+                          {{"name", "north"}, {"pools", {"a"}}},
+                          {{"name", "south"}, {"pools", {"b"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_THAT(Message(), HasSubstr("group \"north\" (1 of 2): "));
+  Heal("a");
+  Look();
+  EXPECT_THAT(Message(), HasSubstr("group \"south\" (2 of 2): waits for approval"));
+}
+
 TEST_P(RollingUpdateTest, AnOfflinePoolIsWrittenAndHoldsNobodyUpAndIsJudgedWhenItReturns) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
   world_.cluster.Create(kNodePoolType, OfflinePoolJson("off"));
