@@ -91,6 +91,11 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
+// By name: a verdict may be older than what was last read of the same revision.
+bool IsRevision(const Target& target, const Revision& revision) {
+  return target.revision != nullptr && target.revision->name == revision.name;
+}
+
 // How a pool stands, for DecideRollout.
 RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const Verdict* verdict,
                      PoolPlan& entry) {
@@ -104,7 +109,7 @@ RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& 
   entry.health = HealthOf(snapshot, entry);
   if (standing.exists) {
     standing.on_goal = verdict->on_goal;
-    standing.moved_here = verdict->from.revision == goal.revision;
+    standing.moved_here = IsRevision(verdict->from, *goal.revision);
     standing.pool_changed = verdict->adapted || (standing.moved_here && verdict->move);
     standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
     standing.soaked = entry.health.Soaked(strategy.min_ready, snapshot.now);
@@ -247,7 +252,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     verdict = &Assess(snapshot, goal, pool, *workload, memo);
     entry.from = verdict->from;
     entry.to = verdict->to;
-    entry.on_update = goal.rolled_back ? verdict->from.revision == snapshot.update : verdict->on_goal;
+    entry.on_update = goal.rolled_back ? IsRevision(verdict->from, *snapshot.update) : verdict->on_goal;
     entry.held = verdict->move.has_value();
     entry.failure_reason = verdict->failure_reason;
     entry.failure_message = verdict->failure_message;

@@ -183,6 +183,19 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
+TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Look();
+  Look();  // at what it wrote itself
+  const std::string update = StringAt(world_.Status(), {"updateRevision"});
+  world_.cluster.Edit(kControllerRevisionType, {kNs, update},
+                      [](Json& revision) { revision["metadata"]["annotations"]["somebody"] = "was here"; });
+  Wait(seconds(1000));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
 TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   const std::string good = Current();
