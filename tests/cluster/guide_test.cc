@@ -1,0 +1,160 @@
+// The commands of docs/guide run as they are written, and answer what the pages say.
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "tests/cluster/guide_page.h"
+#include "tests/cluster/installed_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kGuide[] = YAD_SOURCE_DIR "/docs/guide";
+constexpr char kIndex[] = "README.md";
+constexpr char kGuideLabel[] = "example.com/guide";  // all pools of the guide
+
+std::vector<std::string> Pages() {
+  std::vector<std::string> pages;
+  for (const auto& entry : std::filesystem::directory_iterator(kGuide)) {
+    if (entry.path().extension() == ".md" && entry.path().filename() != kIndex) pages.push_back(entry.path().stem());
+  }
+  std::sort(pages.begin(), pages.end());
+  return pages;
+}
+
+std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
+
+// One reader for each page, with a namespace and a folder of his own; all of them at once, because they mostly wait.
+class GuideTest : public InstalledTest {
+ protected:
+  void SetUp() override {
+    InstalledTest::SetUp();
+    if (!HasControlPlane()) return;
+    StartOperator();
+    plane().Kubectl({"apply", "-f", std::string(kGuide) + "/nodes.yaml"});
+    for (const std::string& page : Pages()) {
+      kube().Create(kNamespaceType,
+                    {{"metadata", {{"name", NamespaceOf(page)}, {"labels", {{kReviewedLabel, "yes"}}}}}});
+    }
+  }
+  void TearDown() override {
+    if (HasControlPlane()) {
+      for (const std::string& page : Pages()) kube().Delete(kNamespaceType, NamespaceOf(page));
+      plane().Kubectl({"delete", "nodepools", "-l", kGuideLabel});
+      plane().Kubectl({"delete", "-f", std::string(kGuide) + "/nodes.yaml"});
+      StopOperator();
+    }
+    InstalledTest::TearDown();
+  }
+
+  static std::string NamespaceOf(const std::string& page) { return "guide-" + page; }
+
+  // "", or where the page is wrong and how.
+  std::string Follow(const std::string& page) {
+    const std::string folder = plane().dir() + "/" + NamespaceOf(page);
+    std::filesystem::create_directory(folder);
+    std::filesystem::create_directory_symlink(YAD_SOURCE_DIR "/docs", folder + "/docs");
+    WriteFile(folder + "/kubeconfig", ReadFile(plane().kubeconfig()));
+    ProcessOptions options;
+    options.env = {{"HOME", folder},
+                   {"KUBECONFIG", folder + "/kubeconfig"},
+                   {"PATH", AssetsDir(YAD_SOURCE_DIR) + ":" + std::getenv("PATH")}};
+    const auto shell = [&](const std::string& text) {
+      return RunProcess({"bash", "-o", "pipefail", "-c", "exec 2>&1; cd '" + folder + "'\n" + text}, options);
+    };
+    if (const auto set = shell("kubectl config set-context --current --namespace=" + NamespaceOf(page));
+        set.exit_code != 0) {
+      return page + ": " + set.out;
+    }
+    const auto why_not = [&](const GuideCommand& command) {
+      const ProcessResult result = shell(command.text);
+      if ((result.exit_code != 0) != command.fails) {
+        return "exit code " + std::to_string(result.exit_code) + "; the answer was\n" + result.out;
+      }
+      return WhyNotTheAnswer(command.answer, result.out);
+    };
+    std::string at = page;
+    try {
+      for (const GuideCommand& command : CommandsOf(PageText(page))) {
+        at = "docs/guide/" + page + ".md:" + std::to_string(command.line);
+        const std::string what = "$ " + command.text;
+        if (command.Looks()) {
+          Eventually(what, [&] { return why_not(command); });
+        } else if (const std::string fault = why_not(command); !fault.empty()) {
+          throw TestFailure(what + "\n" + fault);
+        }
+      }
+    } catch (const std::exception& failure) {
+      return at + ": " + failure.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(GuideTest, EachPageRunsAsItIsWritten) {
+  const std::vector<std::string> pages = Pages();
+  std::vector<std::string> faults(pages.size());
+  {
+    std::vector<std::jthread> readers;
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      readers.emplace_back([this, &page = pages[i], &fault = faults[i]] { fault = Follow(page); });
+    }
+  }
+  for (const std::string& fault : faults) {
+    if (!fault.empty()) ADD_FAILURE() << fault;
+  }
+}
+
+TEST(GuideFolderTest, TheIndexNamesEachPageAndEachPageHasCommands) {
+  const std::string index = ReadFile(std::string(kGuide) + "/" + kIndex);
+  for (const std::string& page : Pages()) {
+    EXPECT_THAT(index, HasSubstr("(" + page + ".md)"));
+    EXPECT_FALSE(CommandsOf(PageText(page)).empty()) << page;
+  }
+}
+
+// ---- how a page is read ----
+
+TEST(GuidePageTest, CommandsReachAsFarAsAShellReadsAndWhatFollowsIsTheAnswer) {
+  const std::vector<GuideCommand> commands = CommandsOf(
+      "Text.\n```yaml\n$ not this\n```\n```console\n$ kubectl get \\\n    pods\nNAME\n$ cat > f <<EOF\n$ a\nEOF\n"
+      "$ true\n```\n```console fails\n$ false\n```\n");
+  ASSERT_EQ(commands.size(), 4U);
+  EXPECT_EQ(commands[0].line, 6);
+  EXPECT_EQ(commands[0].text, "kubectl get \\\n    pods");
+  EXPECT_THAT(commands[0].answer, ElementsAre("NAME"));
+  EXPECT_TRUE(commands[0].Looks());
+  EXPECT_EQ(commands[1].text, "cat > f <<EOF\n$ a\nEOF");
+  EXPECT_THAT(commands[1].answer, IsEmpty());
+  EXPECT_FALSE(commands[1].Looks());
+  EXPECT_FALSE(commands[2].fails);
+  EXPECT_EQ(commands[3].line, 15);
+  EXPECT_TRUE(commands[3].fails);
+}
+
+TEST(GuidePageTest, ABlockThatCanNotBeReadIsAFault) {
+  EXPECT_THROW(CommandsOf("```console\nkubectl get pods\n```\n"), TestFailure);
+  EXPECT_THROW(CommandsOf("```console\n$ kubectl get pods\n"), TestFailure);
+  EXPECT_THROW(CommandsOf("```console\n$ cat <<EOF\n```\n"), TestFailure);
+  EXPECT_THROW(CommandsOf("```console expect\n$ true\n```\n"), TestFailure);
+}
+
+TEST(GuidePageTest, ThreeDotsStandForTextAndOnALineOfTheirOwnForLines) {
+  EXPECT_EQ(WhyNotTheAnswer({}, ""), "");
+  EXPECT_EQ(WhyNotTheAnswer({"NAME  AGE", "web-...  ..."}, "NAME    AGE\nweb-x7k  3s\n"), "");
+  EXPECT_EQ(WhyNotTheAnswer({"...", "b", "...", "d"}, "a\nb\nb\nc\nd\n"), "");
+  EXPECT_EQ(WhyNotTheAnswer({"a...b...c"}, "a-b-b-c\n"), "");
+  EXPECT_THAT(WhyNotTheAnswer({"a", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
+  EXPECT_THAT(WhyNotTheAnswer({"a"}, "a\nb\n"), HasSubstr("the page says no more"));
+  EXPECT_THAT(WhyNotTheAnswer({"a", "b"}, "a\n"), HasSubstr("the page says \"b\""));
+  EXPECT_THAT(WhyNotTheAnswer({"...", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
+  EXPECT_THAT(WhyNotTheAnswer({"1 of 3"}, "11 of 3\n"), HasSubstr("the page says \"1 of 3\""));
+  EXPECT_THAT(WhyNotTheAnswer({}, "Warning: x\n"), HasSubstr("the page says no more"));
+}
+
+}  // namespace
+}  // namespace yad::testing
