@@ -106,6 +106,11 @@ Result<int> RunDiff(Session& session) {
         return Fail(settled.error());
       auto applied = AsApplied(session.client, manifest);
       if (!applied) return Fail(applied.error());
+      if (StringAt(*applied, {"metadata", "resourceVersion"}).empty()) {
+        session.console.err << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
+                            << " does not exist yet: its uid, and with it the last 5 characters of the workloads' "
+                               "names, will be others\n";
+      }
       wanted.push_back(*std::move(applied));
     }
   }
