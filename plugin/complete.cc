@@ -26,6 +26,7 @@ const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 
 // What stands on the line before the word in question.
 struct Line {
+  bool unknown = false;  // there is no such command
   const CommandHelp* command = nullptr;
   std::vector<std::string> positionals;
   const FlagHelp* open_flag = nullptr;  // the last word is a flag whose value is to come
@@ -66,7 +67,10 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
       for (const CommandHelp& command : commands) {
         if (command.name == word) line.command = &command;
       }
-      if (line.command == nullptr) return line;
+      if (line.command == nullptr) {
+        line.unknown = true;
+        return line;
+      }
     } else {
       line.positionals.push_back(word);
     }
@@ -147,18 +151,13 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
   const Line line = Read(commands, before);
   if (line.open_flag != nullptr) return ForValue(line);
   Candidates candidates;
+  if (line.unknown) return candidates;
   if (word.starts_with('-')) {
     if (line.command == nullptr) return candidates;
     for (const FlagHelp& flag : line.command->flags) candidates.words.push_back(flag.name + "\t" + flag.help);
     return candidates;
   }
   if (line.command == nullptr) {
-    if (!line.positionals.empty() || !before.empty()) {
-      const bool only_flags = std::all_of(before.begin(), before.end(), [&](const std::string& w) {
-        return std::none_of(commands.begin(), commands.end(), [&](const CommandHelp& c) { return c.name == w; });
-      });
-      if (!only_flags) return candidates;
-    }
     for (const CommandHelp& command : commands) candidates.words.push_back(command.name + "\t" + command.summary);
     return candidates;
   }
