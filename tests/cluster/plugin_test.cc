@@ -179,12 +179,14 @@ TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
   StartTwoPools();
   const Json first = At(GetDaemon("web"), "/spec/workloadTemplate");
   PatchSpec("web", {{"overrides", {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}}}});
+  kube().MergePatch(kYurtAppDaemonType, "web",
+                    {{"metadata", {{"annotations", {{"kubernetes.io/change-cause", "new logo"}}}}}});
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");
   Eventually("three revisions", [&] { return Revisions("web").size() == 3; });
 
-  EXPECT_THAT(YadOut({"history", "web"}),
-              AllOf(StartsWith("REVISION   NAME"), HasSubstr("example.org/app:2,b:2"), HasSubstr("current,update")));
+  EXPECT_THAT(YadOut({"history", "web"}), AllOf(StartsWith("REVISION   NAME"), HasSubstr("example.org/app:2,b:2"),
+                                                HasSubstr("current,update"), HasSubstr("   new logo   ")));
   EXPECT_THAT(YadOut({"history", "web", "--revision=3"}), HasSubstr("image: b:2"));
   EXPECT_EQ(YadErr({"history", "web", "--revision=9"}, kFailed),
             "error: unable to find specified revision 9 in history: there are 1, 2, 3\n");
