@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "plugin/commands.h"
 #include "plugin/exit_code.h"
@@ -87,6 +87,39 @@ TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
   options_.revision = 7;
   EXPECT_EQ(Run(RunUndo).error().message, "unable to find specified revision 7 in history: there are 1, 2");
+}
+
+// With real time: two threads wait for each other.
+class StatusTest : public CommandTest {
+ protected:
+  Result<int> RunWatching(const std::function<void()>& meanwhile) {
+    options_.watch = true;
+    std::jthread other([&] {
+      cluster_.transport()->WaitForRequests(2);  // the first look, and the watch
+      meanwhile();
+    });
+    Client client(cluster_.transport(), {});
+    Session session{options_, console_, client, kNs};
+    return RunStatus(session);
+  }
+  void SetProgress(const std::string& status, const std::string& reason) {
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [&](Json& daemon) {
+      daemon["status"] = {{"observedGeneration", daemon["metadata"]["generation"]},
+                          {"conditions", {{{"type", "Progressing"}, {"status", status}, {"reason", reason}}}}};
+    });
+  }
+};
+
+TEST_F(StatusTest, ItFollowsTheWatchToTheEnd) {
+  SetProgress("True", "RollingOut");
+  EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("(RollingOut)...\nyurtappdaemon \"web\" successfully rolled out\n"));
+}
+
+TEST_F(StatusTest, ARolloutThatStopsEndsIt) {
+  SetProgress("True", "RollingOut");
+  EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
+  EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
 }
 
 TEST_F(CommandTest, ARestartWithinTheSameSecondIsRefusedAsKubectlDoes) {
