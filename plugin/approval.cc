@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
 #include "operator/client/file.h"
 #include "plugin/daemon.h"
 #include "plugin/text.h"
 
 namespace yad {
 namespace {
-
-constexpr char kApprovals[] = "apps.openyurt.io/approve";
 
 std::vector<std::string> EntriesOf(const std::string& list) {
   std::vector<std::string> entries;
@@ -51,7 +50,7 @@ Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::
   }
 
   std::vector<std::string> kept;
-  const std::string before = StringAt(daemon, {"metadata", "annotations", kApprovals});
+  const std::string before = StringAt(daemon, {"metadata", "annotations", kApproveAnnotation});
   for (std::string& entry : EntriesOf(before)) {
     if (entry.starts_with(revision + "/")) kept.push_back(std::move(entry));
   }
@@ -70,7 +69,7 @@ Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::
   for (const std::string& entry : kept) list += (list.empty() ? "" : ",") + entry;
   Json& annotations = daemon["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
-  annotations[kApprovals] = list;
+  annotations[kApproveAnnotation] = list;
   return true;
 }
 

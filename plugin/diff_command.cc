@@ -48,7 +48,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
 
 // Prints how the workloads of one YurtAppDaemon would change. True: something differs.
 Result<bool> Print(Session& session, const Json& wanted) {
-  const auto snapshot = ReadWorld(session.client, wanted);
+  const auto snapshot = ReadWorld(session.client, wanted, session.clock.WallNow());
   if (!snapshot) return Fail(snapshot.error());
   const YurtAppDaemon& daemon = snapshot->daemon;
   const auto preview = MakePreview(*snapshot);

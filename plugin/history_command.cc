@@ -1,6 +1,7 @@
 // kubectl yad history
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
 #include "plugin/commands.h"
 #include "plugin/daemon.h"
 #include "plugin/exit_code.h"
@@ -13,7 +14,6 @@ namespace yad {
 namespace {
 
 constexpr char kChangeCause[] = "kubernetes.io/change-cause";
-constexpr char kFailedSince[] = "apps.openyurt.io/failed";
 
 Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
   Table table({"REVISION", "NAME", "AGE", "STATE", "FAILED", "CHANGE-CAUSE", "IMAGES"});
@@ -22,7 +22,7 @@ Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions,
   for (const auto& [revision, object] : revisions) {
     std::string state = revision->name == current ? "current" : "";
     if (revision->name == update) state += state.empty() ? "update" : ",update";
-    const std::string failed = StringAt(object, {"metadata", "annotations", kFailedSince});
+    const std::string failed = StringAt(object, {"metadata", "annotations", kFailedAnnotation});
     table.Add({std::to_string(revision->number), revision->name,
                Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state,
                failed.empty() ? "" : Age(failed, now) + " ago",

@@ -54,7 +54,7 @@ Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wi
   if (wide) header.insert(header.end(), {"REVISION", "IMAGES"});
   Table table(std::move(header));
   for (const Json& daemon : daemons) {
-    const Progress progress = ProgressOf(daemon);
+    const Progress progress = ReadProgress(daemon);
     std::vector<std::string> row{StringAt(daemon, {"metadata", "name"}),
                                  StringAt(daemon, {"status", "templateType"}, "<unknown>"),
                                  std::to_string(progress.desired),

@@ -29,7 +29,7 @@ const Json* ConditionOf(const Json& daemon, const std::string& type) {
   return nullptr;
 }
 
-Progress ProgressOf(const Json& daemon) {
+Progress ReadProgress(const Json& daemon) {
   Progress progress;
   const std::string name = "yurtappdaemon \"" + StringAt(daemon, {"metadata", "name"}) + "\"";
   const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
@@ -49,21 +49,18 @@ Progress ProgressOf(const Json& daemon) {
   progress.reason = StringAt(*progressing, {"reason"});
   progress.message = StringAt(*progressing, {"message"});
   const std::string why = progress.reason + (SaysOnlyCounts(progress) ? "" : ": " + progress.message);
-  const Json* ready = ConditionOf(daemon, "Ready");
-  const bool is_ready = ready != nullptr && StringAt(*ready, {"status"}) == "True";
   if (StringAt(*progressing, {"status"}) == "False") {
-    progress.state = RolloutState::kStopped;
+    progress.state = RolloutOutcome::kStopped;
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
   } else if (progress.reason == "RolloutComplete") {
-    progress.state = RolloutState::kComplete;
-    progress.line = name + " successfully rolled out";
-    if (progress.offline > 0) {
+    progress.state = RolloutOutcome::kComplete;
+    const bool all = progress.updated >= progress.desired;  // A partition may keep some back.
+    progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
+    if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
+    if (all && progress.offline > 0) {
       progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
                        " pools are offline and catch up when they are back)";
     }
-  } else if (progress.reason == "HeldByPartition" && is_ready) {
-    progress.state = RolloutState::kComplete;
-    progress.line = "partitioned rollout of " + name + " complete: " + Counts(progress);
   } else {
     progress.line = "Waiting for the rollout of " + name + " to finish: " + Counts(progress) + " (" + why + ")...";
   }

@@ -9,10 +9,10 @@
 
 namespace yad {
 
-enum class RolloutState { kGoing, kComplete, kStopped };
+enum class RolloutOutcome { kGoing, kComplete, kStopped };
 
 struct Progress {
-  RolloutState state = RolloutState::kGoing;
+  RolloutOutcome state = RolloutOutcome::kGoing;
   bool observed = false;  // status speaks of the newest spec
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
   std::string reason;   // of condition Progressing
@@ -21,9 +21,9 @@ struct Progress {
   std::string line;
 };
 
-// condition Progressing decides: False has stopped, True with RolloutComplete is complete. What its partition holds
-// back is no part of the rollout. A status without that condition was written by OpenYurt: nothing is known yet.
-Progress ProgressOf(const Json& daemon);
+// Condition Progressing decides: False has stopped, True with RolloutComplete is complete. What a partition keeps back
+// is no part of the rollout. A status without that condition was written by OpenYurt: nothing is known yet.
+Progress ReadProgress(const Json& daemon);
 
 // The condition of this type; nullptr: there is none.
 const Json* ConditionOf(const Json& daemon, const std::string& type);

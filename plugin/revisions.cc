@@ -24,6 +24,7 @@ Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::stri
     if (revision->hash.empty()) revision->hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
     revision->label = RevisionLabelValue(revision->name, revision->hash);
     revision->number = IntAt(object, {"revision"});
+    revision->failed_at = meta.Annotation(kFailedAnnotation);
     revision->content = *std::move(content);
     revisions.push_back({std::move(revision), std::move(object)});
   }

@@ -40,7 +40,7 @@ class FailureLines {
 
 Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {
   session.console.out.flush();
-  if (progress.state == RolloutState::kComplete) {
+  if (progress.state == RolloutOutcome::kComplete) {
     session.console.out << Printable(progress.line) << "\n";
     return kDone;
   }
@@ -63,8 +63,8 @@ Result<int> RunStatus(Session& session) {
   const auto first = GetDaemon(session);  // What is wrong with the name or the rights is said at once.
   if (!first) return Fail(first.error());
   if (!session.options.watch) {
-    const Progress progress = ProgressOf(*first);
-    if (progress.state == RolloutState::kStopped) return Finish(session, *first, progress);
+    const Progress progress = ReadProgress(*first);
+    if (progress.state == RolloutOutcome::kStopped) return Finish(session, *first, progress);
     session.console.out << Printable(progress.line) << "\n";
     return kDone;
   }
@@ -77,17 +77,17 @@ Result<int> RunStatus(Session& session) {
   std::string last_line;
   Json daemon = *first;
   while (true) {
-    const Progress progress = ProgressOf(daemon);
+    const Progress progress = ReadProgress(daemon);
     if (const auto screen = session.console.screen()) {
       view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow()), *screen);
     } else {
       failures.Print(daemon, session.console.out);
-      if (progress.state == RolloutState::kGoing && progress.line != last_line) {
+      if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
         session.console.out << Printable(progress.line) << std::endl;
         last_line = progress.line;
       }
     }
-    if (progress.state != RolloutState::kGoing) return Finish(session, daemon, progress);
+    if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
     const SteadyTime now = session.clock.Now();
     if (now >= end) {
       session.console.err << "error: timed out waiting for the rollout after " << HumanDuration(session.options.timeout)

@@ -19,7 +19,7 @@ constexpr int kOtherLines = 6;
 
 std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now) {
   const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
-  const Progress progress = ProgressOf(daemon);
+  const Progress progress = ReadProgress(daemon);
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) { lines.push_back(Fit(Printable(text), width, screen.unicode)); };
 
@@ -37,7 +37,7 @@ std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, D
   counts += "  " + HumanDuration(waited);
   const int room = screen.width - static_cast<int>(Width(counts));
   if (room >= 5) {
-    const bool bad = progress.state == RolloutState::kStopped || progress.failed > 0;
+    const bool bad = progress.state == RolloutOutcome::kStopped || progress.failed > 0;
     lines.push_back(ProgressBar(progress.updated, progress.desired, std::min(room, kLongestBar), bad, screen) + counts);
   } else {
     add(counts.substr(1));

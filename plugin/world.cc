@@ -27,7 +27,7 @@ Result<std::vector<Json>> ListPools(Client& client) {
 
 }  // namespace
 
-Result<Snapshot> ReadWorld(Client& client, const Json& daemon) {
+Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now) {
   Json unhindered = daemon;
   unhindered["spec"].erase("paused");
   unhindered["spec"].erase("updateStrategy");
@@ -35,6 +35,7 @@ Result<Snapshot> ReadWorld(Client& client, const Json& daemon) {
   if (!parsed) return Fail(parsed.error());
   Snapshot snapshot;
   snapshot.daemon = *std::move(parsed);
+  snapshot.now = now;
   const ObjectMeta& meta = snapshot.daemon.meta;
 
   auto pools = ListPools(client);

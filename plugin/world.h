@@ -11,7 +11,7 @@ namespace yad {
 
 // Of `daemon` as it is or might be: its spec need not be the server's. As if nothing held pools back: spec.paused and
 // updateStrategy are left out, so that a plan of this snapshot leads to what the spec asks for in the end.
-Result<Snapshot> ReadWorld(Client& client, const Json& daemon);
+Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now);
 
 }  // namespace yad
 

@@ -280,6 +280,26 @@ TEST_P(PluginOnceTest, AnApprovalNamesRevisionAndGroup) {
   EXPECT_EQ(approvals(), revision + "/north," + revision + "/south");
 }
 
+TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalGoesOnOnceItIsGiven) {
+  StartTwoPools();
+  PatchSpec("web", {{"updateStrategy",
+                     {{"type", "RollingUpdate"},
+                      {"rollingUpdate",
+                       {{"groups",
+                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
+                          {{"name", "north"}, {"pools", {Pool("b")}}, {"approval", "Manual"}}}}}}}}});
+  SetImage("web", "example.org/app:2");
+  Process status(Command({"status", "web", "--timeout=60s"}));
+  Eventually("it waits for approval",
+             [&] { return status.Output().find("1 of 2 pools updated (WaitingForApproval") != std::string::npos; });
+  EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:1");
+  EXPECT_THAT(YadOut({"diff", "web"}, kNo), StartsWith("# pool " + Pool("b") + "\n"));
+  YadOut({"approve", "web", "north"});
+  EXPECT_EQ(status.Wait(kEventuallyTimeout), kDone) << status.Errors();
+  EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:2");
+  EXPECT_EQ(YadOut({"diff", "web"}), "");
+}
+
 TEST_P(PluginBothKindsTest, DiffShowsWhatTheOperatorWouldChange) {
   StartTwoPools("OnDelete");
   EXPECT_EQ(YadOut({"diff", "web"}), "");

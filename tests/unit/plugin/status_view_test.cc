@@ -51,53 +51,56 @@ Json Daemon(int pools, int updated, const Json& progressing, const std::string& 
 }
 
 TEST(ProgressTest, ProgressingDecides) {
-  const auto of = [](const Json& daemon) { return ProgressOf(daemon); };
+  const auto of = [](const Json& daemon) { return ReadProgress(daemon); };
   const Progress going = of(Daemon(3, 1, Condition("Progressing", "True", "RollingOut", "1 of 3 pools are updated")));
-  EXPECT_EQ(going.state, RolloutState::kGoing);
+  EXPECT_EQ(going.state, RolloutOutcome::kGoing);
   EXPECT_EQ(going.line,
             "Waiting for the rollout of yurtappdaemon \"web\" to finish: 1 of 3 pools updated (RollingOut)...");
   const Progress waits =
       of(Daemon(3, 1, Condition("Progressing", "True", "WaitingForApproval", "group north waits for approval")));
   EXPECT_THAT(waits.line, HasSubstr("(WaitingForApproval: group north waits for approval)"));
-  EXPECT_EQ(of(Daemon(3, 1, Condition("Progressing", "Unknown", "Paused", "p"))).state, RolloutState::kGoing);
+  EXPECT_EQ(of(Daemon(3, 1, Condition("Progressing", "Unknown", "Paused", "p"))).state, RolloutOutcome::kGoing);
 
   const Progress complete = of(Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", "")));
-  EXPECT_EQ(complete.state, RolloutState::kComplete);
+  EXPECT_EQ(complete.state, RolloutOutcome::kComplete);
   EXPECT_EQ(complete.line, "yurtappdaemon \"web\" successfully rolled out");
 
   for (const char* reason : {"ProgressDeadlineExceeded", "FailureBudgetExceeded", "RolledBack", "InvalidSpec"}) {
     const Progress stopped = of(Daemon(3, 1, Condition("Progressing", "False", reason, "why")));
-    EXPECT_EQ(stopped.state, RolloutState::kStopped);
+    EXPECT_EQ(stopped.state, RolloutOutcome::kStopped);
     EXPECT_THAT(stopped.line, HasSubstr(std::string("has stopped with 1 of 3 pools updated: ") + reason + ": why"));
   }
 }
 
-TEST(ProgressTest, WhatThePartitionHoldsBackIsNoPartOfTheRollout) {
-  const Json held = Condition("Progressing", "True", "HeldByPartition", "2 pools stay");
-  EXPECT_EQ(ProgressOf(Daemon(3, 1, held, "True")).state, RolloutState::kComplete);
-  EXPECT_EQ(ProgressOf(Daemon(3, 0, held, "False")).state, RolloutState::kGoing);
+TEST(ProgressTest, WhatThePartitionKeepsBackIsNoPartOfTheRollout) {
+  const Progress partitioned = ReadProgress(
+      Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
+  EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
+  EXPECT_EQ(partitioned.line,
+            "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (1 of 3 pools are updated; partition keeps 2)");
 }
 
 TEST(ProgressTest, AnOldStatusSaysNothingOfTheNewSpec) {
   Json daemon = Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", ""));
   daemon["metadata"]["generation"] = 3;
-  EXPECT_EQ(ProgressOf(daemon).state, RolloutState::kGoing);
-  EXPECT_THAT(ProgressOf(daemon).line, HasSubstr("to observe the spec"));
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
   daemon["status"]["observedGeneration"] = 3;  // The condition is still that of the spec before.
-  EXPECT_EQ(ProgressOf(daemon).state, RolloutState::kGoing);
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // As OpenYurt writes it.
-  EXPECT_EQ(ProgressOf(daemon).state, RolloutState::kGoing);
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   daemon.erase("status");
-  EXPECT_EQ(ProgressOf(daemon).state, RolloutState::kGoing);
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
 }
 
 TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
   Json daemon = Daemon(5, 1, Condition("Progressing", "True", "RollingOut", ""));
   daemon["status"]["failedPools"] = 1;
   daemon["status"]["offlinePools"] = 2;
-  EXPECT_THAT(ProgressOf(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
   daemon["status"]["conditions"][0] = Condition("Progressing", "True", "RolloutComplete", "");
-  EXPECT_THAT(ProgressOf(daemon).line, HasSubstr("(2 of 5 pools are offline and catch up when they are back)"));
+  daemon["status"]["updatedPools"] = 5;
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("(2 of 5 pools are offline and catch up when they are back)"));
 }
 
 TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
