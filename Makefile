@@ -34,9 +34,9 @@ help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-build: packages ## the operator, in build/release/bin
+build: packages ## the operator and kubectl-yad, in build/release/bin
 	cmake --preset release >/dev/null
-	cmake --build --preset release -j $(JOBS) --target yurtappdaemon-operator
+	cmake --build --preset release -j $(JOBS) --target yurtappdaemon-operator kubectl-yad
 
 image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
 	hack/image.sh $(IMAGE) $(ARGUMENTS)

@@ -16,7 +16,7 @@ fault() {
   done <<<"$1"
 }
 
-mapfile -t sources < <(find operator webhook tests -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
+mapfile -t sources < <(find operator webhook plugin tests -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/run \) | sort)
 
 # --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
@@ -28,13 +28,14 @@ declare -A may_include=(
   [operator/runtime]='operator/(base|api|client|runtime)'
   [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|yurtappdaemon)'
   [webhook]='(operator/(base|api|workload|client|runtime|yurtappdaemon)|webhook)'
+  [plugin]='(operator/(base|api|workload|client|runtime|yurtappdaemon)|plugin)'
 )
 for folder in "${!may_include[@]}"; do
   [ -d "$folder" ] || continue
   lines=$(grep -nHE '^ *# *include "' "$folder"/*.{cc,h} 2>/dev/null | grep -vE "include \"${may_include[$folder]}/[^/]*\"" || true)
   fault "$lines" "$folder may include only ${may_include[$folder]}"
 done
-for file in operator/*/ webhook/; do
+for file in operator/*/ webhook/ plugin/; do
   [ -d "$file" ] || continue
   [ -n "${may_include[${file%/}]:-}" ] || fault "${file%/}:1:" "a new folder: say in hack/lint.sh what it may include"
 done
@@ -47,15 +48,15 @@ owner() {
   fault "$lines" "$1 belongs to $3"
 }
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_transport\.cc'
-owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|tests/support/yaml\.cc'
+owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|plugin/yaml_reader\.cc|tests/support/yaml\.cc'
 owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
 owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
-owner CLI11 'CLI/' 'operator/(main|options)\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|tests)/.*|operator/(main|options)\.cc'
+owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
 fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |

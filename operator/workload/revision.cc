@@ -9,6 +9,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxName = 253;
+// A person's words for a change. The ControllerRevisions of a DaemonSet have it too; `history` shows it.
+constexpr char kChangeCause[] = "kubernetes.io/change-cause";
 
 // In `patch` a null takes away, and an empty value in jsonPatches is a value: only the entries themselves lose their
 // nulls.
@@ -71,13 +73,16 @@ Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& 
                             std::int64_t revision) {
   Json spec = {{"workloadTemplate", {{"$patch", "replace"}, {TemplateField(content.kind), content.workload_template}}}};
   if (!content.overrides.empty()) spec["overrides"] = content.overrides;
+  Json metadata = {{"name", RevisionName(daemon.meta.key.name, hash)},
+                   {"namespace", daemon.meta.key.ns},
+                   {"labels", {{kOurRevisionLabel, "true"}, {kHashLabel, hash}}},
+                   {"ownerReferences", Json::array({ControllerReference(daemon)})}};
+  if (const std::string& cause = daemon.meta.Annotation(kChangeCause); !cause.empty()) {
+    metadata["annotations"][kChangeCause] = cause;
+  }
   return {{"apiVersion", kControllerRevisionType.ApiVersion()},
           {"kind", kControllerRevisionType.kind},
-          {"metadata",
-           {{"name", RevisionName(daemon.meta.key.name, hash)},
-            {"namespace", daemon.meta.key.ns},
-            {"labels", {{kOurRevisionLabel, "true"}, {kHashLabel, hash}}},
-            {"ownerReferences", Json::array({ControllerReference(daemon)})}}},
+          {"metadata", std::move(metadata)},
           {"data", {{"spec", std::move(spec)}}},
           {"revision", revision}};
 }

@@ -140,6 +140,16 @@ TEST(RevisionTest, OverridesAreContent) {
   EXPECT_EQ(ContentOf(Daemon(kTemplate, "null")).digest, none);
 }
 
+TEST(RevisionTest, TheChangeCauseGoesWithTheRevisionAndIsNoContent) {
+  YurtAppDaemon daemon = Daemon();
+  const RevisionContent content = ContentOf(daemon);
+  EXPECT_FALSE(MakeControllerRevision(daemon, content, "abc", 1)["metadata"].contains("annotations"));
+  daemon.meta.annotations = {{"kubernetes.io/change-cause", "new logo"}, {"other", "x"}};
+  EXPECT_EQ(MakeControllerRevision(daemon, content, "abc", 1)["metadata"]["annotations"],
+            J(R"({"kubernetes.io/change-cause": "new logo"})"));
+  EXPECT_EQ(ContentOf(daemon).digest, content.digest);
+}
+
 TEST(RevisionTest, AHashIsStableAndChangesWithTheCollisionCount) {
   RevisionContent content;
   content.digest = "{}";

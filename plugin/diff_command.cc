@@ -1,0 +1,126 @@
+// kubectl yad diff
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/plan.h"
+#include "plugin/applied.h"
+#include "plugin/commands.h"
+#include "plugin/daemon.h"
+#include "plugin/exit_code.h"
+#include "plugin/manifest.h"
+#include "plugin/preview.h"
+#include "plugin/text.h"
+#include "plugin/unified_diff.h"
+#include "plugin/world.h"
+#include "plugin/yaml_writer.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamed = 20;
+
+std::string Pools(const std::vector<std::string>& pools) {
+  return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kNamed);
+}
+
+// "deployment.apps/web-a-x7k2p"
+std::string WorkloadName(const YurtAppDaemon& daemon, const std::string& name) {
+  return (daemon.kind == WorkloadKind::kDeployment ? "deployment.apps/" : "statefulset.apps/") + name;
+}
+
+// As the server would store it; with defaults, and what webhooks make of it.
+Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
+  WriteOptions dry_run;
+  dry_run.dry_run = true;
+  std::vector<std::string> warnings;  // The operator's writes would get them, not this person's.
+  dry_run.warnings = &warnings;
+  Json object = change.after;
+  object["metadata"].erase("resourceVersion");  // The workload's status changes all the time.
+  auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
+                                        : session.client.Update(type, object, dry_run);
+  if (!answer && answer.error().reason == Reason::kForbidden) {
+    session.console.err << "Warning: the server does not let you try this write, so its defaults are not shown: "
+                        << Printable(answer.error().message) << "\n";
+    return change.after;
+  }
+  return answer;
+}
+
+// Prints how the workloads of one YurtAppDaemon would change. True: something differs.
+Result<bool> Print(Session& session, const Json& wanted) {
+  const auto snapshot = ReadWorld(session.client, wanted, session.clock.WallNow());
+  if (!snapshot) return Fail(snapshot.error());
+  const YurtAppDaemon& daemon = snapshot->daemon;
+  const auto preview = MakePreview(*snapshot);
+  if (!preview) return Fail(preview.error());
+  const ResourceType& type = TypeOf(daemon.kind);
+  std::ostream& out = session.console.out;
+  bool differs = !preview->removals.empty();
+  for (const Change& change : preview->changes) {
+    const auto after = ServersView(session, type, change);
+    if (!after) {
+      Error error = after.error();
+      error.message = Pools(change.pools) + ": " + error.message;
+      return Fail(error);
+    }
+    const Json before = Shown(change.before);
+    const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
+    if (text.empty()) continue;  // The server would make of it what is there.
+    differs = true;
+    const std::string name = StringAt(change.after, {"metadata", "name"});
+    const std::string path = type.group + "." + type.version + "." + type.kind + "." + daemon.meta.key.ns + "." + name;
+    out << "# " << Pools(change.pools) << "\n"
+        << "diff -u -N LIVE/" << path << " MERGED/" << path << "\n"
+        << "--- " << (before.is_null() ? "/dev/null" : "LIVE/" + path) << "\n"
+        << "+++ MERGED/" << path << "\n"
+        << text;
+  }
+  for (const Preview::Removal& removal : preview->removals) {
+    out << "# pool " << removal.pool << ": " << WorkloadName(daemon, removal.workload) << " would be removed\n";
+  }
+  for (const Preview::Failure& failure : preview->failures) {
+    session.console.err << Printable("pool " + failure.pool + " gets no workload: " + failure.reason + ": " +
+                                     failure.message)
+                        << "\n";
+  }
+  return differs;
+}
+
+}  // namespace
+
+Result<int> RunDiff(Session& session) {
+  std::vector<Json> wanted;
+  if (session.options.file.empty()) {
+    auto daemon = GetDaemon(session);
+    if (!daemon) return Fail(daemon.error());
+    wanted.push_back(*std::move(daemon));
+  } else {
+    std::size_t left_out = 0;
+    auto manifests = ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out);
+    if (!manifests) return Fail(manifests.error());
+    if (left_out > 0) {
+      session.console.err << left_out << " other objects are left out (kubectl diff shows them)\n";
+    }
+    for (Json& manifest : *manifests) {
+      if (const Status settled = SettleNamespace(manifest, session.options.ns, session.ns); !settled)
+        return Fail(settled.error());
+      auto applied = AsApplied(session.client, manifest);
+      if (!applied) return Fail(applied.error());
+      if (StringAt(*applied, {"metadata", "resourceVersion"}).empty()) {
+        session.console.err << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
+                            << " does not exist yet: its uid, and with it the last 5 characters of the workloads' "
+                               "names, will be others\n";
+      }
+      wanted.push_back(*std::move(applied));
+    }
+  }
+  bool differs = false;
+  for (const Json& daemon : wanted) {
+    const auto printed = Print(session, daemon);
+    if (!printed) return Fail(printed.error());
+    differs = differs || *printed;
+  }
+  return differs ? kNo : kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,17 @@
+// What the program ends with, for scripts. `kubectl yad --help` and docs/kubectl-yad.md say the same.
+#ifndef PLUGIN_EXIT_CODE_H_
+#define PLUGIN_EXIT_CODE_H_
+
+namespace yad {
+
+enum ExitCode {
+  kDone = 0,
+  kNo = 1,        // status: the rollout has stopped. diff: there are differences
+  kUsage = 2,     // the command line is wrong
+  kFailed = 3,    // not found, refused, no answer, unreadable files ...
+  kTimedOut = 4,  // status --timeout
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_EXIT_CODE_H_

@@ -1,0 +1,77 @@
+// kubectl yad history
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "plugin/commands.h"
+#include "plugin/daemon.h"
+#include "plugin/exit_code.h"
+#include "plugin/revisions.h"
+#include "plugin/table.h"
+#include "plugin/text.h"
+#include "plugin/yaml_writer.h"
+
+namespace yad {
+namespace {
+
+constexpr char kChangeCause[] = "kubernetes.io/change-cause";
+
+Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
+  Table table({"REVISION", "NAME", "AGE", "STATE", "FAILED", "CHANGE-CAUSE", "IMAGES"});
+  const std::string current = StringAt(daemon, {"status", "currentRevision"});
+  const std::string update = StringAt(daemon, {"status", "updateRevision"});
+  for (const auto& [revision, object] : revisions) {
+    std::string state = revision->name == current ? "current" : "";
+    if (revision->name == update) state += state.empty() ? "update" : ",update";
+    const std::string failed = StringAt(object, {"metadata", "annotations", kFailedAnnotation});
+    table.Add({std::to_string(revision->number), revision->name,
+               Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state,
+               failed.empty() ? "" : Age(failed, now) + " ago",
+               StringAt(object, {"metadata", "annotations", kChangeCause}, "<none>"), ImagesOf(revision->content)});
+  }
+  return table;
+}
+
+// What of the spec this revision is.
+Json ContentOfRevision(const Revision& revision) {
+  Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
+  if (!revision.content.overrides.empty()) content["overrides"] = revision.content.overrides;
+  return content;
+}
+
+}  // namespace
+
+Result<int> RunHistory(Session& session) {
+  const auto daemon = GetDaemon(session);
+  if (!daemon) return Fail(daemon.error());
+  const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
+  if (!revisions) return Fail(revisions.error());
+  std::ostream& out = session.console.out;
+
+  if (session.options.revision) {
+    const auto found = FindRevision(*revisions, *session.options.revision);
+    if (!found) return Fail(found.error());
+    if (session.options.output == OutputFormat::kName) {
+      out << "controllerrevision.apps/" << found->revision->name << "\n";
+    } else if (const Json content = ContentOfRevision(*found->revision);
+               !PrintObject(session.options, session.console, content)) {
+      out << "# " << Subject(session.options.daemon) << " with revision #" << found->revision->number << "\n"
+          << ToYaml(content);
+    }
+    return kDone;
+  }
+  if (session.options.output == OutputFormat::kName) {
+    for (const RevisionEntry& entry : *revisions) out << "controllerrevision.apps/" << entry.revision->name << "\n";
+    return kDone;
+  }
+  std::vector<Json> objects;
+  for (const RevisionEntry& entry : *revisions) objects.push_back(entry.object);
+  if (PrintObject(session.options, session.console, ListOf(std::move(objects)))) return kDone;
+  if (revisions->empty()) {
+    session.console.err << "No rollout history found.\n";
+    return kDone;
+  }
+  for (const std::string& line : MakeTable(*daemon, *revisions, session.clock.WallNow()).Lines()) out << line << "\n";
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,13 @@
+// kubectl-yad: `kubectl yad`.
+#include <string>
+#include <vector>
+
+#include "operator/client/tls_client.h"
+#include "plugin/console.h"
+#include "plugin/plugin.h"
+
+int main(int argc, char** argv) {
+  yad::KeepOpenSslUntilTheEnd();
+  yad::Console console = yad::StandardConsole();
+  return yad::RunPlugin(std::vector<std::string>(argv + 1, argv + argc), YAD_VERSION, console);
+}

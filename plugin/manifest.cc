@@ -1,0 +1,62 @@
+#include "plugin/manifest.h"
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "operator/client/file.h"
+#include "plugin/yaml_reader.h"
+
+namespace yad {
+
+Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console) {
+  std::string text;
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(console.in), {});
+  } else {
+    Result<std::string> read = ReadSmallFile(path);
+    if (!read) return Fail(read.error());
+    text = *std::move(read);
+  }
+  const std::string source = path == "-" ? "standard input" : path;
+  auto documents = ReadYaml(text, source);
+  if (!documents) return documents;
+  std::vector<Json> objects;
+  for (Json& document : *documents) {
+    if (!document.is_object())
+      return Fail(Reason::kConfig, source + ": a document is no object with apiVersion and kind");
+    const auto items = document.find("items");
+    if (StringAt(document, {"kind"}).ends_with("List") && items != document.end() && items->is_array()) {
+      std::move(items->begin(), items->end(), std::back_inserter(objects));
+    } else {
+      objects.push_back(std::move(document));
+    }
+  }
+  return objects;
+}
+
+Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
+                                          std::size_t& left_out) {
+  auto objects = ReadManifests(path, console);
+  if (!objects) return objects;
+  const std::size_t all = objects->size();
+  std::erase_if(*objects, [&](const Json& object) {
+    return StringAt(object, {"kind"}) != type.kind || !StringAt(object, {"apiVersion"}).starts_with(type.group + "/");
+  });
+  left_out = all - objects->size();
+  if (!objects->empty()) return objects;
+  return Fail(Reason::kConfig, (path == "-" ? "standard input" : path) + " has no " + type.kind + " (apiVersion " +
+                                   type.group + "/..., kind " + type.kind + ")");
+}
+
+Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback) {
+  const std::string own = StringAt(object, {"metadata", "namespace"});
+  if (own.empty()) {
+    object["metadata"]["namespace"] = flag.empty() ? fallback : flag;
+  } else if (!flag.empty() && own != flag) {
+    return Fail(Reason::kBadRequest, "the namespace from the provided object \"" + own +
+                                         "\" does not match the namespace \"" + flag + "\": give --namespace=" + own);
+  }
+  return {};
+}
+
+}  // namespace yad

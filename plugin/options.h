@@ -1,0 +1,83 @@
+// The command line.
+#ifndef PLUGIN_OPTIONS_H_
+#define PLUGIN_OPTIONS_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/base/error.h"
+#include "plugin/console.h"
+
+namespace yad {
+
+enum class Command {
+  kStatus,
+  kPools,
+  kHistory,
+  kUndo,
+  kPause,
+  kResume,
+  kRestart,
+  kApprove,
+  kDiff,
+  kRender,
+  kCompletion,
+  kVersion,
+};
+enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName };
+enum class DryRun { kNone, kClient, kServer };
+
+struct PluginOptions {
+  Command command = Command::kVersion;
+
+  // Where, and as whom.
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;  // "": the context's
+  bool all_namespaces = false;
+  std::chrono::milliseconds request_timeout{0};  // 0: the client's default
+
+  // What.
+  std::string daemon;  // its name, without "yad/"
+  std::vector<std::string> groups;
+  std::vector<std::string> pools;
+  std::optional<std::int64_t> revision;  // --revision, --to-revision
+  std::string file;                      // "-": standard input
+  std::string pool_file;
+  std::string uid;
+  std::string shell;
+
+  // How.
+  OutputFormat output = OutputFormat::kDefault;
+  DryRun dry_run = DryRun::kNone;
+  bool watch = false;
+  std::chrono::milliseconds timeout{0};  // of status; 0: none
+};
+
+// nullopt: the program ends with `exit_code` (help 0, a wrong command line 2); what there is to say has been printed.
+std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
+                                                int& exit_code);
+
+// "web" of "web", "yad/web", "yurtappdaemon/web" and the like; kBadRequest for the name of something else.
+Result<std::string> DaemonNameOf(const std::string& argument);
+
+// What completion scripts offer.
+struct FlagHelp {
+  std::string name;   // "--output"
+  std::string brief;  // "-o"; "": none
+  std::string help;
+  bool takes_value = false;
+  std::vector<std::string> values;  // where there are few
+};
+struct CommandHelp {
+  std::string name;
+  std::string summary;
+  std::vector<FlagHelp> flags;
+};
+std::vector<CommandHelp> DescribeCommands();
+
+}  // namespace yad
+
+#endif  // PLUGIN_OPTIONS_H_

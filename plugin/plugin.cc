@@ -1,0 +1,92 @@
+#include "plugin/plugin.h"
+
+#include "operator/base/log.h"
+#include "operator/client/config.h"
+#include "plugin/commands.h"
+#include "plugin/exit_code.h"
+#include "plugin/options.h"
+
+namespace yad {
+namespace {
+
+constexpr char kName[] = "kubectl-yad";
+
+Result<int> Run(Session& session) {
+  switch (session.options.command) {
+    case Command::kStatus:
+      return RunStatus(session);
+    case Command::kPools:
+      return RunPools(session);
+    case Command::kHistory:
+      return RunHistory(session);
+    case Command::kUndo:
+      return RunUndo(session);
+    case Command::kPause:
+    case Command::kResume:
+      return RunPause(session);
+    case Command::kRestart:
+      return RunRestart(session);
+    case Command::kApprove:
+      return RunApprove(session);
+    case Command::kDiff:
+      return RunDiff(session);
+    case Command::kRender:
+    case Command::kCompletion:
+    case Command::kVersion:
+      break;
+  }
+  return kDone;
+}
+
+Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
+  const auto config = LoadClusterConfig(options.kubeconfig, options.context);
+  if (!config) return Fail(config.error());
+  ClientOptions client_options;
+  client_options.user_agent = std::string(kName) + "/" + version;
+  client_options.field_manager = kName;
+  if (options.request_timeout.count() > 0) client_options.timeout = options.request_timeout;
+  client_options.on_warning = [&console](const std::string& text) {
+    console.err << "Warning: " << Printable(text) << "\n";
+  };
+  const auto client = MakeClient(*config, client_options);
+  if (!client) return Fail(client.error());
+  Session session{options, console, **client, options.ns.empty() ? config->ns : options.ns};
+  return Run(session);
+}
+
+}  // namespace
+
+std::string DescribeError(const Error& error) {
+  std::string text = error.http_status == 0
+                         ? "error: " + error.message
+                         : "Error from server (" + std::string(ToString(error.reason)) + "): " + error.message;
+  if (error.reason == Reason::kTransport) text = "Unable to connect to the server: " + error.message;
+  return Printable(text);
+}
+
+int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console) {
+  // What the client library tells of itself is for logs of servers.
+  log::Configure(log::Level::kError, log::Format::kText);
+  if (!arguments.empty() && arguments.front() == "__complete") {
+    return RunComplete({arguments.begin() + 1, arguments.end()}, console);
+  }
+  int exit_code = kDone;
+  const auto options = ParsePluginOptions(arguments, console, exit_code);
+  if (!options) return exit_code;
+  Result<int> ended = kDone;
+  if (options->command == Command::kVersion) {
+    console.out << kName << " " << version << "\n";
+  } else if (options->command == Command::kCompletion) {
+    ended = RunCompletion(*options, console);
+  } else if (options->command == Command::kRender) {
+    ended = RunRender(*options, console);
+  } else {
+    ended = RunOnCluster(*options, version, console);
+  }
+  console.out.flush();
+  if (ended) return *ended;
+  console.err << DescribeError(ended.error()) << "\n";
+  return kFailed;
+}
+
+}  // namespace yad

@@ -1,0 +1,70 @@
+#include "plugin/progress.h"
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+std::string Counts(const Progress& progress) {
+  std::string text = std::to_string(progress.updated) + " of " + std::to_string(progress.desired) + " pools updated";
+  if (progress.failed > 0) text += ", " + std::to_string(progress.failed) + " failed";
+  if (progress.offline > 0) text += ", " + std::to_string(progress.offline) + " offline";
+  return text;
+}
+
+// The counts say it already.
+bool SaysOnlyCounts(const Progress& progress) {
+  return progress.message.empty() || progress.message == std::to_string(progress.updated) + " of " +
+                                                             std::to_string(progress.desired) + " pools are updated";
+}
+
+}  // namespace
+
+const Json* ConditionOf(const Json& daemon, const std::string& type) {
+  const Json* conditions = Find(daemon, {"status", "conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return nullptr;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
+}
+
+Progress ReadProgress(const Json& daemon) {
+  Progress progress;
+  const std::string name = "yurtappdaemon \"" + StringAt(daemon, {"metadata", "name"}) + "\"";
+  const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
+  progress.desired = IntAt(daemon, {"status", "desiredPools"});
+  progress.updated = IntAt(daemon, {"status", "updatedPools"});
+  progress.ready = IntAt(daemon, {"status", "readyPools"});
+  progress.failed = IntAt(daemon, {"status", "failedPools"});
+  progress.offline = IntAt(daemon, {"status", "offlinePools"});
+
+  const Json* progressing = ConditionOf(daemon, "Progressing");
+  progress.observed = IntAt(daemon, {"status", "observedGeneration"}) >= generation && progressing != nullptr &&
+                      IntAt(*progressing, {"observedGeneration"}, generation) >= generation;
+  if (!progress.observed) {
+    progress.line = "Waiting for the operator to observe the spec of " + name + "...";
+    return progress;
+  }
+  progress.reason = StringAt(*progressing, {"reason"});
+  progress.message = StringAt(*progressing, {"message"});
+  const std::string why = progress.reason + (SaysOnlyCounts(progress) ? "" : ": " + progress.message);
+  if (StringAt(*progressing, {"status"}) == "False") {
+    progress.state = RolloutOutcome::kStopped;
+    progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
+  } else if (progress.reason == "RolloutComplete") {
+    progress.state = RolloutOutcome::kComplete;
+    const bool all = progress.updated >= progress.desired;  // A partition may keep some back.
+    progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
+    if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
+    if (all && progress.offline > 0) {
+      progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
+                       " pools are offline and catch up when they are back)";
+    }
+  } else {
+    progress.line = "Waiting for the rollout of " + name + " to finish: " + Counts(progress) + " (" + why + ")...";
+  }
+  return progress;
+}
+
+}  // namespace yad

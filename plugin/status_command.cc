@@ -1,0 +1,107 @@
+// kubectl yad status
+#include <algorithm>
+#include <map>
+
+#include "plugin/commands.h"
+#include "plugin/daemon.h"
+#include "plugin/daemon_watch.h"
+#include "plugin/exit_code.h"
+#include "plugin/live_view.h"
+#include "plugin/pool_table.h"
+#include "plugin/progress.h"
+#include "plugin/status_frame.h"
+#include "plugin/text.h"
+
+namespace yad {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen go on while nothing happens.
+constexpr std::size_t kNamed = 10;
+
+// "pool a failed: ProgressDeadlineExceeded: …", once for each pool that has failed.
+class FailureLines {
+ public:
+  void Print(const Json& daemon, std::ostream& out) {
+    std::map<std::string, std::string> failed;
+    for (const Json& pool : PoolsOf(daemon)) {
+      if (StringAt(pool, {"phase"}) != "Failed") continue;
+      const std::string message = StringAt(pool, {"message"});
+      failed[StringAt(pool, {"name"})] = StringAt(pool, {"reason"}) + (message.empty() ? "" : ": " + message);
+    }
+    for (const auto& [name, why] : failed) {
+      if (!told_.contains(name)) out << Printable("pool " + name + " failed: " + why) << "\n";
+    }
+    told_ = std::move(failed);
+  }
+
+ private:
+  std::map<std::string, std::string> told_;
+};
+
+Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {
+  session.console.out.flush();
+  if (progress.state == RolloutOutcome::kComplete) {
+    session.console.out << Printable(progress.line) << "\n";
+    return kDone;
+  }
+  session.console.err << "error: " << Printable(progress.line) << "\n";
+  std::vector<std::string> failed;
+  for (const Json& pool : PoolsOf(daemon)) {
+    if (StringAt(pool, {"phase"}) == "Failed") failed.push_back(StringAt(pool, {"name"}));
+  }
+  if (!failed.empty()) {
+    session.console.err << "failed pools: " << Printable(NameSome(failed, kNamed)) << " (kubectl yad pools "
+                        << session.options.daemon << " -o wide tells why; kubectl yad undo " << session.options.daemon
+                        << " goes back)\n";
+  }
+  return kNo;
+}
+
+}  // namespace
+
+Result<int> RunStatus(Session& session) {
+  const auto first = GetDaemon(session);  // What is wrong with the name or the rights is said at once.
+  if (!first) return Fail(first.error());
+  if (!session.options.watch) {
+    const Progress progress = ReadProgress(*first);
+    if (progress.state == RolloutOutcome::kStopped) return Finish(session, *first, progress);
+    session.console.out << Printable(progress.line) << "\n";
+    return kDone;
+  }
+
+  const SteadyTime begin = session.clock.Now();
+  const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
+  DaemonWatch watch(session.client, session.ns, session.options.daemon);
+  LiveView view(session.console.out);
+  FailureLines failures;
+  std::string last_line;
+  Json daemon = *first;
+  while (true) {
+    const Progress progress = ReadProgress(daemon);
+    if (const auto screen = session.console.screen()) {
+      view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow()), *screen);
+    } else {
+      failures.Print(daemon, session.console.out);
+      if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
+        session.console.out << Printable(progress.line) << std::endl;
+        last_line = progress.line;
+      }
+    }
+    if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
+    const SteadyTime now = session.clock.Now();
+    if (now >= end) {
+      session.console.err << "error: timed out waiting for the rollout after " << HumanDuration(session.options.timeout)
+                          << ": " << Printable(progress.line) << "\n";
+      return kTimedOut;
+    }
+    watch.Wait(std::min(end, now + kTick));
+    if (!watch.synced()) continue;
+    const std::vector<Json> daemons = watch.Daemons();
+    if (daemons.empty()) {
+      return Fail(Reason::kNotFound, Quoted(session.options.daemon) + " has been deleted");
+    }
+    daemon = daemons.front();
+  }
+}
+
+}  // namespace yad

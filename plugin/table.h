@@ -1,0 +1,41 @@
+// Columns of text, as kubectl prints them.
+#ifndef PLUGIN_TABLE_H_
+#define PLUGIN_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "plugin/console.h"
+
+namespace yad {
+
+// Not thread-safe.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+
+  // One cell a column; missing ones are empty.
+  void Add(std::vector<std::string> row);
+  bool empty() const { return rows_.empty(); }
+  std::size_t size() const { return rows_.size(); }
+
+  // The header and all rows, each column as wide as its widest cell.
+  std::vector<std::string> Lines() const;
+  // The same for a screen: no line is wider. Columns stand closer together where that helps, and then the lines are
+  // cut. Cells of column `coloured` take the colour of what they say (ColourOf).
+  std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
+
+ private:
+  std::vector<std::size_t> Widths() const;
+
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// The escape sequence that begins the colour of a pool's phase; "" for none.
+std::string ColourOf(const std::string& phase);
+inline constexpr char kNoColour[] = "\x1b[0m";
+
+}  // namespace yad
+
+#endif  // PLUGIN_TABLE_H_

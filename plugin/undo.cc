@@ -1,0 +1,34 @@
+#include "plugin/undo.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/yurtappdaemon.h"
+
+namespace yad {
+
+Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
+  // A spec that is wrong by now is another one: going back is how it is mended.
+  if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && ContentOf(*parsed).digest == revision.digest)
+    return false;
+  const char* field = TemplateField(revision.kind);
+  const Json* now = Find(daemon, {"spec", "workloadTemplate", field});
+  if (now == nullptr || now->is_null()) {
+    return Fail(Reason::kInvalid,
+                std::string("that revision has a ") + field + ", and the kind of the workloads can't be switched");
+  }
+  Json restored = revision.workload_template;
+  const Json* selector = Find(*now, {"spec", "selector"});
+  if ((selector == nullptr || selector->is_null()) && restored["spec"].is_object()) restored["spec"].erase("selector");
+  if (const Json* metadata = Find(restored, {"metadata"}); metadata != nullptr && metadata->empty())
+    restored.erase("metadata");
+  Json& spec = daemon["spec"];
+  spec["workloadTemplate"] = {{field, std::move(restored)}};
+  if (revision.overrides.empty()) {
+    spec.erase("overrides");
+  } else {
+    spec["overrides"] = revision.overrides;
+  }
+  return true;
+}
+
+}  // namespace yad

@@ -1,0 +1,57 @@
+// kubectl yad undo
+#include <nlohmann/json.hpp>
+
+#include "plugin/commands.h"
+#include "plugin/daemon.h"
+#include "plugin/exit_code.h"
+#include "plugin/revisions.h"
+#include "plugin/undo.h"
+
+namespace yad {
+namespace {
+
+// 0, and without a number: the last but one, as kubectl rollout undo does.
+Result<RevisionEntry> Wanted(const Session& session, const std::vector<RevisionEntry>& revisions) {
+  const std::int64_t number = session.options.revision.value_or(0);
+  if (number > 0) return FindRevision(revisions, number);
+  if (revisions.size() < 2) {
+    return Fail(Reason::kBadRequest,
+                "no rollout history found for " + Quoted(session.options.daemon) + ": there is no revision before " +
+                    (revisions.empty() ? "this one" : "revision " + std::to_string(revisions.back().revision->number)));
+  }
+  return revisions[revisions.size() - 2];
+}
+
+}  // namespace
+
+Result<int> RunUndo(Session& session) {
+  const auto daemon = GetDaemon(session);
+  if (!daemon) return Fail(daemon.error());
+  const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
+  if (!revisions) return Fail(revisions.error());
+  const auto wanted = Wanted(session, *revisions);
+  if (!wanted) return Fail(wanted.error());
+
+  const DryRun dry_run = session.options.dry_run;
+  const auto put_back = [&](Json& object) { return PutBack(wanted->revision->content, object); };
+  Json after;
+  if (dry_run == DryRun::kClient) {
+    after = *daemon;
+    const auto changed = put_back(after);
+    if (!changed) return Fail(changed.error());
+    if (!*changed) after = nullptr;
+  } else {
+    auto written = EditDaemon(session, dry_run == DryRun::kServer, put_back);
+    if (!written) return Fail(written.error());
+    after = *std::move(written);
+  }
+  std::string what = after.is_null() ? "skipped rollback (current template already matches revision " +
+                                           std::to_string(wanted->revision->number) + ")"
+                                     : "rolled back";
+  if (dry_run == DryRun::kClient) what += " (dry run)";
+  if (dry_run == DryRun::kServer) what += " (server dry run)";
+  PrintWritten(session, after.is_null() ? *daemon : after, what);
+  return kDone;
+}
+
+}  // namespace yad

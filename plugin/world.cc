@@ -1,0 +1,86 @@
+#include "plugin/world.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/nodepool_type.h"
+#include "plugin/daemon.h"
+#include "plugin/revision_of.h"
+#include "plugin/revisions.h"
+
+namespace yad {
+namespace {
+
+// In the highest version that can be read: objects stored in another one may need a webhook that is gone.
+Result<std::vector<Json>> ListPools(Client& client) {
+  const auto types = DiscoverNodePoolTypes(client, {});
+  if (!types) return Fail(types.error());
+  Result<std::vector<Json>> pools;
+  for (const ResourceType& type : *types) {
+    pools = ListAll(client, type, "");
+    if (pools) break;
+  }
+  return pools;
+}
+
+}  // namespace
+
+Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now) {
+  Json unhindered = daemon;
+  unhindered["spec"].erase("paused");
+  unhindered["spec"].erase("updateStrategy");
+  auto parsed = ParseYurtAppDaemon(unhindered);
+  if (!parsed) return Fail(parsed.error());
+  Snapshot snapshot;
+  snapshot.daemon = *std::move(parsed);
+  snapshot.now = now;
+  const ObjectMeta& meta = snapshot.daemon.meta;
+
+  auto pools = ListPools(client);
+  if (!pools) return Fail(pools.error());
+  for (const Json& object : *pools) {
+    PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
+    if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
+  }
+  std::sort(snapshot.pools.begin(), snapshot.pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+
+  auto workloads = ListAll(client, TypeOf(snapshot.daemon.kind), meta.key.ns);
+  if (!workloads) return Fail(workloads.error());
+  const Projector project = snapshot.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+  std::set<std::string> labels;
+  for (const Json& object : *workloads) {
+    const ObjectMeta of_workload = ParseMeta(object);
+    const OwnerReference* controller = of_workload.controller();
+    const bool ours = controller != nullptr && controller->uid == meta.uid;
+    const bool orphan = controller == nullptr && !of_workload.Label(kPoolNameLabel).empty();
+    if (!ours && !orphan) continue;
+    labels.insert(of_workload.Label(kRevisionLabel));
+    (ours ? snapshot.workloads : snapshot.orphans)
+        .push_back(MakeWorkloadRef(std::make_shared<StoredObject>(object, project)));
+  }
+
+  auto entries = ReadRevisions(client, meta.key.ns, meta.uid);
+  if (!entries) return Fail(entries.error());
+  std::vector<RevisionPtr> all;
+  for (const RevisionEntry& entry : *entries) all.push_back(entry.revision);
+  snapshot.update = RevisionOf(snapshot.daemon, all);
+  // As the operator does: those that workloads name; where one names none that is known, any may have made it.
+  const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
+  const bool all_known = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const RevisionPtr& r) { return r->label == label || r->name == label; });
+  });
+  snapshot.revisions.push_back(snapshot.update);
+  for (const RevisionPtr& revision : all) {
+    if (revision->name == current) snapshot.current = revision;
+    const bool used =
+        !all_known || revision->name == current || labels.contains(revision->label) || labels.contains(revision->name);
+    if (used && revision != snapshot.update) snapshot.revisions.push_back(revision);
+  }
+  return snapshot;
+}
+
+}  // namespace yad

@@ -1,0 +1,178 @@
+// What undo, approve and diff -f make of objects.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugin/applied.h"
+#include "plugin/approval.h"
+#include "plugin/preview.h"
+#include "plugin/revision_of.h"
+#include "plugin/undo.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;  // NOLINT: the builders
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(UndoTest, TemplateAndOverridesComeBackAndNothingElseChanges) {
+  Json old_daemon = DaemonJson("app:1");
+  TemplateOf(old_daemon)["spec"].erase("selector");
+  old_daemon["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 3}])"_json;
+  Json daemon = DaemonJson("app:2");
+  TemplateOf(daemon)["spec"].erase("selector");
+  TemplateOf(daemon)["spec"]["paused"] = true;
+  daemon["spec"]["paused"] = true;
+  const Json before = daemon;
+  EXPECT_EQ(PutBack(MakeRevision(old_daemon)->content, daemon), true);
+  EXPECT_EQ(daemon["spec"]["workloadTemplate"], old_daemon["spec"]["workloadTemplate"]);
+  EXPECT_EQ(daemon["spec"]["overrides"], old_daemon["spec"]["overrides"]);
+  EXPECT_EQ(daemon["spec"]["paused"], true);
+  EXPECT_EQ(daemon["metadata"], before["metadata"]);
+
+  EXPECT_EQ(PutBack(MakeRevision(old_daemon)->content, daemon), false);
+  EXPECT_EQ(PutBack(MakeRevision(before)->content, daemon), true);
+  EXPECT_FALSE(daemon["spec"].contains("overrides"));
+}
+
+TEST(UndoTest, ASelectorInTheTemplateStays) {
+  Json daemon = DaemonJson("app:2");
+  EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
+  EXPECT_EQ(daemon, DaemonJson("app:1"));
+}
+
+TEST(UndoTest, AnInvalidSpecIsMended) {
+  Json daemon = DaemonJson("app:2");
+  TemplateOf(daemon)["spec"].erase("template");
+  EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
+  EXPECT_EQ(daemon, DaemonJson("app:1"));
+}
+
+TEST(UndoTest, TheKindStays) {
+  Json daemon = DaemonJson("app:2");
+  const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
+  ASSERT_FALSE(undone);
+  EXPECT_THAT(undone.error().message, HasSubstr("can't be switched"));
+  EXPECT_EQ(daemon, DaemonJson("app:2"));
+}
+
+Json WithGroups() {
+  Json daemon = DaemonJson();
+  daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"groups": [
+    {"name": "canary", "pools": ["a"]}, {"name": "north", "pools": ["b"], "approval": "Manual"},
+    {"name": "south", "pools": ["c"], "approval": "Manual"}]}})"_json;
+  daemon["status"] = {{"updateRevision", "web-2"}, {"observedGeneration", 1}};
+  return daemon;
+}
+std::string Approvals(const Json& daemon) {
+  return StringAt(daemon, {"metadata", "annotations", "apps.openyurt.io/approve"});
+}
+
+TEST(ApprovalTest, EntriesOfOtherRevisionsGo) {
+  Json daemon = WithGroups();
+  daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = "web-1/north, web-2/south ,web-22/north,";
+  std::vector<std::string> before;
+  EXPECT_EQ(Approve({"north", "south"}, daemon, before), true);
+  EXPECT_EQ(Approvals(daemon), "web-2/south,web-2/north");
+  EXPECT_THAT(before, ElementsAre("south"));
+  before.clear();
+  EXPECT_EQ(Approve({"north"}, daemon, before), false);
+  EXPECT_THAT(before, ElementsAre("north"));
+}
+
+TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
+  Json daemon = WithGroups();
+  std::vector<std::string> before;
+  for (const char* group : {"canary", "west", "default"}) {
+    const auto approved = Approve({"north", group}, daemon, before);
+    ASSERT_FALSE(approved);
+    EXPECT_THAT(approved.error().message, HasSubstr("those that do are north, south"));
+  }
+  daemon["metadata"]["generation"] = 2;
+  ASSERT_FALSE(Approve({"north"}, daemon, before));
+  EXPECT_THAT(Approve({"north"}, daemon, before).error().message, HasSubstr("try again in a moment"));
+  EXPECT_EQ(Approvals(daemon), "");
+}
+
+TEST(ManifestPatchTest, ItIsThatOfKubectlApply) {
+  const Json last = R"({"spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 2}, "list": [1]}})"_json;
+  const Json manifest = R"({"spec": {"a": 2, "deep": {"x": 1}, "list": [1, 2], "new": true}})"_json;
+  const Json live = R"({"metadata": {"uid": "u"}, "spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 3, "z": 4},
+    "list": [1], "others": 5}, "status": {"s": 1}})"_json;
+  EXPECT_EQ(ManifestPatch(last, manifest, live),
+            R"({"spec": {"a": 2, "gone": null, "deep": {"y": null}, "list": [1, 2], "new": true}})"_json);
+  EXPECT_EQ(ManifestPatch(nullptr, manifest, live), R"({"spec": {"a": 2, "list": [1, 2], "new": true}})"_json);
+  EXPECT_EQ(ManifestPatch(last, R"({"spec": {"a": 1}})"_json, R"({"spec": {"a": 1}})"_json), Json::object());
+}
+
+TEST(RevisionOfTest, TheNewestWithThisContentOrANewOne) {
+  const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson("app:1"));
+  const RevisionPtr one = MakeRevision(DaemonJson("app:1"), 1);
+  const RevisionPtr two = MakeRevision(DaemonJson("app:2"), 2);
+  const RevisionPtr again = MakeRevision(DaemonJson("app:1"), 3);
+  EXPECT_EQ(RevisionOf(daemon, {one, two, again}), again);
+  const RevisionPtr made = RevisionOf(daemon, {two});
+  EXPECT_EQ(made->name, one->name);
+  EXPECT_EQ(made->label, one->label);
+  EXPECT_EQ(made->number, 3);
+  // The name is taken by other content: as the operator does, the next one.
+  auto taken = std::make_shared<Revision>(*two);
+  taken->name = one->name;
+  EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
+}
+
+TEST(PreviewTest, PoolsThatChangeAlikeAreNamedTogether) {
+  const Json old_daemon = DaemonJson("app:1");
+  Json new_daemon = DaemonJson("app:2");
+  new_daemon["spec"]["overrides"] = R"([{"pools": ["shop-3"], "images": [{"name": "main", "image": "app:3"}]},
+                                        {"pools": ["shop-5"], "images": [{"name": "main", "image": "app:1"}]}])"_json;
+  const RevisionPtr before = MakeRevision(old_daemon, 1);
+  Snapshot snapshot;
+  snapshot.daemon = *ParseYurtAppDaemon(new_daemon);
+  snapshot.update = MakeRevision(new_daemon, 2);
+  snapshot.current = before;
+  snapshot.revisions = {snapshot.update, before};
+  for (const char* name : {"shop-1", "shop-2", "shop-3", "shop-4", "shop-5", "new-1", "new-2"}) {
+    snapshot.pools.push_back(MakePool(PoolJson(name)));
+    if (std::string(name).starts_with("shop")) {
+      snapshot.workloads.push_back(MakeWorkload(WorkloadJson(old_daemon, before, PoolJson(name))));
+    }
+  }
+  snapshot.workloads.push_back(MakeWorkload(WorkloadJson(old_daemon, before, PoolJson("left"))));
+  snapshot.pools.push_back(MakePool(PoolJson(std::string(64, 'x'))));
+  const auto preview = MakePreview(snapshot);
+  ASSERT_TRUE(preview);
+  ASSERT_EQ(preview->changes.size(), 3u);
+  EXPECT_THAT(preview->changes[0].pools, ElementsAre("shop-1", "shop-2", "shop-4"));
+  EXPECT_EQ(ImageOf(preview->changes[0].before), "app:1");
+  EXPECT_EQ(ImageOf(preview->changes[0].after), "app:2");
+  EXPECT_THAT(preview->changes[1].pools, ElementsAre("shop-3"));  // shop-5 stays as it is.
+  EXPECT_THAT(preview->changes[2].pools, ElementsAre("new-1", "new-2"));
+  EXPECT_TRUE(preview->changes[2].before.is_null());
+  ASSERT_EQ(preview->removals.size(), 1u);
+  EXPECT_EQ(preview->removals[0].pool, "left");
+  ASSERT_EQ(preview->failures.size(), 1u);
+  EXPECT_EQ(preview->failures[0].reason, "InvalidPoolName");
+}
+
+TEST(PreviewTest, OnlyWordsThatStandAloneAreReplaced) {
+  EXPECT_EQ(ReplaceWord("a: a-b, ba a1 x.a", "a", "?"), "?: ?-b, ba a1 x.?");
+  EXPECT_EQ(ReplaceWord("aa", "a", "?"), "aa");
+  EXPECT_EQ(ReplaceWord("aaa a", "aa", "?"), "aaa a");
+  EXPECT_EQ(ReplaceWord("x", "", "?"), "x");
+}
+
+TEST(PreviewTest, WhatControllersWriteIsNotShown) {
+  Json workload = WorkloadJson(DaemonJson(), MakeRevision(DaemonJson()), PoolJson("a"));
+  const Json shown = Shown(workload);
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp"}) {
+    EXPECT_FALSE(shown["metadata"].contains(field)) << field;
+  }
+  EXPECT_FALSE(shown.contains("status"));
+  EXPECT_EQ(shown["spec"], workload["spec"]);
+}
+
+}  // namespace
+}  // namespace yad

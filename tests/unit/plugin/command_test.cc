@@ -1,0 +1,230 @@
+// Commands against an apiserver in memory: what the real one cannot be made to do at will.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <thread>
+
+#include "plugin/commands.h"
+#include "plugin/exit_code.h"
+#include "plugin/plugin.h"
+#include "plugin/yaml_reader.h"
+#include "tests/support/fake_apiserver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;  // NOLINT: the builders
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class CommandTest : public ::testing::Test {
+ protected:
+  CommandTest() : client_(transport_, {}) {
+    transport_->OnSend([this](const HttpRequest& request) { return cluster_.transport()->Send(request, {}); });
+    options_.daemon = "web";
+    cluster_.Create(kYurtAppDaemonType, DaemonJson());
+  }
+  Result<int> Run(Result<int> (*command)(Session&)) {
+    Session session{options_, console_, client_, kNs, clock_};
+    return command(session);
+  }
+  Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
+  // Before each of the first `count` PUTs somebody else changes the daemon.
+  void Interfere(int count, const std::function<void(Json&)>& change) {
+    transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
+      if (request.method == "PUT" && (*left)-- > 0) cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, change);
+      return cluster_.transport()->Send(request, {});
+    });
+  }
+
+  FakeCluster cluster_;
+  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  Client client_;
+  FakeClock clock_;
+  PluginOptions options_;
+  std::ostringstream out_, err_;
+  std::istringstream in_;
+  Console console_{out_, err_, in_, [] { return std::nullopt; }};
+};
+
+TEST_F(CommandTest, StatusWritesOfTheOperatorAreNoReasonToFail) {
+  int written = 0;
+  Interfere(5, [&](Json& daemon) { daemon["status"]["n"] = ++written; });
+  options_.command = Command::kPause;
+  EXPECT_EQ(Run(RunPause), kDone);
+  EXPECT_EQ(Daemon()["spec"]["paused"], true);
+  EXPECT_EQ(Daemon()["status"]["n"], 5);
+}
+
+TEST_F(CommandTest, SomebodyElsesSpecIsNotOverwritten) {
+  Interfere(1, [](Json& daemon) { daemon["spec"]["revisionHistoryLimit"] = 3; });
+  options_.command = Command::kPause;
+  const auto paused = Run(RunPause);
+  ASSERT_FALSE(paused);
+  EXPECT_THAT(paused.error().message, HasSubstr("somebody else has just changed the spec"));
+  EXPECT_FALSE(Daemon()["spec"].contains("paused"));
+}
+
+TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
+  for (const auto& [image, number] : {std::pair{"app:1", 2}, {"app:0", 1}}) {
+    const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson(image)));
+    cluster_.Create(kControllerRevisionType,
+                    MakeControllerRevision(*ParseYurtAppDaemon(Daemon()), content, RevisionHash(content, 0), number));
+  }
+  options_.revision = 2;
+  EXPECT_EQ(Run(RunUndo), kDone);
+  EXPECT_EQ(out_.str(),
+            "yurtappdaemon.apps.openyurt.io/web skipped rollback (current template already matches revision 2)\n");
+  EXPECT_TRUE(cluster_.writes().empty());
+  options_.revision = std::nullopt;  // the one before
+  EXPECT_EQ(Run(RunUndo), kDone);
+  Json undone = Daemon();
+  EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
+  options_.revision = 7;
+  EXPECT_EQ(Run(RunUndo).error().message, "unable to find specified revision 7 in history: there are 1, 2");
+}
+
+// With real time: two threads wait for each other.
+class StatusTest : public CommandTest {
+ protected:
+  Result<int> RunWatching(const std::function<void()>& meanwhile) {
+    options_.watch = true;
+    std::jthread other([&] {
+      cluster_.transport()->WaitForRequests(2);  // the first look, and the watch
+      meanwhile();
+    });
+    Client client(cluster_.transport(), {});
+    Session session{options_, console_, client, kNs};
+    return RunStatus(session);
+  }
+  void SetProgress(const std::string& status, const std::string& reason) {
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [&](Json& daemon) {
+      daemon["status"] = {{"observedGeneration", daemon["metadata"]["generation"]},
+                          {"conditions", {{{"type", "Progressing"}, {"status", status}, {"reason", reason}}}}};
+    });
+  }
+};
+
+TEST_F(StatusTest, ItFollowsTheWatchToTheEnd) {
+  SetProgress("True", "RollingOut");
+  EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("(RollingOut)...\nyurtappdaemon \"web\" successfully rolled out\n"));
+}
+
+TEST_F(StatusTest, ARolloutThatStopsEndsIt) {
+  SetProgress("True", "RollingOut");
+  EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
+  EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
+}
+
+TEST_F(CommandTest, ARestartWithinTheSameSecondIsRefusedAsKubectlDoes) {
+  EXPECT_EQ(Run(RunRestart), kDone);
+  EXPECT_THAT(Run(RunRestart).error().message, HasSubstr("please wait"));
+  clock_.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Run(RunRestart), kDone);
+}
+
+TEST_F(CommandTest, NothingOfTheClusterIsWrittenByReading) {
+  options_.command = Command::kPools;
+  EXPECT_EQ(Run(RunPools), kDone);
+  EXPECT_EQ(err_.str(), "status tells of no pools yet: is the operator running?\n");
+  EXPECT_EQ(Run(RunHistory), kDone);
+  EXPECT_THAT(err_.str(), HasSubstr("No rollout history found."));
+  EXPECT_TRUE(cluster_.writes().empty());
+}
+
+class RenderTest : public ::testing::Test {
+ protected:
+  int Render(std::vector<std::string> arguments, const std::string& input) {
+    in_.str(input);
+    arguments.insert(arguments.begin(), {"render", "-"});
+    return RunPlugin(arguments, "v0", console_);
+  }
+  std::ostringstream out_, err_;
+  std::istringstream in_;
+  Console console_{out_, err_, in_, [] { return std::nullopt; }};
+};
+
+TEST_F(RenderTest, SeveralDaemonsAndOtherObjectsMayStandInAFile) {
+  Json other = DaemonJson();
+  other["metadata"]["name"] = "other";
+  const std::string file = "apiVersion: v1\nkind: Service\n---\n" + DaemonJson().dump() + "\n---\n" + other.dump();
+  EXPECT_EQ(Render({"--pool", "a"}, file), kDone);
+  const auto documents = ReadYaml(out_.str(), "out");
+  ASSERT_EQ(documents->size(), 2u);
+  const RevisionPtr revision = MakeRevision(DaemonJson());
+  Json wanted = WorkloadJson(DaemonJson(), revision, PoolJson("a"));
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp"}) {
+    wanted["metadata"].erase(field);
+  }
+  wanted.erase("status");
+  EXPECT_EQ(documents->at(0), wanted);
+  EXPECT_EQ(err_.str(),
+            "note: of the pool only the name is known, no taints (--pool-file FILE tells them)\n"
+            "note: of the pool only the name is known, no taints (--pool-file FILE tells them)\n");
+}
+
+TEST_F(RenderTest, WhatIsNotKnownIsSaid) {
+  Json daemon = DaemonJson();
+  daemon["metadata"].erase("uid");
+  daemon["spec"]["overrides"] = R"([{"nodepoolSelector": {}, "replicas": 2}])"_json;
+  EXPECT_EQ(Render({"--pool", "a", "-o", "name"}, daemon.dump()), kDone);
+  EXPECT_THAT(out_.str(), StartsWith("deployment.apps/web-a-"));
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("overrides with a nodepoolSelector need its labels"),
+                                HasSubstr("--uid UID, or metadata.uid in the file")));
+}
+
+TEST_F(RenderTest, WhatWouldNotBeCreatedIsNotRendered) {
+  Json daemon = DaemonJson();
+  daemon["spec"]["nodePools"] = {{"exclude", {"a"}}};
+  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kDone);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
+  EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("its name is no label value"));
+}
+
+TEST_F(RenderTest, AFileThatIsWrongIsRefusedWithTheMend) {
+  EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
+  Json daemon = DaemonJson();
+  daemon["spec"].erase("selector");
+  EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("spec.selector: Required value"));
+  EXPECT_EQ(Render({"--pool", "a", "-n", "elsewhere"}, DaemonJson().dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("give --namespace=ns"));
+}
+
+TEST(CompleteTest, CommandsFlagsAndValues) {
+  const auto complete = [](const std::vector<std::string>& words) {
+    std::ostringstream out, err;
+    std::istringstream in;
+    Console console{out, err, in, [] { return std::nullopt; }};
+    RunComplete(words, console);
+    return out.str();
+  };
+  EXPECT_THAT(complete({"un"}), StartsWith("undo\tPut an earlier"));
+  EXPECT_THAT(complete({"-n", "x", "res"}), AllOf(HasSubstr("restart\t"), HasSubstr("resume\t"), HasSubstr(":4\n")));
+  EXPECT_THAT(complete({"undo", "--to"}), StartsWith("--to-revision\t"));
+  EXPECT_EQ(complete({"undo", "web", "--dry-run", "s"}), "server\n:4\n");
+  EXPECT_EQ(complete({"pools", "-o", ""}), "wide\njson\nyaml\nname\n:4\n");
+  EXPECT_EQ(complete({"diff", "-f", ""}), ":0\n");
+  EXPECT_EQ(complete({"render", "x"}), ":0\n");
+  EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
+  EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
+}
+
+TEST(ErrorTest, ErrorsAreWordedAsKubectlWordsThem) {
+  EXPECT_EQ(DescribeError({Reason::kForbidden, "x is forbidden", 403, {}, {}}),
+            "Error from server (Forbidden): x is forbidden");
+  EXPECT_EQ(DescribeError({Reason::kBadRequest, "no such group", 0, {}, {}}), "error: no such group");
+  EXPECT_EQ(DescribeError({Reason::kTransport, "refused", 0, {}, {}}), "Unable to connect to the server: refused");
+}
+
+}  // namespace
+}  // namespace yad

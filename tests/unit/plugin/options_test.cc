@@ -1,0 +1,125 @@
+#include "plugin/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "plugin/exit_code.h"
+
+namespace yad {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Parsed {
+  std::optional<PluginOptions> options;
+  int exit_code = -1;
+  std::string out, err;
+};
+
+Parsed Parse(const std::vector<std::string>& arguments) {
+  Parsed parsed;
+  std::ostringstream out;
+  std::ostringstream err;
+  std::istringstream in;
+  Console console{out, err, in, [] { return std::nullopt; }};
+  parsed.options = ParsePluginOptions(arguments, console, parsed.exit_code);
+  parsed.out = out.str();
+  parsed.err = err.str();
+  return parsed;
+}
+
+TEST(OptionsTest, ADaemonIsNamedWithOrWithoutItsKind) {
+  for (const char* name :
+       {"web", "yad/web", "yurtappdaemon/web", "yurtappdaemons/web", "udd/web", "yurtappdaemon.apps.openyurt.io/web"}) {
+    const Parsed parsed = Parse({"status", name});
+    ASSERT_TRUE(parsed.options) << parsed.err;
+    EXPECT_EQ(parsed.options->daemon, "web");
+  }
+}
+
+TEST(OptionsTest, GlobalFlagsMayStandAnywhere) {
+  for (const auto& arguments : {std::vector<std::string>{"-n", "shop", "pools", "web"},
+                                {"pools", "web", "-n", "shop"},
+                                {"pools", "--namespace=shop", "web"}}) {
+    const Parsed parsed = Parse(arguments);
+    ASSERT_TRUE(parsed.options) << parsed.err;
+    EXPECT_EQ(parsed.options->ns, "shop");
+    EXPECT_EQ(parsed.options->daemon, "web");
+  }
+}
+
+TEST(OptionsTest, StatusWaitsUnlessToldNotTo) {
+  EXPECT_TRUE(Parse({"status", "web"}).options->watch);
+  EXPECT_TRUE(Parse({"status", "web", "-w"}).options->watch);
+  EXPECT_FALSE(Parse({"status", "web", "--watch=false"}).options->watch);
+  EXPECT_FALSE(Parse({"pools", "web"}).options->watch);
+  EXPECT_TRUE(Parse({"pools", "web", "-w"}).options->watch);
+  EXPECT_EQ(Parse({"status", "web", "--timeout=1m30s"}).options->timeout, std::chrono::seconds(90));
+}
+
+TEST(OptionsTest, AllThatACommandTakesArrives) {
+  const auto restart = Parse({"restart", "web", "--pool", "a", "--pool=b"}).options;
+  EXPECT_EQ(restart->pools, (std::vector<std::string>{"a", "b"}));
+  const auto approve = Parse({"approve", "yad/web", "north", "south"}).options;
+  EXPECT_EQ(approve->daemon, "web");
+  EXPECT_EQ(approve->groups, (std::vector<std::string>{"north", "south"}));
+  const auto undo = Parse({"undo", "web", "--to-revision=3", "--dry-run=server", "-o", "yaml"}).options;
+  EXPECT_EQ(undo->revision, 3);
+  EXPECT_EQ(undo->dry_run, DryRun::kServer);
+  EXPECT_EQ(undo->output, OutputFormat::kYaml);
+  const auto render = Parse({"render", "-", "--pool", "a", "--uid", "u"}).options;
+  EXPECT_EQ(render->file, "-");
+  EXPECT_EQ(render->uid, "u");
+  EXPECT_EQ(Parse({"render", "-f", "x.yaml", "--pool-file", "p.yaml"}).options->file, "x.yaml");
+  EXPECT_EQ(Parse({"diff", "-f", "-"}).options->file, "-");
+}
+
+TEST(OptionsTest, WhatIsWrongIsSaidWithTheMendAndEndsWithTwo) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"frobnicate"}, "error: unknown command \"frobnicate\"\nSee 'kubectl yad --help' for help and examples.\n"},
+      {{"--frob"}, "error: unknown flag: --frob"},
+      {{"status"}, "NAME is required"},
+      {{"status", "deployment/web"}, "\"deployment/web\" is no YurtAppDaemon: give NAME, yad/NAME"},
+      {{"status", "Web"}, "\"Web\" is no name of a YurtAppDaemon"},
+      {{"status", "a", "b"}, "See 'kubectl yad status --help'"},
+      {{"status", "a", "--timeout", "soon"}, "\"soon\" is no duration: write 90s, 5m or 1h30m"},
+      {{"pools", "-o", "table"}, "\"table\" is no output format here: it is one of wide|json|yaml|name"},
+      {{"pools", "web", "-A"}, "a YurtAppDaemon can't be named with -A"},
+      {{"pools", "-w", "-o", "json"}, "-w shows tables only"},
+      {{"undo", "web", "--to-revision", "-1"}, "--to-revision"},
+      {{"undo", "web", "--dry-run", "maybe"}, "--dry-run must be none, client or server"},
+      {{"approve", "web"}, "GROUP is required"},
+      {{"diff"}, "give either NAME"},
+      {{"diff", "web", "-f", "x"}, "give either NAME"},
+      {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},
+      {{"render", "--pool", "a"}, "give the YurtAppDaemon's manifest"},
+      {{"render", "x.yaml", "-f", "y.yaml", "--pool", "a"}, "the file is given twice"},
+      {{"render", "-", "--pool-file", "-"}, "only one file can come from standard input"},
+      {{"completion", "tcsh"}, "tcsh"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Parsed parsed = Parse(arguments);
+    EXPECT_FALSE(parsed.options) << message;
+    EXPECT_EQ(parsed.exit_code, kUsage) << message;
+    EXPECT_THAT(parsed.err, HasSubstr(message));
+    EXPECT_THAT(parsed.err, ::testing::StartsWith("error: "));
+    EXPECT_EQ(parsed.out, "");
+  }
+}
+
+TEST(OptionsTest, HelpNamesTheExitCodes) {
+  for (const auto& arguments : {std::vector<std::string>{}, {"--help"}}) {
+    const Parsed parsed = Parse(arguments);
+    EXPECT_EQ(parsed.exit_code, kDone);
+    EXPECT_THAT(parsed.out, HasSubstr("4  status: --timeout came first"));
+    EXPECT_THAT(parsed.out, HasSubstr("approve"));
+  }
+  const Parsed parsed = Parse({"undo", "--help"});
+  EXPECT_EQ(parsed.exit_code, kDone);
+  EXPECT_THAT(parsed.out, HasSubstr("--to-revision"));
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,187 @@
+// What status and pools show.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "plugin/live_view.h"
+#include "plugin/pool_table.h"
+#include "plugin/progress.h"
+#include "plugin/status_frame.h"
+#include "plugin/text.h"
+
+namespace yad {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const WallTime kNow = ParseTime("2026-11-22T01:00:00Z");
+
+Json Condition(const std::string& type, const std::string& status, const std::string& reason,
+               const std::string& message) {
+  return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"observedGeneration", 2}};
+}
+
+// Of `pools` pools those before `updated` are Ready, the rest Updating.
+Json Daemon(int pools, int updated, const Json& progressing, const std::string& ready = "False") {
+  Json daemon =
+      R"({"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "status": {"observedGeneration": 2,
+    "currentRevision": "web-old", "updateRevision": "web-new", "templateType": "Deployment", "pools": []}})"_json;
+  Json& status = daemon["status"];
+  status["desiredPools"] = pools;
+  status["updatedPools"] = updated;
+  status["readyPools"] = updated;
+  status["conditions"] = {progressing, Condition("Ready", ready, "R", "")};
+  for (int i = 0; i < pools; ++i) {
+    status["pools"].push_back({{"name", "pool-" + std::to_string(i)},
+                               {"phase", i < updated ? "Ready" : "Updating"},
+                               {"revision", i < updated ? "web-new" : "web-old"},
+                               {"replicas", 2},
+                               {"readyReplicas", 1},
+                               {"lastTransitionTime", "2026-11-22T00:59:30Z"},
+                               {"workload", "web-pool-x"},
+                               {"message", "a message"}});
+  }
+  return daemon;
+}
+
+TEST(ProgressTest, ProgressingDecides) {
+  const auto of = [](const Json& daemon) { return ReadProgress(daemon); };
+  const Progress going = of(Daemon(3, 1, Condition("Progressing", "True", "RollingOut", "1 of 3 pools are updated")));
+  EXPECT_EQ(going.state, RolloutOutcome::kGoing);
+  EXPECT_EQ(going.line,
+            "Waiting for the rollout of yurtappdaemon \"web\" to finish: 1 of 3 pools updated (RollingOut)...");
+  const Progress waits =
+      of(Daemon(3, 1, Condition("Progressing", "True", "WaitingForApproval", "group north waits for approval")));
+  EXPECT_THAT(waits.line, HasSubstr("(WaitingForApproval: group north waits for approval)"));
+  EXPECT_EQ(of(Daemon(3, 1, Condition("Progressing", "Unknown", "Paused", "p"))).state, RolloutOutcome::kGoing);
+
+  const Progress complete = of(Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", "")));
+  EXPECT_EQ(complete.state, RolloutOutcome::kComplete);
+  EXPECT_EQ(complete.line, "yurtappdaemon \"web\" successfully rolled out");
+
+  for (const char* reason : {"ProgressDeadlineExceeded", "FailureBudgetExceeded", "RolledBack", "InvalidSpec"}) {
+    const Progress stopped = of(Daemon(3, 1, Condition("Progressing", "False", reason, "why")));
+    EXPECT_EQ(stopped.state, RolloutOutcome::kStopped);
+    EXPECT_THAT(stopped.line, HasSubstr(std::string("has stopped with 1 of 3 pools updated: ") + reason + ": why"));
+  }
+}
+
+TEST(ProgressTest, WhatThePartitionKeepsBackIsNoPartOfTheRollout) {
+  const Progress partitioned = ReadProgress(
+      Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
+  EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
+  EXPECT_EQ(partitioned.line,
+            "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (1 of 3 pools are updated; partition keeps 2)");
+}
+
+TEST(ProgressTest, AnOldStatusSaysNothingOfTheNewSpec) {
+  Json daemon = Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", ""));
+  daemon["metadata"]["generation"] = 3;
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
+  daemon["status"]["observedGeneration"] = 3;  // The condition is still that of the spec before.
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
+  daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // As OpenYurt writes it.
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
+  daemon.erase("status");
+  EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
+}
+
+TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
+  Json daemon = Daemon(5, 1, Condition("Progressing", "True", "RollingOut", ""));
+  daemon["status"]["failedPools"] = 1;
+  daemon["status"]["offlinePools"] = 2;
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
+  daemon["status"]["conditions"][0] = Condition("Progressing", "True", "RolloutComplete", "");
+  daemon["status"]["updatedPools"] = 5;
+  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("(2 of 5 pools are offline and catch up when they are back)"));
+}
+
+TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
+  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  EXPECT_THAT(PoolTable(daemon, false, kNow, 10).Lines(),
+              ElementsAre("NAME     PHASE      REVISION   REPLICAS   READY   AGE   REASON",
+                          "pool-0   Ready      web-new    2          1       30s",
+                          "pool-1   Updating   web-old    2          1       30s"));
+  EXPECT_THAT(PoolTable(daemon, true, kNow, 10).Lines().at(1), HasSubstr("web-pool-x   a message"));
+  EXPECT_EQ(PoolTable(daemon, true, kNow, 1).size(), 1u);
+}
+
+TEST(PoolTableTest, NothingOfAClusterReachesTheTerminalRaw) {
+  Json daemon = Daemon(1, 0, Condition("Progressing", "True", "RollingOut", "\x1b[2J"));
+  daemon["status"]["pools"][0]["message"] = "bad\x1b[31m\nnews";
+  for (const std::string& line : PoolTable(daemon, true, kNow, 10).Lines()) {
+    EXPECT_THAT(line, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\n"))));
+  }
+  Screen screen;
+  for (const std::string& line : StatusFrame(daemon, screen, {}, kNow)) EXPECT_THAT(line, Not(HasSubstr("\x1b[2J")));
+}
+
+TEST(PoolTableTest, DaemonsShowTheirProgress) {
+  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  Json unobserved = daemon;
+  unobserved["metadata"]["generation"] = 9;
+  const auto lines = DaemonTable({daemon, unobserved}, true, false, kNow).Lines();
+  EXPECT_EQ(lines[0], "NAMESPACE   NAME   TYPE         POOLS   UPDATED   READY   FAILED   OFFLINE   PROGRESS      AGE");
+  EXPECT_THAT(lines[1], ::testing::StartsWith(
+                            "shop        web    Deployment   2       1         1       0        0         RollingOut"));
+  EXPECT_THAT(lines[2], HasSubstr("NotObserved"));
+}
+
+TEST(StatusFrameTest, NoLineIsWiderThanTheScreenAndNoneIsOneTooMany) {
+  Json daemon = Daemon(40, 3, Condition("Progressing", "True", "RollingOut", std::string(300, 'm')));
+  daemon["status"]["pools"][5]["name"] = std::string(60, 'p');
+  daemon["status"]["pools"][6]["reason"] = "ProgressDeadlineExceeded, überschritten";
+  for (const int width : {10, 20, 33, 80, 120}) {
+    for (const int height : {3, 10, 24, 60}) {
+      for (const bool fancy : {false, true}) {
+        const Screen screen{width, height, fancy, fancy};
+        const auto lines = StatusFrame(daemon, screen, std::chrono::seconds(83), kNow);
+        for (const std::string& line : lines) EXPECT_LE(Width(line), static_cast<std::size_t>(width)) << line;
+        EXPECT_LT(lines.size(), static_cast<std::size_t>(std::max(height, 8)));
+      }
+    }
+  }
+}
+
+TEST(StatusFrameTest, TheRestIsCountedByPhase) {
+  const Json daemon = Daemon(40, 38, Condition("Progressing", "True", "RollingOut", "38 of 40 pools are updated"));
+  const auto lines = StatusFrame(daemon, {80, 12, false, false}, std::chrono::seconds(83), kNow);
+  EXPECT_EQ(lines[0], "shop/web  web-old -> web-new");
+  EXPECT_EQ(lines[1], "######################################.. 38/40 updated, 38 ready  83s");
+  EXPECT_EQ(lines[2], "RollingOut: 38 of 40 pools are updated");
+  EXPECT_EQ(lines.back(), "and 34 more: 2 Updating, 32 Ready");
+}
+
+TEST(StatusFrameTest, PhasesHaveTheirColours) {
+  const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
+  const auto lines = StatusFrame(daemon, {80, 24, true, true}, {}, kNow);
+  EXPECT_THAT(lines[4], HasSubstr("\x1b[32mReady\x1b[0m "));
+  EXPECT_THAT(lines[5], HasSubstr("\x1b[33mUpdating\x1b[0m "));
+  EXPECT_THAT(StatusFrame(daemon, {80, 24, false, true}, {}, kNow), Each(Not(HasSubstr("\x1b"))));
+}
+
+TEST(LiveViewTest, AFrameIsWrittenOverTheOneBefore) {
+  std::ostringstream out;
+  LiveView view(out);
+  const Screen screen{20, 10, false, false};
+  view.Draw({"one", "two"}, screen);
+  EXPECT_EQ(out.str(), "one\x1b[K\ntwo\x1b[K\n\x1b[J");
+  out.str("");
+  view.Draw({"1"}, screen);
+  EXPECT_EQ(out.str(), "\x1b[2A\r1\x1b[K\n\x1b[J");
+  out.str("");
+  view.Draw({std::string(20, 'x')}, screen);
+  out.str("");
+  view.Draw({"y"}, Screen{8, 10, false, false});  // The terminal has broken the long line into three.
+  EXPECT_EQ(out.str(), "\x1b[3A\ry\x1b[K\n\x1b[J");
+}
+
+}  // namespace
+}  // namespace yad

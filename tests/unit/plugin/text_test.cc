@@ -1,0 +1,67 @@
+#include "plugin/text.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/console.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+TEST(TextTest, AgesAreAsPreciseAsKubectls) {
+  EXPECT_EQ(HumanDuration(seconds(-5)), "0s");
+  EXPECT_EQ(HumanDuration(seconds(119)), "119s");
+  EXPECT_EQ(HumanDuration(seconds(120)), "2m");
+  EXPECT_EQ(HumanDuration(seconds(200)), "3m20s");
+  EXPECT_EQ(HumanDuration(minutes(47)), "47m");
+  EXPECT_EQ(HumanDuration(minutes(308)), "5h8m");
+  EXPECT_EQ(HumanDuration(hours(36)), "36h");
+  EXPECT_EQ(HumanDuration(hours(50)), "2d2h");
+  EXPECT_EQ(HumanDuration(hours(24 * 9)), "9d");
+  EXPECT_EQ(HumanDuration(hours(24 * 900)), "2y170d");
+  EXPECT_EQ(HumanDuration(hours(24 * 3650)), "10y");
+  EXPECT_EQ(Age("2026-11-22T01:00:00Z", ParseTime("2026-11-22T01:00:07Z")), "7s");
+  EXPECT_EQ(Age("", ParseTime("2026-11-22T01:00:07Z")), "<unknown>");
+}
+
+TEST(TextTest, DurationsAreReadAsGoReadsThem) {
+  EXPECT_EQ(ParseDuration("90s"), milliseconds(90'000));
+  EXPECT_EQ(ParseDuration("1h30m"), milliseconds(5'400'000));
+  EXPECT_EQ(ParseDuration("1.5s500ms"), milliseconds(2'000));
+  EXPECT_EQ(ParseDuration("0"), milliseconds(0));
+  EXPECT_EQ(ParseDuration("15"), milliseconds(15'000));
+  for (const char* bad : {"", "s", "5 s", "5x", "-5s", "1h30", "nan", "1e3s", "99999999999999h", "5s!"}) {
+    EXPECT_FALSE(ParseDuration(bad)) << bad;
+  }
+}
+
+TEST(TextTest, WidthCountsCharactersAndNoColours) {
+  EXPECT_EQ(Width("a\x1b[32mbc\x1b[0m"), 3u);
+  EXPECT_EQ(Width("é█…"), 3u);
+}
+
+TEST(TextTest, WhatIsTooWideIsCutOnACharactersEdge) {
+  EXPECT_EQ(Fit("abcdef", 6, true), "abcdef");
+  EXPECT_EQ(Fit("abcdef", 4, true), "abc…");
+  EXPECT_EQ(Fit("éééé", 3, false), "éé~");
+  EXPECT_EQ(Fit("abc", 0, true), "");
+}
+
+TEST(TextTest, NothingFromAClusterMovesTheCursor) {
+  EXPECT_EQ(Printable("a\x1b[2Jb\nc\x7F"), "a [2Jb c ");
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "2J é"),
+            " 2J é");
+}
+
+TEST(TextTest, ManyNamesAreCounted) {
+  EXPECT_EQ(NameSome({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(NameSome({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
+}  // namespace
+}  // namespace yad
