@@ -73,6 +73,8 @@ test-image: build ## the image, built on a Debian made here, and looked into; sk
 test-long: build assets ## all of what `make test` takes a part of: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
+	cmake --build --preset release -j $(JOBS) --target unit_yurtappdaemon_test
+	YAD_ALL=1 build/release/bin/unit_yurtappdaemon_test --gtest_filter='RolloutSimulatorTest.*'
 	YAD_ALL=1 build/release/bin/cluster_test
 	YAD_ALL=1 build/release/bin/chart_test
 	$(MAKE) test-model YAD_ALL=1

@@ -66,10 +66,9 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
     CountWrites(action, pools.size());
     if (pools.empty()) return;
     events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
-    log::Info("Workloads written", {{"yurtappdaemon", daemon.meta.key.ToString()},
-                                    {"reason", reason},
-                                    {"pools", pools.size()},
-                                    {"revision", snapshot.update->name}});
+    log::Info(
+        "Workloads written",
+        {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"what", what}});
   };
   tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
   for (const auto& [revision, pools] : MovedTo(applied)) {

@@ -11,7 +11,7 @@ std::string Number(std::size_t number) { return std::to_string(number); }
 
 std::string WaitingFor(const RolloutDecision& decision) {
   if (decision.waiting.empty()) return "";
-  return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()}) + " (pools[] says why)";
+  return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
 }
 
 // "group "north" (2 of 3): "; nothing where there is but one.

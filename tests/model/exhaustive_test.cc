@@ -63,7 +63,11 @@ TEST(ExhaustiveTest, OnePoolWhoseWorkloadIsReplaced) {
   Explore({1, 1, 1, 3, 2, {Move::kPoolRelabelled, Move::kWorkloadDeleted, Move::kForeignCreated}});
 }
 
-TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) { ExploreIfAll({2, 1, 3, 2, 1, EveryKind()}); }
+// With every kind of move this takes more hours than anybody has waited.
+TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {
+  ExploreIfAll(
+      {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});
+}
 TEST(ExhaustiveTest, AllTwoPoolsAndOlderCaches) { ExploreIfAll({2, 1, 3, 1, 2, EveryKind(), true}); }
 TEST(ExhaustiveTest, AllThreePools) { ExploreIfAll({3, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, AllThreePoolsTwoMoves) { ExploreIfAll({3, 1, 3, 2, 0, EveryKind()}); }
