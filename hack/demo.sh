@@ -25,7 +25,9 @@ tell() { # TITLE [SENTENCE]
   [ -z "${2:-}" ] || fold -s -w 110 <<<"$2" | sed 's/^/   /'
 }
 
-kubectl() { command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; }
+kubectl() {
+  if [ "$1" = yad ]; then command kubectl "$@"; else command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; fi
+}
 
 # helm keeps nothing in the user's own folders.
 helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
@@ -241,7 +243,7 @@ leave() {
 
 ${bold}Everything is still running.${plain}
    export KUBECONFIG=$KUBECONFIG
-   export PATH=$ASSETS:\$PATH
+   export PATH=$ASSETS:$BUILT:\$PATH
    kubectl get yurtappdaemons,nodepools
    tail -f $DIR/operator.log
    curl http://127.0.0.1:${HEALTH_PORT:-}/readyz
@@ -264,10 +266,11 @@ if [ $# -ne 1 ] || [ ! -x "$1" ]; then
   exit 2
 fi
 OPERATOR=$(realpath "$1")
+BUILT=$(dirname "$OPERATOR")
 cd "$HERE/.."
 OPERATOR_PID=''
 ASSETS=$("$HERE/assets.sh" dir)
-export PATH=$ASSETS:$PATH
+export PATH=$ASSETS:$BUILT:$PATH  # kubectl-yad lies beside the operator
 DIR=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-demo.XXXXXX")
 export KUBECONFIG=$DIR/kubeconfig
 trap leave EXIT
@@ -378,16 +381,15 @@ seen "the rollout has stopped, and gone back" progress_is web False RolledBack
 seen "hangzhou was tried, and runs nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
 seen "shanghai was never touched" [ "$(generation_of web shanghai)" = "$before" ]
 show get yurtappdaemon web -o wide
-show get yurtappdaemon web -o 'jsonpath={.status.conditions[?(@.type=="Progressing")].message}{"\n"}'
-show get events.events.k8s.io --field-selector regarding.name=web -o \
-  'custom-columns=REASON:.reason,NOTE:.note' --sort-by=.metadata.creationTimestamp
+show yad history web
 set_version nginx:1.29 32Mi
+show yad status web
 seen "mended: it goes from site to site, and nobody waits for shenzhen" progress_is web True RolloutComplete
 seen "shenzhen's Deployment was written all the same" image_is deployments web shenzhen nginx:1.29
 show patch nodepool shenzhen --subresource=status --type=merge -p '{"status":{"readyNodeNum":2,"unreadyNodeNum":0}}'
 seen "shenzhen is back, and has caught up" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
 seen "the status counts three pools" status_says web 3
-show get yurtappdaemon web -o 'jsonpath={range .status.pools[*]}{.name} {.phase} {.revision}{"\n"}{end}'
+show yad pools web
 
 tell "The daemons are deleted" "Everything that they made goes with them."
 show delete yurtappdaemons web cache
