@@ -117,8 +117,13 @@ Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask
 // Everything for one number of pools.
 class Round {
  public:
-  Round(Cluster& cluster, std::size_t count, const std::string& group, int number)
-      : cluster_(cluster), count_(count), group_(group), name_(group + "-" + std::to_string(number)) {}
+  // With a `strategy`, the new image comes with it.
+  Round(Cluster& cluster, std::size_t count, const std::string& group, int number, Json strategy)
+      : cluster_(cluster),
+        count_(count),
+        group_(group),
+        name_(group + "-" + std::to_string(number)),
+        strategy_(std::move(strategy)) {}
 
   void Create(Results& results) {
     if (!body_) LearnBody();
@@ -142,8 +147,10 @@ class Round {
     results.bare.push_back(Bare(cluster_, *cluster_.NewCpprest(), *before_, Puts(*before_)));
     results.ours.push_back(Ours(cluster_, *ours_, operator_->pid(), count_, [&] {
       const std::string path = "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image";
-      ours_->JsonPatch(kYurtAppDaemonType, kDaemon,
-                       Json::array({{{"op", "replace"}, {"path", path}, {"value", kNewImage}}}));
+      Json patch = Json::array({{{"op", "replace"}, {"path", path}, {"value", kNewImage}}});
+      if (!strategy_.is_null())
+        patch.push_back({{"op", "add"}, {"path", "/spec/updateStrategy"}, {"value", strategy_}});
+      ours_->JsonPatch(kYurtAppDaemonType, kDaemon, patch);
     }));
     results.bare.push_back(Bare(cluster_, *cluster_.NewCpprest(), *after_, Puts(*after_)));
     results.beast.push_back(Bare(cluster_, cluster_.beast(), *beast_, Puts(*beast_)));
@@ -204,6 +211,7 @@ class Round {
   const std::size_t count_;
   const std::string group_;
   const std::string name_;
+  const Json strategy_;
   std::optional<std::string> body_;
   std::optional<Kube> before_, ours_, after_, beast_, wrk_;
   std::unique_ptr<testing::OperatorProcess> operator_;
@@ -233,7 +241,7 @@ void AddFigures(Bench& bench, const std::string& scenario, const std::string& wh
              "status and events included"});
 }
 
-void CreateAndUpdate(Bench& bench, int count, int rounds) {
+void CreateAndUpdate(Bench& bench, int count, int rounds, const Json& strategy = nullptr) {
   Cluster cluster(/*audit=*/false);
   const std::string group = "g" + std::to_string(count);
   cluster.AddPools(group, count, group);
@@ -241,20 +249,29 @@ void CreateAndUpdate(Bench& bench, int count, int rounds) {
   Results updated;
   for (int i = 0; i < rounds; ++i) {
     bench.Say("  round " + std::to_string(i + 1) + " of " + std::to_string(rounds));
-    Round round(cluster, static_cast<std::size_t>(count), group, i);
+    Round round(cluster, static_cast<std::size_t>(count), group, i, strategy);
     round.Create(created);
     round.Update(updated);
   }
   const std::string number = Number(count);
+  if (!strategy.is_null()) {
+    AddFigures(bench, "rolling-" + std::to_string(count), "new image in " + number + " workloads, RollingUpdate", "PUT",
+               updated, 0.6);
+    return;
+  }
   const std::string scenario = "writes-" + std::to_string(count);
   AddFigures(bench, scenario, "create " + number + " workloads", "POST", created, 0.4);
   AddFigures(bench, scenario, "new image in " + number + " workloads", "PUT", updated, 0.6);
 }
 
+// All pools at once, so that nothing but the server is waited for.
+const Json kAllAtOnce = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}};
+
 }  // namespace
 
 std::vector<Scenario> WriteScenarios() {
   return {{"writes-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3); }},
+          {"rolling-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3, kAllAtOnce); }},
           {"writes-5000", [](Bench& bench) { CreateAndUpdate(bench, 5000, 1); }}};
 }
 
