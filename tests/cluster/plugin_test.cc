@@ -404,9 +404,9 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
   EXPECT_THAT(run({assets + "/kubectl", "yad", "version"}), StartsWith("kubectl-yad v"));
   EXPECT_THAT(run({assets + "/kubectl", "__complete", "yad", ""}), AllOf(HasSubstr("\nundo"), HasSubstr("status")));
   EXPECT_THAT(run({assets + "/kubectl", "__complete", "yad", "status", "-n", ns(), ""}), StartsWith("web\n:4"));
-  EXPECT_THAT(run({"kubectl-yad", "__complete", "restart", "-n", ns(), "web", "--pool", ""}),
+  EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "restart", "-n", ns(), "web", "--pool", ""}),
               StartsWith(Pool("a") + "\n" + Pool("b") + "\n"));
-  EXPECT_THAT(run({"kubectl-yad", "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
+  EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               StartsWith("1\texample.org/app:1\n"));
   EXPECT_EQ(run({"bash", "-c",
                  "source <(kubectl-yad completion bash); COMP_WORDS=(kubectl-yad -n " + ns() +
