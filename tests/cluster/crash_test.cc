@@ -95,13 +95,16 @@ Wanted RollOutAndPrune(CrashCell& cell) {
   return {.pools = cell.ThreePools(), .image = 3, .generation = 3, .revisions = {{3, 3}}};
 }
 
-std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) {
+Wanted CreatePoolByPool(CrashCell& cell, Json rolling) {
   Json daemon = cell.Daemon(kCellDaemon);
-  daemon["spec"]["updateStrategy"] = {
-      {"type", "RollingUpdate"},
-      {"rollingUpdate", {{"progressDeadlineSeconds", 2}, {"minReadySeconds", 1}, {"onFailure", "Rollback"}}}};
+  rolling["minReadySeconds"] = 1;
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", std::move(rolling)}};
   cell.CreateDaemon(daemon);
-  return Wanted{.pools = cell.ThreePools()};
+  return {.pools = cell.ThreePools()};
+}
+std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) { return CreatePoolByPool(cell, Json::object()); }
+std::optional<Wanted> OneRevisionAndNoPatience(CrashCell& cell) {
+  return CreatePoolByPool(cell, {{"progressDeadlineSeconds", 2}, {"onFailure", "Rollback"}});
 }
 // No pool has a node: one replica never runs.
 Wanted ABadRevision(CrashCell& cell) {
@@ -131,7 +134,7 @@ const Scenario kScenarios[] = {
     {"APoolHasTwoWorkloads", OneRevision, TwoWorkloadsForOnePool},
     {"RevisionsArePruned", TwoRevisions, RollOutAndPrune},
     {"ANewImageGoesFromPoolToPool", OneRevisionPoolByPool, RollOut},
-    {"ABadRevisionGoesBack", OneRevisionPoolByPool, ABadRevision},
+    {"ABadRevisionGoesBack", OneRevisionAndNoPatience, ABadRevision},
 };
 
 // ---- running them ----
