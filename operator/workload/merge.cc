@@ -216,7 +216,7 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
     if (IsFilled(wish)) {
       if (had_both || pod.contains(name)) pod[name] = wish;
     } else if (const Json& said = MemberOf(PodSpec(now), name);
-               IsFilled(ServiceAccountOf(last)) && (said.is_null() || IsZero(said))) {
+               IsFilled(ServiceAccountOf(last)) && (said.is_null() || said == "")) {
       pod.erase(name);  // What is of a wrong type stays, for the apiserver to refuse.
     }
   }

@@ -361,5 +361,13 @@ TEST(MergeTest, AServiceAccountThatIsNoTextIsLeftToTheApiserver) {
   EXPECT_EQ(ThreeWayMerge(last, now, last), now);
 }
 
+TEST(MergeTest, AServiceAccountOfAWrongTypeStaysForTheApiserverToRefuse) {
+  const Json last = R"({"spec":{"template":{"spec":{"serviceAccountName":"a"}}}})"_json;
+  const Json now = R"({"spec":{"template":{"spec":{"serviceAccountName":0}}}})"_json;
+  const Json merged = ThreeWayMerge(last, now, last);
+  EXPECT_EQ(merged["spec"]["template"]["spec"]["serviceAccountName"], 0);
+  EXPECT_EQ(ThreeWayMerge(now, now, merged), merged);
+}
+
 }  // namespace
 }  // namespace yad
