@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/approvals.h"
 #include "operator/api/well_known.h"
-#include "operator/client/file.h"
 #include "plugin/daemon.h"
 #include "plugin/text.h"
 
 namespace yad {
-namespace {
-
-std::vector<std::string> EntriesOf(const std::string& list) {
-  std::vector<std::string> entries;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (std::string entry = Trim(list.substr(begin, end - begin)); !entry.empty()) entries.push_back(std::move(entry));
-    begin = end + 1;
-  }
-  return entries;
-}
-
-}  // namespace
-
 std::vector<std::string> ManualGroups(const Json& daemon) {
   std::vector<std::string> names;
   const Json* groups = Find(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"});
@@ -51,7 +37,7 @@ Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::
 
   std::vector<std::string> kept;
   const std::string before = StringAt(daemon, {"metadata", "annotations", kApproveAnnotation});
-  for (std::string& entry : EntriesOf(before)) {
+  for (std::string& entry : ApprovalEntries(before)) {
     if (entry.starts_with(revision + "/")) kept.push_back(std::move(entry));
   }
   bool added = false;

@@ -5,6 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/client/config.h"
+#include "operator/workload/images.h"
 #include "plugin/approval.h"
 #include "plugin/commands.h"
 #include "plugin/daemon.h"

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "operator/workload/images.h"
 #include "plugin/commands.h"
 #include "plugin/daemon.h"
 #include "plugin/exit_code.h"

@@ -23,9 +23,6 @@ Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::stri
 // The one with this number. An Error that names those that there are.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
-// The distinct images of a revision's containers, and those that overrides bring.
-std::string ImagesOf(const RevisionContent& content);
-
 }  // namespace yad
 
 #endif  // PLUGIN_REVISIONS_H_

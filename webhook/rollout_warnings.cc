@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "operator/api/approvals.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/snapshot.h"
 #include "webhook/warning_list.h"
@@ -81,12 +82,7 @@ std::string ApprovalWarning(const Json& object, const Json& old_object) {
   const auto parsed = ParseYurtAppDaemon(object);
   if (strategy == nullptr || !parsed) return "";
   const std::string update = StringAt(old_object, {"status", "updateRevision"});
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string entry = text.substr(begin, end - begin);
-    entry.erase(0, entry.find_first_not_of(' '));
-    entry.erase(entry.find_last_not_of(' ') + 1);
-    begin = end + 1;
+  for (const std::string& entry : ApprovalEntries(text)) {
     if (const std::string fault = FaultOf(entry, update, parsed->strategy); !fault.empty()) {
       return std::string("metadata.annotations[") + kApproveAnnotation + "]: " + fault;
     }

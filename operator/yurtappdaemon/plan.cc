@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "operator/api/approvals.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
@@ -77,16 +78,9 @@ PoolHealth HealthOf(const Snapshot& snapshot, const PoolPlan& entry) {
 
 std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
   std::set<std::string> groups;
-  std::string_view text = daemon.meta.Annotation(kApproveAnnotation);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    std::string_view entry = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    while (entry.starts_with(' ')) entry.remove_prefix(1);
-    while (entry.ends_with(' ')) entry.remove_suffix(1);
-    if (entry.starts_with(revision.name) && entry.substr(revision.name.size()).starts_with('/')) {
-      groups.emplace(entry.substr(revision.name.size() + 1));
-    }
+  const std::string prefix = revision.name + "/";
+  for (const std::string& entry : ApprovalEntries(daemon.meta.Annotation(kApproveAnnotation))) {
+    if (entry.starts_with(prefix)) groups.insert(entry.substr(prefix.size()));
   }
   return groups;
 }

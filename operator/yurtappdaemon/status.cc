@@ -5,6 +5,7 @@
 #include <set>
 
 #include "operator/api/well_known.h"
+#include "operator/workload/images.h"
 #include "operator/yurtappdaemon/conditions.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/rollout_progress.h"
@@ -121,25 +122,6 @@ Json Summary(std::vector<const WorkloadRef*> workloads) {
                        {"workloadName", workload->object->meta().key.name}});
   }
   return summary;
-}
-
-// The distinct images of a revision, in the order of its containers, then what overrides bring.
-std::string ImagesOf(const RevisionContent& content) {
-  std::vector<std::string> images;
-  const auto add = [&](const std::string& image) {
-    if (!image.empty() && std::find(images.begin(), images.end(), image) == images.end()) images.push_back(image);
-  };
-  const auto add_all = [&](const Json* list) {
-    if (list == nullptr || !list->is_array()) return;
-    for (const Json& entry : *list) add(StringAt(entry, {"image"}));
-  };
-  add_all(Find(content.workload_template, {"spec", "template", "spec", "containers"}));
-  if (content.overrides.is_array()) {
-    for (const Json& entry : content.overrides) add_all(Find(entry, {"images"}));
-  }
-  std::string text;
-  for (const std::string& image : images) text += (text.empty() ? "" : ",") + image;
-  return text;
 }
 
 // The last revision that was fully rolled out. It stands still while anything is on its way.
