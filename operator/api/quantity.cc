@@ -12,6 +12,7 @@ constexpr int kMaxExponent = 999;  // as many digits as ApplyExponent reads
 struct Number {
   unsigned __int128 mantissa = 0;
   int exponent = 0;
+  bool negative = false;
 
   bool Times(unsigned factor) {
     constexpr unsigned __int128 kMax = std::numeric_limits<unsigned __int128>::max();
@@ -87,27 +88,51 @@ bool ApplySuffix(std::string_view suffix, Number& number) {
   return (suffix[0] == 'e' || suffix[0] == 'E') && ApplyExponent(suffix.substr(1), number);
 }
 
-}  // namespace
-
-std::optional<std::string> CanonicalQuantity(std::string_view text) {
-  bool negative = false;
+// Without zeros at the end of the mantissa.
+std::optional<Number> ParseQuantity(std::string_view text) {
+  Number number;
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
-    negative = text.front() == '-';
+    number.negative = text.front() == '-';
     text.remove_prefix(1);
   }
-  Number number;
   if (!TakeDigits(text, number) || !ApplySuffix(text, number)) return std::nullopt;
-  if (number.mantissa == 0) return "0";
+  if (number.mantissa == 0) return Number();
   while (number.mantissa % 10 == 0) {
     number.mantissa /= 10;
     ++number.exponent;
   }
   if (std::abs(number.exponent) > kMaxExponent) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<std::string> CanonicalQuantity(std::string_view text) {
+  const auto number = ParseQuantity(text);
+  if (!number) return std::nullopt;
+  if (number->mantissa == 0) return "0";
   std::string digits;
-  for (auto rest = number.mantissa; rest != 0; rest /= 10) {
+  for (auto rest = number->mantissa; rest != 0; rest /= 10) {
     digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
   }
-  return (negative ? "-" : "") + digits + "e" + std::to_string(number.exponent);
+  return (number->negative ? "-" : "") + digits + "e" + std::to_string(number->exponent);
+}
+
+std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text) {
+  auto number = ParseQuantity(text);
+  if (!number) return std::nullopt;
+  constexpr auto kMax = static_cast<unsigned __int128>(std::numeric_limits<std::int64_t>::max());
+  int exponent = number->exponent + (unit == Unit::kMilli ? 3 : 0);
+  auto& value = number->mantissa;
+  bool rest = false;  // of what was cut off
+  for (; exponent < 0 && value != 0; ++exponent) {
+    rest = rest || value % 10 != 0;
+    value /= 10;
+  }
+  for (; exponent > 0 && value != 0 && value <= kMax; --exponent) value *= 10;
+  if (rest && !number->negative) ++value;  // up is towards zero for what is negative
+  const auto amount = static_cast<std::int64_t>(value < kMax ? value : kMax);
+  return number->negative ? -amount : amount;
 }
 
 bool QuantityEqual(const std::string& a, const std::string& b) {

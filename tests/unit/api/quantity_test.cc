@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <string>
+
 namespace yad {
 namespace {
 
@@ -41,6 +44,29 @@ TEST(QuantityTest, TheCanonicalFormIsAQuantityItself) {
   }
   EXPECT_TRUE(CanonicalQuantity("1e999"));
   EXPECT_FALSE(CanonicalQuantity("10e999"));
+}
+
+TEST(QuantityTest, InUnitsItIsRoundedUpAsTheSchedulerDoes) {
+  EXPECT_EQ(QuantityIn(Unit::kMilli, "250m"), 250);
+  EXPECT_EQ(QuantityIn(Unit::kMilli, "1.5"), 1500);
+  EXPECT_EQ(QuantityIn(Unit::kMilli, "100n"), 1);
+  EXPECT_EQ(QuantityIn(Unit::kMilli, "0.0001u"), 1);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "1500m"), 2);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "1.5Gi"), 1610612736);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "1e3"), 1000);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "0"), 0);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "-1500m"), -1);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "1e-999"), 1);
+}
+
+TEST(QuantityTest, WhatIsBeyondTheTypeIsItsEnd) {
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  for (const char* text : {"9E", "16Ei", "1e30", "99999999999999999999999999999999999999"}) {
+    EXPECT_EQ(QuantityIn(Unit::kMilli, text), kMax) << text;
+    EXPECT_EQ(QuantityIn(Unit::kMilli, "-" + std::string(text)), -kMax) << text;
+  }
+  EXPECT_EQ(QuantityIn(Unit::kOne, "9E"), 9000000000000000000);
+  EXPECT_FALSE(QuantityIn(Unit::kOne, "much"));
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+#include "operator/api/node.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+
+bool Node::ready() const {
+  const auto found = conditions.find("Ready");
+  return found != conditions.end() && found->second == "True";
+}
+
+const std::string& Node::pool() const { return meta.Label(kNodePoolLabel); }
+
+Node ParseNode(const Json& object) {
+  Node node;
+  node.meta = ParseMeta(object);
+  node.unschedulable = BoolAt(object, {"spec", "unschedulable"});
+  if (const Json* taints = Find(object, {"spec", "taints"}); taints != nullptr && taints->is_array()) {
+    for (const Json& entry : *taints) {
+      NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"})};
+      if (!taint.key.empty() && !taint.effect.empty()) node.taints.push_back(std::move(taint));
+    }
+  }
+  if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
+    for (const Json& condition : *list) {
+      const std::string type = StringAt(condition, {"type"});
+      if (type.empty()) continue;
+      node.conditions[type] = StringAt(condition, {"status"});
+      if (type == "Ready") node.ready_since = ParseTime(StringAt(condition, {"lastTransitionTime"}));
+    }
+  }
+  node.capacity = Resources::Parse(Find(object, {"status", "capacity"}));
+  const Json* allocatable = Find(object, {"status", "allocatable"});
+  node.allocatable = Resources::Parse(allocatable);
+  if (allocatable == nullptr || Find(*allocatable, {"pods"}) == nullptr)
+    node.allocatable.pods = std::numeric_limits<std::int64_t>::max();
+  return node;
+}
+
+}  // namespace yad

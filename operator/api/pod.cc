@@ -1,0 +1,91 @@
+#include "operator/api/pod.h"
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
+
+const Json* ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  const Json* list = Find(object, path);
+  return list != nullptr && list->is_array() ? list : nullptr;
+}
+
+std::vector<NodeRequirement> ParseRequirements(const Json* list) {
+  std::vector<NodeRequirement> requirements;
+  if (list == nullptr) return requirements;
+  for (const Json& entry : *list) {
+    NodeRequirement& requirement = requirements.emplace_back();
+    requirement.key = StringAt(entry, {"key"});
+    requirement.op = StringAt(entry, {"operator"});
+    if (const Json* values = ListAt(entry, {"values"})) {
+      for (const Json& value : *values) {
+        if (value.is_string()) requirement.values.push_back(value.get<std::string>());
+      }
+    }
+  }
+  return requirements;
+}
+
+Placement ParsePlacement(const Json& object) {
+  Placement placement;
+  placement.node_selector = StringMapAt(object, {"spec", "nodeSelector"});
+  if (const Json* required =
+          Find(object, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
+    placement.has_affinity = true;
+    if (const Json* terms = ListAt(*required, {"nodeSelectorTerms"})) {
+      for (const Json& term : *terms) {
+        placement.affinity.push_back(
+            {ParseRequirements(ListAt(term, {"matchExpressions"})), ParseRequirements(ListAt(term, {"matchFields"}))});
+      }
+    }
+  }
+  if (const Json* tolerations = ListAt(object, {"spec", "tolerations"})) {
+    for (const Json& entry : *tolerations) {
+      placement.tolerations.push_back({StringAt(entry, {"key"}), StringAt(entry, {"operator"}) == "Exists",
+                                       StringAt(entry, {"value"}), StringAt(entry, {"effect"})});
+    }
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::size_t Placement::constraints() const {
+  std::size_t count = node_selector.size();
+  for (const NodeTerm& term : affinity) count += term.labels.size() + term.fields.size();
+  return count;
+}
+
+Pod ParsePod(const Json& object) {
+  const ObjectMeta meta = ParseMeta(object);
+  Pod pod;
+  pod.key = meta.key;
+  pod.uid = meta.uid.empty() ? meta.key.ToString() : meta.uid;
+  pod.node = StringAt(object, {"spec", "nodeName"});
+  pod.created = ParseTime(meta.creation_timestamp);
+  pod.priority = IntAt(object, {"spec", "priority"});
+  pod.deleting = meta.deleting();
+  const std::string phase = StringAt(object, {"status", "phase"});
+  pod.terminal = phase == "Succeeded" || phase == "Failed";
+  pod.pending = phase == "Pending";
+  if (const Json* gates = ListAt(object, {"spec", "schedulingGates"})) pod.gated = !gates->empty();
+  if (const Json* conditions = ListAt(object, {"status", "conditions"})) {
+    for (const Json& condition : *conditions) {
+      const std::string type = StringAt(condition, {"type"});
+      const std::string status = StringAt(condition, {"status"});
+      if (type == "Ready") pod.ready = status == "True";
+      if (type == "PodScheduled")
+        pod.unschedulable = status == "False" && StringAt(condition, {"reason"}) == "Unschedulable";
+    }
+  }
+  const OwnerReference* controller = meta.controller();
+  pod.of_node = meta.annotations.contains(kMirrorAnnotation) ||
+                (controller != nullptr && (controller->kind == "DaemonSet" || controller->kind == "Node"));
+  pod.requests = RequestsOf(object);
+  if (pod.node.empty() && !pod.terminal) pod.placement = std::make_shared<const Placement>(ParsePlacement(object));
+  return pod;
+}
+
+}  // namespace yad
