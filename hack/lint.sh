@@ -27,8 +27,9 @@ declare -A may_include=(
   [operator/client]='operator/(base|api|client)'
   [operator/runtime]='operator/(base|api|client|runtime)'
   [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|yurtappdaemon)'
-  [webhook]='(operator/(base|api|workload|client|runtime|yurtappdaemon)|webhook)'
-  [plugin]='(operator/(base|api|workload|client|runtime|yurtappdaemon)|plugin)'
+  [operator/capacity]='operator/(base|api|client|runtime|nodepool|capacity)'
+  [webhook]='(operator/(base|api|workload|client|runtime|yurtappdaemon|capacity)|webhook)'
+  [plugin]='(operator/(base|api|workload|client|runtime|yurtappdaemon|capacity)|plugin)'
 )
 for folder in "${!may_include[@]}"; do
   [ -d "$folder" ] || continue
@@ -56,7 +57,7 @@ owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon|capacity)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
 fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |

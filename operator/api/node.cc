@@ -20,7 +20,8 @@ Node ParseNode(const Json& object) {
   node.unschedulable = BoolAt(object, {"spec", "unschedulable"});
   if (const Json* taints = Find(object, {"spec", "taints"}); taints != nullptr && taints->is_array()) {
     for (const Json& entry : *taints) {
-      NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"})};
+      NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"}),
+                      StringAt(entry, {"timeAdded"})};
       if (!taint.key.empty() && !taint.effect.empty()) node.taints.push_back(std::move(taint));
     }
   }
