@@ -162,8 +162,9 @@ class Planner {
     for (Seat* seat : leased_) {
       if (seat->lease.for_pod.empty() || seat->leaves()) continue;
       const auto waits = by_uid_.find(seat->lease.for_pod);
-      if (waits == by_uid_.end() || expected_.contains(waits->second)) continue;
+      if (waits == by_uid_.end()) continue;
       const Pod* pod = waits->second;
+      if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod->placement, pod->requests, *seat)) continue;
       if (GivesUp(*pod, *seat)) continue;
       Place(pod, *seat);
@@ -197,7 +198,7 @@ class Planner {
       if (!acts_) continue;
       seat->undone = true;
       if (const Pod* pod = seat->expected) {
-        FailToJoin(RequirementsOf(*pod), pod);
+        FailToJoin(RequirementsOf(*pod));
         for (const Pod* placed : seat->placed) expected_.erase(placed);
         seat->expected = nullptr;
         seat->placed.clear();
@@ -206,15 +207,16 @@ class Planner {
       const auto standby = std::find_if(spec_.standby.begin(), spec_.standby.end(),
                                         [&](const Standby& entry) { return entry.Matches(seat->node->meta.labels); });
       if (standby == spec_.standby.end() || !seat->lease.for_pod.empty()) continue;
-      FailToJoin(standby->node_selector, nullptr);
+      FailToJoin(standby->node_selector);
     }
   }
 
-  void FailToJoin(const StringMap& requirements, const Pod* pod) {
+  // Who asks for that shape later in this plan is told.
+  void FailToJoin(const StringMap& requirements) {
     const Shortage* known = Failed(requirements);
     const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
     const WallTime retry_at = again ? known->retry_at : input_.now + spec_.retry_after;
-    FallShort(requirements, pod, shortage_reason::kJoinTimeout, retry_at);
+    FallShort(requirements, nullptr, shortage_reason::kJoinTimeout, retry_at);
     failed_shapes_.emplace(requirements, retry_at);
   }
 

@@ -18,7 +18,7 @@ inline NodePoolAutoscaler Autoscaler(const Json& spec = Json::object(), const Js
   Json object{{"metadata", {{"name", "hangzhou"}, {"uid", "a"}}},
               {"spec", {{"nodePool", "hangzhou"}, {"inventorySelector", {{"matchLabels", {{"inventory", "spare"}}}}}}},
               {"status", {{"shortages", shortages}}}};
-  object["spec"].update(spec);
+  if (spec.is_object()) object["spec"].update(spec);
   return ParseNodePoolAutoscaler(object).value();
 }
 
