@@ -23,6 +23,9 @@ struct NodeTaint {
   }
 };
 
+// Bad ones are left out.
+std::vector<NodeTaint> ParseTaints(const Json& list);
+
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;

@@ -60,19 +60,6 @@ std::string_view ToString(LeasePhase phase) {
   return "";
 }
 
-PoolAttributes ParsePoolAttributes(const Json& object) {
-  PoolAttributes attributes;
-  attributes.labels = StringMapAt(object, {"labels"});
-  attributes.annotations = StringMapAt(object, {"annotations"});
-  if (const Json* taints = Find(object, {"taints"}); taints != nullptr && taints->is_array()) {
-    for (const Json& entry : *taints) {
-      NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"})};
-      if (!taint.key.empty() && !taint.effect.empty()) attributes.taints.push_back(std::move(taint));
-    }
-  }
-  return attributes;
-}
-
 Result<NodeLease> ParseLease(const std::string& annotation) {
   const Json json = Json::parse(annotation, nullptr, false);
   NodeLease lease;
@@ -85,7 +72,9 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  if (const Json* applied = Find(json, {"applied"})) lease.applied = ParsePoolAttributes(*applied);
+  lease.applied.labels = StringMapAt(json, {"applied", "labels"});
+  lease.applied.annotations = StringMapAt(json, {"applied", "annotations"});
+  if (const Json* taints = Find(json, {"applied", "taints"})) lease.applied.taints = ParseTaints(*taints);
   return lease;
 }
 

@@ -11,6 +11,7 @@
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
+#include "operator/nodepool/attributes.h"
 
 namespace yad {
 
@@ -27,16 +28,6 @@ enum class LeasePhase {
   kReleasing,
 };
 std::string_view ToString(LeasePhase phase);
-
-// What a node got of its pool, as an object {labels, annotations, taints}, all of them optional.
-struct PoolAttributes {
-  StringMap labels;
-  StringMap annotations;
-  std::vector<NodeTaint> taints;
-  bool operator==(const PoolAttributes&) const = default;
-};
-// Of a NodePool's spec, or of a lease. What is malformed counts as absent.
-PoolAttributes ParsePoolAttributes(const Json& object);
 
 struct NodeLease {
   std::string pool;

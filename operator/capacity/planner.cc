@@ -474,7 +474,9 @@ class Planner {
         const bool joins_on = after.phase == LeasePhase::kJoining && seat->lease.phase == LeasePhase::kJoining;
         if (after != seat->lease && !joins_on) after.since = input_.now;
         if (after != seat->lease && (acts_ || (back && !input_.stopped)))
-          plan_.changes.push_back({seat->node, seat->lease, after});
+
+          plan_.changes.push_back(
+              {seat->node, seat->lease, after, after.for_pod == seat->lease.for_pod ? nullptr : seat->expected});
       }
       if (leaves) {
         ++plan_.releasing;

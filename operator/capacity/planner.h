@@ -42,6 +42,7 @@ struct CapacityPlan {
   struct Change {
     const Node* node = nullptr;
     NodeLease before, after;
+    const Pod* pod = nullptr;  // that is expected from now on
   };
   struct StandbyCount {
     std::string name;
