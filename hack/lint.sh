@@ -26,10 +26,11 @@ declare -A may_include=(
   [operator/workload]='operator/(base|api|workload)'
   [operator/client]='operator/(base|api|client)'
   [operator/runtime]='operator/(base|api|client|runtime)'
-  [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|yurtappdaemon)'
+  [operator/nodepool]='operator/(base|api|workload|client|runtime|nodepool)'
+  [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|nodepool|yurtappdaemon)'
   [operator/capacity]='operator/(base|api|client|runtime|nodepool|capacity)'
-  [webhook]='(operator/(base|api|workload|client|runtime|yurtappdaemon|capacity)|webhook)'
-  [plugin]='(operator/(base|api|workload|client|runtime|yurtappdaemon|capacity)|plugin)'
+  [webhook]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook)'
+  [plugin]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|plugin)'
 )
 for folder in "${!may_include[@]}"; do
   [ -d "$folder" ] || continue
@@ -57,7 +58,7 @@ owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|yurtappdaemon|capacity)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
 fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |
@@ -103,8 +104,9 @@ named=$(
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
   sed -n 's/.* alert: \([A-Za-z]*\)$/\1"/p' $chart/templates/monitoring.yaml
   # All such words of the product but those that are Kubernetes'.
-  grep -ohE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/yurtappdaemon/*.{cc,h} | cut -c2- |
-    grep -vE '^(StatefulSet|CustomResourceDefinition|NamespaceTerminating)"'
+  grep -ohE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{nodepool,yurtappdaemon}/*.{cc,h} | cut -c2- |
+    grep -vE '^(StatefulSet|CustomResourceDefinition|NamespaceTerminating|CSINode|SelfSubjectAccessReview|\
+ValidatingWebhookConfiguration|NetworkUnavailable|MemoryPressure|DiskPressure|PIDPressure)"'
 )
 for name in $(tr -d '"' <<<"$named" | sort -u); do
   grep -qw -- "$name" $guide || fault "$guide:1:" "says nothing of $name"

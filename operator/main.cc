@@ -13,6 +13,8 @@
 #include "operator/base/metrics.h"
 #include "operator/client/config.h"
 #include "operator/client/tls_client.h"
+#include "operator/nodepool/auto_switch.h"
+#include "operator/nodepool/wiring.h"
 #include "operator/options.h"
 #include "operator/runtime/manager.h"
 #include "operator/runtime/status_server.h"
@@ -117,15 +119,28 @@ int Main(int argc, char** argv) {
   }
   Manager manager(**client, manager_options);
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
-  const ReconcilerStores stores =
-      AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers, options->max_removals});
-  if (!options->webhook_cert_dir.empty() || !options->webhook_cert_secret.empty()) {
-    const WebhookOptions webhook = MakeWebhookOptions(*options, config->ns);
-    const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
-    if (const Status added = AddWebhook(manager, **client, read, webhook); !added) {
-      log::Err("Cannot serve the webhook", {{"error", added.error()}});
-      return kCannotStart;
+  if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
+    const ReconcilerStores stores =
+        AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers, options->max_removals});
+    if (!options->webhook_cert_dir.empty() || !options->webhook_cert_secret.empty()) {
+      const WebhookOptions webhook = MakeWebhookOptions(*options, config->ns);
+      const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
+      if (const Status added = AddWebhook(manager, **client, read, webhook); !added) {
+        log::Err("Cannot serve the webhook", {{"error", added.error()}});
+        return kCannotStart;
+      }
     }
+  }
+  const NodePoolOptions nodepool{options->node_agents, options->required_csi_drivers};
+  switch (options->controllers.Choose(kNodePoolController)) {
+    case Chosen::kYes:
+      AddNodePoolController(manager, **client, manager.leaders_client(), events, nodepool);
+      break;
+    case Chosen::kByDefault:
+      AddNodePoolControllerAuto(manager, **client, events, nodepool);
+      break;
+    case Chosen::kNo:
+      break;
   }
 
   StatusServer metrics_server({options->metrics_bind_address});

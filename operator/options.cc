@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
+#include <sstream>
 
 namespace yad {
 namespace {
@@ -12,6 +13,13 @@ constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 
 // What no flag can tell by itself; "" where all go together.
 std::string Contradiction(const Options& options) {
+  const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
+  if (!runs(kYurtAppDaemonController) && !runs(kNodePoolController) && !runs(kAutoscalerController))
+    return "--controllers: none is left to run";
+  if (!runs(kNodePoolController) && (!options.node_agents.empty() || !options.required_csi_drivers.empty()))
+    return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
+  if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
+    return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
     return "--kube-api-burst: has no effect without --kube-api-qps; set both";
   if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
@@ -27,6 +35,20 @@ std::string Contradiction(const Options& options) {
   if (options.lease_duration <= options.renew_deadline)
     return "--leader-elect-lease-duration: must be longer than --leader-elect-renew-deadline";
   return "";
+}
+
+// --node-agents: label selectors, divided by semicolons.
+Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& texts) {
+  std::vector<LabelSelector> agents;
+  for (const std::string& text : texts) {
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ';');) {
+      auto agent = LabelSelector::ParseText(part);
+      if (!agent) return Fail(agent.error());
+      agents.push_back(*std::move(agent));
+    }
+  }
+  return agents;
 }
 
 // A duration of whole seconds: "90s", "15m", "8760h".
@@ -74,6 +96,25 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--workers", options.workers, "YurtAppDaemons reconciled side by side.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  std::vector<std::string> controllers = {"*"};
+  app.add_option(
+         "--controllers", controllers,
+         "Which controllers run: names, -name, and * for all that run by default. yurtappdaemon: by default. "
+         "nodepool (counts the pools' nodes, gives them what their pool says): with * where OpenYurt's "
+         "yurt-manager does not do that; named, always. nodepool-autoscaler (leases spare nodes to pools): only "
+         "where it is named.")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  std::vector<std::string> agents;
+  app.add_option("--node-agents", agents,
+                 "Label selectors of pods that every node depends on, divided by semicolons (k8s-app=kube-proxy;"
+                 "k8s-app=yurt-hub). A node on which one of them is not ready is in state warning.")
+      ->allow_extra_args(false);
+  app.add_option("--required-csi-drivers", options.required_csi_drivers,
+                 "CSI drivers, divided by commas, without which a node is in state warning.")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   std::string max_removals;
   app.add_option(
          "--max-removals", max_removals,
@@ -120,6 +161,18 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
     exit_code = 2;
     return std::nullopt;
   }
+  const auto refuse = [&](const char* flag, const Error& error) {
+    std::cerr << flag << ": " << error.message << "\n";
+    exit_code = 2;
+    return std::nullopt;
+  };
+  auto chosen =
+      ControllerList::Parse(controllers, {kYurtAppDaemonController, kNodePoolController, kAutoscalerController});
+  if (!chosen) return refuse("--controllers", chosen.error());
+  options.controllers = *std::move(chosen);
+  auto selectors = ParseAgents(agents);
+  if (!selectors) return refuse("--node-agents", selectors.error());
+  options.node_agents = *std::move(selectors);
   if (!max_removals.empty()) options.max_removals = *ParseRemovalLimit(max_removals);
   if (const std::string fault = Contradiction(options); !fault.empty()) {
     std::cerr << fault << "\n";

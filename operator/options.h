@@ -5,14 +5,25 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "operator/api/label_selector.h"
 #include "operator/base/log.h"
+#include "operator/runtime/controller_list.h"
 #include "operator/yurtappdaemon/removal_guard.h"
 
 namespace yad {
 
+// The names that --controllers knows.
+inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
+inline constexpr char kNodePoolController[] = "nodepool";
+inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only where it is named
+
 struct Options {
   std::string kubeconfig;
+  ControllerList controllers;
+  std::vector<LabelSelector> node_agents;
+  std::vector<std::string> required_csi_drivers;
   bool leader_elect = false;
   std::string leader_election_namespace;  // empty: the pod's, or the kubeconfig context's
   std::chrono::seconds lease_duration{15};

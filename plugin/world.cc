@@ -5,7 +5,7 @@
 #include <set>
 
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/nodepool/nodepool_type.h"
 #include "plugin/daemon.h"
 #include "plugin/revision_of.h"
 #include "plugin/revisions.h"

@@ -48,7 +48,65 @@ std::vector<std::string> ReadValues(const Json& requirement, const std::string& 
   return result;
 }
 
+std::string Trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+// At the commas that stand in no parentheses.
+std::vector<std::string> SplitRequirements(std::string_view text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// One requirement of a selector's text as an entry of matchExpressions.
+Json ExpressionOf(const std::string& text) {
+  if (text.starts_with("!")) return {{"key", Trim(text.substr(1))}, {"operator", "DoesNotExist"}};
+  if (text.ends_with(")")) {
+    const auto open = text.find('(');
+    const std::string head = Trim(text.substr(0, open));
+    const auto space = head.find_last_of(" \t");
+    const std::string word = space == std::string::npos ? "" : head.substr(space + 1);
+    Json values = Json::array();
+    if (open != std::string::npos) {
+      for (const std::string& value : SplitRequirements(text.substr(open + 1, text.size() - open - 2)))
+        values.push_back(Trim(value));
+    }
+    return {{"key", Trim(head.substr(0, space == std::string::npos ? 0 : space))},
+            {"operator", word == "in"      ? "In"
+                         : word == "notin" ? "NotIn"
+                                           : word},
+            {"values", values}};
+  }
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) return {{"key", text}, {"operator", "Exists"}};
+  const bool negated = equals > 0 && text[equals - 1] == '!';
+  const std::size_t value = equals + (equals + 1 < text.size() && text[equals + 1] == '=' ? 2 : 1);
+  return {{"key", Trim(text.substr(0, negated ? equals - 1 : equals))},
+          {"operator", negated ? "NotIn" : "In"},
+          {"values", {Trim(text.substr(value))}}};
+}
+
 }  // namespace
+
+Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
+  if (Trim(text).empty()) return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
+  Json expressions = Json::array();
+  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(Trim(part)));
+  auto selector = Parse({{"matchExpressions", std::move(expressions)}}, "selector");
+  if (!selector) return Fail(Reason::kInvalid, "\"" + text + "\" is no label selector: " + selector.error().message);
+  return selector;
+}
 
 Result<LabelSelector> LabelSelector::Parse(const Json& selector, const std::string& path) {
   std::vector<FieldError> errors;

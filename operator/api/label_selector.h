@@ -23,6 +23,9 @@ class LabelSelector {
   // The same, with the faults appended to `errors`; if there are some, the result is not to be used.
   static LabelSelector Parse(const Json& selector, const std::string& path, std::vector<FieldError>& errors);
 
+  // As kubectl takes it: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid, and for an empty text.
+  static Result<LabelSelector> ParseText(const std::string& text);
+
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // `{}`
   // "app=x,tier in (a,b),!y", as kubectl prints it and the apiserver reads it. "" for `{}`; "<none>", which no

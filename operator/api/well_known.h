@@ -23,6 +23,8 @@ inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revi
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // On Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
+// What a Node has from its pool, as JSON: OpenYurt's name and format.
+inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
 
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
 inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};

@@ -310,7 +310,9 @@ Result<Json> Client::Create(const ResourceType& type, const Json& object, const 
   const std::string ns = key.ns;
   // The server makes a name of generateName; a subresource ("binding", "eviction") belongs to a named object.
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  // A review (SelfSubjectAccessReview …) is answered and not kept: it has no name.
+  const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;
+  if (Status ok = nameless ? Status() : CheckKey(type, key); !ok) return Fail(ok.error());
   const std::string path =
       options.subresource.empty() ? ResourcePath(type, ns) : ResourcePath(type, ns, key.name, options.subresource);
   HttpRequest request{.method = "POST",

@@ -28,6 +28,9 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
+  // As the cluster serves it, where that is for the cluster to say; else that of the options. Thread-safe.
+  ResourceType type() const { return reflector_.type(); }
+
   // Before Run: a handler that comes later would have missed what is there already. Later, it ends the process.
   void AddHandler(EventHandler handler);
   Status Run(std::stop_token stop);  // one thread; returns as Reflector::Run does

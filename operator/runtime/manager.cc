@@ -60,6 +60,7 @@ struct Manager::Impl {
   Clock& clock;
 
   std::vector<std::pair<std::string, Runnable>> server_runs;
+  std::vector<std::pair<std::string, Runnable>> leader_runs;
   std::map<InformerKey, std::unique_ptr<Informer>> informers;
   std::unique_ptr<LeaderElector> elector;
   std::unique_ptr<Client> leaders_client;
@@ -160,6 +161,7 @@ struct Manager::Impl {
         return {};
       });
     }
+    for (auto& [name, run] : leader_runs) Start(work, name, run);
   }
 
   // Until something ends it: `stop`, a failure, or the loss of the lease.
@@ -248,6 +250,10 @@ EventRecorder& Manager::AddEventRecorder(EventRecorderOptions options) {
 
 void Manager::AddServer(std::string name, Runnable run) {
   impl_->server_runs.emplace_back(std::move(name), std::move(run));
+}
+
+void Manager::AddLeaderRun(std::string name, Runnable run) {
+  impl_->leader_runs.emplace_back(std::move(name), std::move(run));
 }
 
 void Manager::AddReadyCheck(std::string name, std::function<std::string()> check) {

@@ -55,6 +55,8 @@ class Manager {
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);
   void AddServer(std::string name, Runnable run);  // started first, stopped last
+  // Runs while controllers do: on the leader, until it stops or another may lead.
+  void AddLeaderRun(std::string name, Runnable run);
   // /readyz asks each; an empty string means ready, anything else says what is missing.
   void AddReadyCheck(std::string name, std::function<std::string()> check);
 

@@ -87,6 +87,7 @@ struct Reflector::Impl {
   struct Shown {
     ReflectorState state = ReflectorState::kEmpty;
     std::string error;
+    ResourceType type;
   };
 
   Impl(Client& the_client, ReflectorOptions the_options, Store& the_store,
@@ -102,6 +103,7 @@ struct Reflector::Impl {
                                         "Since when reading this resource has failed; 0: it works.",
                                         {{"resource", Resource()}})) {
     failing_since.Set(0);
+    shown.With([&](Shown& value) { value.type = options.type; });
   }
 
   // ---- The state machine. Each step leaves in `state` what comes next.
@@ -145,6 +147,7 @@ struct Reflector::Impl {
       Result<ResourceType> resolved = options.resolve(failed_lists, stop);
       if (!resolved) return ListFailed(resolved.error(), "discover", stop);
       options.type = *std::move(resolved);
+      shown.With([&](Shown& value) { value.type = options.type; });
     }
     if (!options.streaming_list || clock.Now() < streaming_refused_until) return;
     WatchOptions request = BaseWatch();
@@ -233,7 +236,7 @@ struct Reflector::Impl {
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      auto object = std::make_shared<const StoredObject>(event.object, options.project);
+      ObjectPtr object = Kept(event.object);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
@@ -265,7 +268,7 @@ struct Reflector::Impl {
     for (;;) {
       Result<ListPage> page = client.List(options.type, request, stop);
       if (!page) return Fail(std::move(page.error()));
-      for (const Json& item : page->items) objects.push_back(Listed(item));
+      for (Json& item : page->items) objects.push_back(Listed(item));
       if (page->continue_token.empty()) return std::move(page->resource_version);
       if (page->continue_token == request.continue_token) {
         return Fail(Reason::kDecode, "the list gives the same continue token twice");
@@ -299,13 +302,18 @@ struct Reflector::Impl {
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory.
-  ObjectPtr Listed(const Json& object) const {
+  ObjectPtr Listed(Json& object) const {
     const ObjectMeta meta = ParseMeta(object);
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
       return *known;
     }
+    return Kept(object);
+  }
+
+  ObjectPtr Kept(Json& object) const {
+    if (options.transform) options.transform(object);
     return std::make_shared<const StoredObject>(object, options.project);
   }
 
@@ -487,6 +495,10 @@ Reflector::Reflector(Client& client, ReflectorOptions options, Store& store,
     : impl_(std::make_shared<Impl>(client, std::move(options), store, std::move(on_change), clock)) {}
 
 Status Reflector::Run(std::stop_token stop) { return impl_->Run(stop); }
+
+ResourceType Reflector::type() const {
+  return impl_->shown.With([](const Impl::Shown& shown) { return shown.type; });
+}
 
 ReflectorState Reflector::state() const {
   return impl_->shown.With([](const Impl::Shown& shown) { return shown.state; });

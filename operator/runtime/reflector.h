@@ -33,6 +33,8 @@ struct ReflectorOptions {
   // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
+  // Takes out of each object what nobody here reads, before it is projected and kept. Must not throw.
+  std::function<void(Json&)> transform;
   Projector project;
   // Asked before each list which version of `type` to read, where that is for the cluster to say. Its Error is that of
   // a failed list (kNotFound: the type is missing).
@@ -61,6 +63,7 @@ class Reflector {
   // of another cluster. Only a process that remembers nothing can go on with that.
   Status Run(std::stop_token stop);
 
+  ResourceType type() const;       // thread-safe; as it was resolved last, where it is for the cluster to say
   ReflectorState state() const;    // thread-safe
   std::string last_error() const;  // thread-safe; "" after a success: "cannot list deployments.apps: Forbidden: ..."
 

@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
+#include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/confirm.h"
 #include "operator/yurtappdaemon/phase.h"
 

@@ -18,18 +18,4 @@ Result<Json> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_t
   return now;
 }
 
-Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
-                                         std::stop_token stop) {
-  ListOptions options;
-  options.field_selector = "metadata.name=" + name;
-  const auto page = client.List(type, options, stop);
-  if (!page && page.error().reason == Reason::kNotFound)
-    return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
-  if (!page) return Fail(page.error());
-  for (const Json& item : page->items) {
-    if (NodePool pool = ParseNodePool(item); pool.name == name) return pool;
-  }
-  return std::nullopt;
-}
-
 }  // namespace yad

@@ -6,11 +6,8 @@
 #ifndef OPERATOR_YURTAPPDAEMON_CONFIRM_H_
 #define OPERATOR_YURTAPPDAEMON_CONFIRM_H_
 
-#include <optional>
 #include <stop_token>
-#include <string>
 
-#include "operator/api/nodepool.h"
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/client/client.h"
@@ -21,11 +18,6 @@ namespace yad {
 // being deleted. A deletion with --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted
 // with the daemon.
 Result<Json> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
-
-// The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
-// and a failure (kConflict).
-Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
-                                         std::stop_token stop);
 
 }  // namespace yad
 

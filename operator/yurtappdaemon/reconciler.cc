@@ -10,7 +10,7 @@
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
-#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/repair_pace.h"
 #include "operator/yurtappdaemon/status.h"

@@ -7,7 +7,7 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/daemon_events.h"
-#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/status.h"
 
 namespace yad {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "operator/yurtappdaemon/conditions.h"
+#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/plan.h"
 
 namespace yad {

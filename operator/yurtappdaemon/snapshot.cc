@@ -26,15 +26,6 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   state.available_replicas = IntAt(object, {"status", "availableReplicas"});
 }
 
-std::uint64_t FingerprintOf(const NodePool& pool) {
-  std::uint64_t hash = Fnv1a64(pool.type);
-  for (const auto& [key, value] : pool.labels) hash = Fnv1a64(value, Fnv1a64("=", Fnv1a64(key, Fnv1a64(",", hash))));
-  for (const Taint& taint : pool.taints) {
-    hash = Fnv1a64(taint.effect, Fnv1a64(":", Fnv1a64(taint.key, Fnv1a64(";", hash))));
-  }
-  return hash;
-}
-
 auto Members(const WorkloadState& state) {
   return std::tie(state.pool, state.observed, state.healthy, state.outdated_pods, state.progress_deadline_exceeded,
                   state.failure_message, state.available_condition, state.replicas, state.ready_replicas,
@@ -44,13 +35,6 @@ auto Members(const WorkloadState& state) {
 }  // namespace
 
 bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
-
-std::unique_ptr<const Projection> ProjectPool(const Json& object) {
-  auto projection = std::make_unique<PoolProjection>();
-  projection->pool = ParseNodePool(object);
-  projection->fingerprint = FingerprintOf(projection->pool);
-  return projection;
-}
 
 // As `kubectl rollout status` judges a Deployment.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {

@@ -8,21 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "operator/api/nodepool.h"
 #include "operator/api/yurtappdaemon.h"
 #include "operator/base/clock.h"
+#include "operator/nodepool/informers.h"
 #include "operator/runtime/store.h"
 #include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/pool_health.h"
 
 namespace yad {
-
-// A NodePool, parsed once when it arrives.
-struct PoolProjection : Projection {
-  NodePool pool;
-  std::uint64_t fingerprint = 0;  // of what a rendering depends on: labels, type, taints
-};
-std::unique_ptr<const Projection> ProjectPool(const Json& object);
 
 // The health of a Deployment or StatefulSet, parsed once when it arrives. Counts only for the generation that it
 // belongs to.

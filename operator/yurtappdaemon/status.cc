@@ -6,7 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/workload/images.h"
-#include "operator/yurtappdaemon/conditions.h"
+#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/rollout_progress.h"
 

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/base/guarded.h"
+#include "operator/nodepool/informers.h"
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/daemon_index.h"
-#include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
 namespace yad {
@@ -67,15 +66,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
                                             const YurtAppDaemonOptions& options) {
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
-  ReflectorOptions watch_pools = Watching(kNodePoolType, "", "", ProjectPool);
-  const auto choice = std::make_shared<NodePoolTypeChoice>(client, events);
-  const auto pool_type = std::make_shared<Guarded<ResourceType>>(kNodePoolType);
-  watch_pools.resolve = [choice, pool_type](const FailedLists& failed, std::stop_token stop) {
-    auto chosen = choice->Next(failed, stop);
-    if (chosen) pool_type->With([&](ResourceType& type) { type = *chosen; });
-    return chosen;
-  };
-  Informer& pools = manager.InformerFor(std::move(watch_pools));
+  Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));
   Informer& stateful_sets =
       manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
@@ -85,7 +76,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const ReconcilerStores stores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(),
                                 revisions.store()};
   PlanExecutor::Options apply;
-  apply.pool_type = [pool_type] { return pool_type->With([](const ResourceType& type) { return type; }); };
+  apply.pool_type = [&pools] { return pools.type(); };
   auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(),
                                                  options.max_removals, apply);
   ControllerOptions controller_options;

@@ -135,5 +135,19 @@ TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
   EXPECT_EQ(parsed.error().causes[1].field, "s.matchExpressions[0].values[1]");
 }
 
+TEST(LabelSelectorTest, TheTextIsReadAsKubectlReadsIt) {
+  const auto read = [](const std::string& text) { return LabelSelector::ParseText(text).value().ToString(); };
+  EXPECT_EQ(read("app=x"), read(" app == x "));
+  EXPECT_EQ(read("a in (x,y),b=1"), "a in (x,y),b in (1)");
+  EXPECT_EQ(read("zone!=north, tier notin ( a , b )"), "tier notin (a,b),zone notin (north)");
+  EXPECT_EQ(read("example.com/a,!b"), "!b,example.com/a");
+  EXPECT_TRUE(LabelSelector::ParseText("a=").value().Matches({{"a", ""}}));
+  EXPECT_FALSE(LabelSelector::ParseText("a!=x").value().Matches({{"a", "x"}}));
+  EXPECT_TRUE(LabelSelector::ParseText("a!=x").value().Matches({}));
+  for (const char* text :
+       {"", " ", ",", "a=b,", "=x", "a in x", "a in (x", "a on (x)", "a b", "in (x)", "a=b=c", "!", "a)", "(x)"})
+    EXPECT_FALSE(LabelSelector::ParseText(text)) << text;
+}
+
 }  // namespace
 }  // namespace yad

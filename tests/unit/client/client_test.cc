@@ -245,6 +245,14 @@ TEST_F(ClientTest, CreateMayLeaveTheNameToTheServer) {
   EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments");
 }
 
+TEST_F(ClientTest, AReviewHasNoName) {
+  const ResourceType reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                             false};
+  ASSERT_TRUE(client().Create(reviews, {{"spec", Json::object()}}));
+  EXPECT_EQ(PathOf(Last()), "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+  EXPECT_FALSE(client().Create(kDeployments, {{"metadata", {{"namespace", "a"}}}}));
+}
+
 TEST_F(ClientTest, UpdatePutsTheObjectOrItsStatus) {
   ASSERT_TRUE(client().Update(kDeployments, Object("a", "b")));
   EXPECT_EQ(Last().method, "PUT");

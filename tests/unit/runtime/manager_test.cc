@@ -149,6 +149,30 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
   EXPECT_EQ(Holder(), "");
 }
 
+TEST_F(ManagerTest, WhatIsForTheLeaderRunsOnceItLeadsAndHasEndedBeforeTheLeaseIsGivenBack) {
+  PutLease("another");
+  Make(true);
+  std::atomic<bool> runs = false;
+  std::string holder_at_its_end;
+  manager_->AddLeaderRun("test", [&](std::stop_token stop) -> Status {
+    runs = true;
+    Until([&] { return stop.stop_requested(); });
+    holder_at_its_end = Holder();
+    return {};
+  });
+  Run();
+  AdvanceUntil([&] { return server_->Count("GET") >= 1; });
+  AwaitTriesForLease();
+  EXPECT_FALSE(runs);
+  PutLease("");
+  clock_.Advance(milliseconds(4400));
+  Until([&] { return runs.load(); });
+  stop_.request_stop();
+  EXPECT_EQ(Join(), RunOutcome::kStopped);
+  EXPECT_EQ(holder_at_its_end, "me");
+  EXPECT_EQ(Holder(), "");
+}
+
 TEST_F(ManagerTest, LeaseIsNotSoughtBeforeTheCachesAreFull) {
   std::atomic<bool> forbidden = true;
   server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {

@@ -800,5 +800,30 @@ TEST_F(ReflectorTest, ATypeOfWhichNoVersionIsServedIsMissingAndAskedForAgain) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
+TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
+  struct Seen : Projection {
+    bool had_payload = false;
+  };
+  Pages();
+  options_.transform = [](Json& object) { object.erase("payload"); };
+  options_.project = [](const Json& object) {
+    auto seen = std::make_unique<Seen>();
+    seen->had_payload = object.contains("payload");
+    return seen;
+  };
+  Json listed = Object("a", "1"), changed = Object("b", "6");
+  listed["payload"] = changed["payload"] = "large";
+  std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
+  watch->PushEvent("ADDED", changed);
+  watch->WaitUntilDrained();
+  for (const char* name : {"a", "b"}) {
+    const auto object =
+        store_.Get(ParseMeta(listed).key.ns.empty() ? ObjectKey{"", name} : ObjectKey{ParseMeta(listed).key.ns, name});
+    ASSERT_TRUE(object) << name;
+    EXPECT_FALSE((*object)->Parse().contains("payload")) << name;
+    EXPECT_FALSE(static_cast<const Seen*>((*object)->projection())->had_payload) << name;
+  }
+}
+
 }  // namespace
 }  // namespace yad

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/conditions.h"
+#include "operator/api/conditions.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/nodepool/nodepool_type.h"
 
 #include <gtest/gtest.h>
 

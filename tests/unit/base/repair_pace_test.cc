@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/repair_pace.h"
+#include "operator/base/repair_pace.h"
 
 #include <gtest/gtest.h>
 

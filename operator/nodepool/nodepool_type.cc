@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/nodepool_type.h"
+#include "operator/nodepool/nodepool_type.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -78,6 +78,20 @@ Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
     return Fail(crd.error());
   }
   return result;
+}
+
+Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
+                                         std::stop_token stop) {
+  ListOptions options;
+  options.field_selector = "metadata.name=" + name;
+  const auto page = client.List(type, options, stop);
+  if (!page && page.error().reason == Reason::kNotFound)
+    return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
+  if (!page) return Fail(page.error());
+  for (const Json& item : page->items) {
+    if (NodePool pool = ParseNodePool(item); pool.name == name) return pool;
+  }
+  return std::nullopt;
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {

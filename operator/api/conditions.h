@@ -1,6 +1,6 @@
 // `status.conditions`.
-#ifndef OPERATOR_YURTAPPDAEMON_CONDITIONS_H_
-#define OPERATOR_YURTAPPDAEMON_CONDITIONS_H_
+#ifndef OPERATOR_API_CONDITIONS_H_
+#define OPERATOR_API_CONDITIONS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -46,4 +46,4 @@ class Conditions {
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_CONDITIONS_H_
+#endif  // OPERATOR_API_CONDITIONS_H_

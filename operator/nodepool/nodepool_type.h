@@ -1,12 +1,14 @@
 // The NodePool type as the cluster has it: which version to read (v1alpha1, v1beta1, v1beta2, and one day others), and
 // whether its CRD is there to stay.
-#ifndef OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
-#define OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
+#ifndef OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
+#define OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "operator/api/nodepool.h"
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/client/client.h"
@@ -45,9 +47,14 @@ struct NodePoolCrd {
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
+// The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
+// and a failure (kConflict).
+Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
+                                         std::stop_token stop);
+
 // Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
 bool HigherVersion(const std::string& a, const std::string& b);
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_NODEPOOL_TYPE_H_
+#endif  // OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_

@@ -1,0 +1,36 @@
+// The labels, annotations and taints that a pool gives to its Nodes, and takes away again: that much and no more. Pure.
+#ifndef OPERATOR_NODEPOOL_ATTRIBUTES_H_
+#define OPERATOR_NODEPOOL_ATTRIBUTES_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/node.h"
+#include "operator/api/object.h"
+
+namespace yad {
+
+struct PoolAttributes {
+  StringMap labels;
+  StringMap annotations;
+  std::vector<NodeTaint> taints;  // each key and effect once
+
+  bool empty() const { return labels.empty() && annotations.empty() && taints.empty(); }
+  bool operator==(const PoolAttributes&) const = default;
+};
+
+// What `spec` of a NodePool gives to its Nodes. Left out, and named in `left_out` ("label kubernetes.io/hostname"):
+// what the apiserver would refuse, and what belongs to Kubernetes, to the kubelet or to us.
+PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out = nullptr);
+
+// A merge patch, with uid and resourceVersion, that brings a Node from what annotation kPreviousAttributesAnnotation
+// says that it was given to `wanted`; null where nothing has to be written.
+// - Given: each label, annotation and taint of `wanted` that is not there, or has another value.
+// - Taken away: what the annotation names and `wanted` does not, if it still has that value.
+// - The annotation names only what was given: what was there with the same value before belongs to somebody else.
+// - An annotation that can't be read names nothing, and stays until there is something to write in it.
+Json AttributesPatch(const Json& node, const PoolAttributes& wanted);
+
+}  // namespace yad
+
+#endif  // OPERATOR_NODEPOOL_ATTRIBUTES_H_

@@ -1,0 +1,84 @@
+#include "operator/nodepool/auto_switch.h"
+
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/nodepool/yurt_manager.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kPeriod = std::chrono::minutes(1);
+constexpr Duration kRetryPeriod = std::chrono::seconds(5);
+
+}  // namespace
+
+AutoSwitch::AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_not, Runnable run, EventSink& events,
+                       Clock& clock)
+    : why_not_(std::move(why_not)), run_(std::move(run)), events_(events), clock_(clock) {}
+
+std::string AutoSwitch::Ask(std::stop_token stop) {
+  const auto answer = why_not_(stop);
+  if (stop.stop_requested()) return answer_;
+  if (!answer) {
+    if (!std::exchange(failing_, true))
+      log::Warn("cannot find out who looks after the NodePools; asking again", {{"error", answer.error()}});
+    return answer_;
+  }
+  failing_ = false;
+  if (*answer == answer_) return answer_;
+  answer_ = *answer;
+  const bool on = answer_.empty();
+  log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off", {{"why", answer_}});
+  // Without the uid, so that it need not be read.
+  const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
+  events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kNormal,
+                 on ? "NodePoolControllerOn" : "NodePoolControllerOff", "Switch",
+                 on ? "this operator looks after the pools: nobody else does"
+                    : "this operator does not look after the pools: " + answer_);
+  return answer_;
+}
+
+Status AutoSwitch::RunUntilOff(std::stop_token stop) {
+  std::stop_source off;
+  std::stop_callback on_stop(stop, [&] { off.request_stop(); });
+  std::jthread asking([&](const std::stop_token& done) {
+    while (clock_.Sleep(kPeriod, done)) {
+      if (Ask(done).empty()) continue;
+      off.request_stop();
+      return;
+    }
+  });
+  return run_(off.get_token());
+}
+
+Status AutoSwitch::Run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    if (Ask(stop).empty() && !stop.stop_requested()) {
+      if (Status ran = RunUntilOff(stop); !ran) return ran;
+      continue;
+    }
+    clock_.Sleep(failing_ ? kRetryPeriod : kPeriod, stop);
+  }
+  return {};
+}
+
+void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& events, const NodePoolOptions& options) {
+  const auto why_not = [&client](std::stop_token stop) {
+    return WhyNotNodePool(client, Clock::Real().WallNow(), std::move(stop));
+  };
+  const auto run = [&manager, &client, &events, options](std::stop_token stop) -> Status {
+    Manager own(client, {});
+    AddNodePoolController(own, client, manager.leaders_client(), events, options);
+    if (own.Run(std::move(stop)) != RunOutcome::kStopped)
+      return Fail(Reason::kUnknown, "the nodepool controller ended by itself");
+    return {};
+  };
+  const auto control = std::make_shared<AutoSwitch>(why_not, run, events);
+  manager.AddLeaderRun("nodepool switch", [control](std::stop_token stop) { return control->Run(std::move(stop)); });
+}
+
+}  // namespace yad

@@ -1,0 +1,158 @@
+#include "operator/nodepool/pool_reconciler.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/repair_pace.h"
+#include "operator/nodepool/informers.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kStatusInterval = std::chrono::seconds(1);
+
+// The type in the version in which the object was read.
+ResourceType TypeAsRead(const Json& pool) {
+  ResourceType type = kNodePoolType;
+  const std::string api_version = StringAt(pool, {"apiVersion"});
+  if (api_version.starts_with(type.group + "/")) type.version = api_version.substr(type.group.size() + 1);
+  return type;
+}
+
+// Where a Node says nothing of pods there may be as many as there may be: that is no sum.
+Resources Counted(Resources resources) {
+  if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
+  return resources;
+}
+
+}  // namespace
+
+// What is remembered between two reconciles of one pool. Losing it costs time, never correctness.
+struct PoolReconciler::PoolState {
+  explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
+
+  const std::string uid;
+  PoolMetrics metrics;
+  std::optional<SteadyTime> last_write;
+  Json written;  // the status that was written last
+  Json unkept;   // one that the server does not keep as it is written, because its CRD drops fields; else null
+  RepairPace repairs;
+};
+
+PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, std::vector<std::string> csi_drivers,
+                               Clock& clock)
+    : client_(client), stores_(stores), loads_(loads), csi_drivers_(std::move(csi_drivers)), clock_(clock) {}
+
+PoolReconciler::~PoolReconciler() = default;
+
+std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectMeta& meta) {
+  return states_.With([&](auto& states) {
+    auto& state = states[meta.key];
+    if (state != nullptr && state->uid == meta.uid) return state;
+    state.reset();  // its metrics end before those of its namesake begin
+    state = std::make_shared<PoolState>(meta);
+    return state;
+  });
+}
+
+bool PoolReconciler::HasWrittenStatus(const ObjectMeta& pool) const {
+  return status_versions_.With([&](const auto& versions) {
+    const auto found = versions.find(pool.key);
+    return found != versions.end() && CompareResourceVersions(pool.resource_version, found->second).value_or(1) <= 0;
+  });
+}
+
+Result<std::vector<std::string>> PoolReconciler::MissingDrivers(const std::string& node) const {
+  if (stores_.csi_nodes == nullptr) return std::vector<std::string>{};
+  const auto csi_node = stores_.csi_nodes->Get({"", node});
+  if (!csi_node && csi_node.error().reason == Reason::kNotFound) return csi_drivers_;
+  if (!csi_node) return Fail(csi_node.error());
+  const std::vector<std::string>& there = CsiNodeOf(*csi_node).drivers;
+  std::vector<std::string> missing;
+  for (const std::string& driver : csi_drivers_) {
+    if (!std::binary_search(there.begin(), there.end(), driver)) missing.push_back(driver);
+  }
+  return missing;
+}
+
+Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
+  const auto nodes = stores_.nodes.ByIndex(kNodesByPool, pool);
+  if (!nodes) return Fail(nodes.error());
+  PoolSummary summary;
+  for (const ObjectPtr& object : *nodes) {
+    const Node& node = NodeOf(object);
+    const std::string& name = node.meta.key.name;
+    auto load = loads_.Of(name);
+    if (!load) return Fail(load.error());
+    auto drivers = MissingDrivers(name);
+    if (!drivers) return Fail(drivers.error());
+    summary.capacity.Add(node.capacity);
+    summary.allocatable.Add(Counted(node.allocatable));
+    summary.requested.Add(load->requested);
+    summary.nodes.push_back({name, HealthOf(node, load->agents_not_ready, *drivers), node.ready()});
+  }
+  std::sort(summary.nodes.begin(), summary.nodes.end(),
+            [](const PoolNode& a, const PoolNode& b) { return a.name < b.name; });
+  return summary;
+}
+
+Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::stop_token stop) {
+  const auto stored = stores_.pools.Get(request);
+  if (!stored) {
+    if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
+    states_.With([&](auto& states) { states.erase(request); });
+    status_versions_.With([&](auto& versions) { versions.erase(request); });
+    return ReconcileResult::Done();
+  }
+  const ObjectMeta& meta = (*stored)->meta();
+  const std::shared_ptr<PoolState> state = StateOf(meta);
+  const SteadyTime now = clock_.Now();
+  // However often its nodes and pods change: all of that is seen then.
+  if (state->last_write && now < *state->last_write + kStatusInterval)
+    return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
+
+  const auto summary = Summarize(request.name);
+  if (!summary) return Fail(summary.error());
+  state->metrics.Show(*summary);
+  const Json object = (*stored)->Parse();
+  const Json live = object.value("status", Json::object());
+  const Json status =
+      BuildPoolStatus(*summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());
+  Json patch = PoolStatusPatch(live, status);
+  if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
+
+  // The same again: somebody else wrote what we had written.
+  const bool repair = PoolStatusPatch(state->written, status).is_null();
+  if (repair) {
+    if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())
+      return ReconcileResult::RequeueAfter(wait);
+  }
+  patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
+  WriteOptions options;
+  options.subresource = "status";
+  std::vector<std::string> pruned;  // OpenYurt's CRD lacks some of the fields: no news
+  options.warnings = &pruned;
+  const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
+  if (!written) {
+    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // its end is on its way to us
+    return Fail(written.error());
+  }
+  state->last_write = now;
+  state->written = status;
+  const bool kept = PoolStatusPatch(written->value("status", Json::object()), status).is_null();
+  state->unkept = kept ? Json() : status;
+  if (repair && state->repairs.Repaired("", now)) {
+    log::Warn("somebody else keeps writing this pool's status; it is put right more seldom from now on",
+              {{"nodepool", request.name}});
+  }
+  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
+  stores_.pools.Observe(std::make_shared<StoredObject>(*written, ProjectPool));
+  return ReconcileResult::Done();
+}
+
+}  // namespace yad

@@ -1,0 +1,55 @@
+// One NodePool: its nodes counted, their state folded, its resources summed up, into its status.
+#ifndef OPERATOR_NODEPOOL_POOL_RECONCILER_H_
+#define OPERATOR_NODEPOOL_POOL_RECONCILER_H_
+
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/guarded.h"
+#include "operator/client/client.h"
+#include "operator/nodepool/node_loads.h"
+#include "operator/nodepool/pool_status.h"
+#include "operator/runtime/controller.h"
+#include "operator/runtime/store.h"
+
+namespace yad {
+
+// Thread-safe as a controller calls it: never twice at once for one key.
+class PoolReconciler {
+ public:
+  struct Stores {
+    Store& pools;
+    const Store& nodes;      // with its index kNodesByPool
+    const Store* csi_nodes;  // nullptr: nobody asks for drivers
+  };
+  PoolReconciler(Client& client, Stores stores, NodeLoads& loads, std::vector<std::string> csi_drivers,
+                 Clock& clock = Clock::Real());
+  ~PoolReconciler();
+
+  Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
+
+  // Whether we have written this pool's status, in the state that is shown or after it. Any thread.
+  bool HasWrittenStatus(const ObjectMeta& pool) const;
+
+ private:
+  struct PoolState;
+  std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
+  Result<PoolSummary> Summarize(const std::string& pool) const;
+  Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
+
+  Client& client_;
+  const Stores stores_;
+  NodeLoads& loads_;
+  const std::vector<std::string> csi_drivers_;
+  Clock& clock_;
+  Guarded<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
+  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // the pools' resourceVersions after our last write
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_NODEPOOL_POOL_RECONCILER_H_

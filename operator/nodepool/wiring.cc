@@ -1,0 +1,131 @@
+#include "operator/nodepool/wiring.h"
+
+#include <memory>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/nodepool/informers.h"
+#include "operator/nodepool/node_loads.h"
+#include "operator/nodepool/node_reconciler.h"
+#include "operator/nodepool/pool_reconciler.h"
+
+namespace yad {
+namespace {
+
+bool IsSameObject(const Event& event) {
+  return event.before != nullptr && event.after != nullptr && event.before->meta().uid == event.after->meta().uid;
+}
+
+// What makes a Node another one for its pool: no heartbeat does, and no change of its image list.
+bool NodeCountsDifferently(const Event& event) {
+  if (!IsSameObject(event)) return true;
+  const Node& before = NodeOf(event.before);
+  const Node& after = NodeOf(event.after);
+  return before.pool() != after.pool() || before.conditions != after.conditions ||
+         before.allocatable != after.allocatable || before.capacity != after.capacity;
+}
+
+// What is compared with what its pool gives.
+bool NodeAttributesChanged(const Event& event) {
+  if (!IsSameObject(event)) return true;
+  const Node& before = NodeOf(event.before);
+  const Node& after = NodeOf(event.after);
+  return before.meta.labels != after.meta.labels || before.meta.annotations != after.meta.annotations ||
+         before.taints != after.taints;
+}
+
+void AddPoolOf(const ObjectPtr& node, std::vector<Request>& requests) {
+  if (node == nullptr) return;
+  const std::string& pool = node->meta().Label(kNodePoolLabel);
+  if (!pool.empty() && (requests.empty() || requests.front().name != pool)) requests.push_back({"", pool});
+}
+
+std::vector<Request> PoolsOfNode(const Event& event) {
+  std::vector<Request> requests;
+  AddPoolOf(event.before, requests);
+  AddPoolOf(event.after, requests);
+  return requests;
+}
+
+// The pools that these Nodes are in.
+std::vector<Request> PoolsOf(const Store& nodes, const std::vector<std::string>& names) {
+  std::vector<Request> requests;
+  for (const std::string& name : names) {
+    const auto node = nodes.Get({"", name});
+    if (node) AddPoolOf(*node, requests);
+  }
+  return requests;
+}
+
+bool PoolAttributesChanged(const Event& event) {
+  return !IsSameObject(event) || PoolProjectionOf(event.before).attributes != PoolProjectionOf(event.after).attributes;
+}
+
+std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
+  std::vector<Request> requests;
+  const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
+  if (!members) return requests;  // Before the first list of Nodes: each comes by itself.
+  for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
+  return requests;
+}
+
+}  // namespace
+
+void AddNodePoolController(Manager& manager, Client& client, Client& writer, EventSink& events,
+                           const NodePoolOptions& options) {
+  Informer& pools = manager.InformerFor(WatchNodePools(client, events));
+  Informer& nodes = manager.InformerFor(WatchNodes());
+  Informer& pods = manager.InformerFor(WatchPods(options.agents));
+  Informer* csi_nodes = options.csi_drivers.empty() ? nullptr : &manager.InformerFor(WatchCsiNodes());
+  AddNodesByPool(nodes.store());
+  AddPodsByNode(pods.store());
+
+  auto loads = std::make_shared<NodeLoads>(pods.store());
+  const PoolReconciler::Stores stores{pools.store(), nodes.store(),
+                                      csi_nodes == nullptr ? nullptr : &csi_nodes->store()};
+  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, options.csi_drivers);
+  ControllerOptions counting_options;
+  counting_options.name = "nodepool";
+  counting_options.workers = options.workers;
+  auto counter = std::make_unique<Controller>(
+      counting_options,
+      [counting](const Request& request, std::stop_token stop) { return counting->Reconcile(request, stop); });
+  counter
+      ->For(pools,
+            [counting](const Event& event) {
+              if (!IsSameObject(event)) return true;
+              const PoolProjection& before = PoolProjectionOf(event.before);
+              const PoolProjection& after = PoolProjectionOf(event.after);
+              const bool counted =
+                  before.ready_nodes != after.ready_nodes || before.unready_nodes != after.unready_nodes;
+              return counted && !counting->HasWrittenStatus(event.after->meta());
+            })
+      .Watches(nodes, PoolsOfNode, NodeCountsDifferently)
+      .Watches(pods, [loads, &nodes](const Event& event) { return PoolsOf(nodes.store(), loads->Changed(event)); });
+  if (csi_nodes != nullptr) {
+    counter->Watches(
+        *csi_nodes,
+        [&nodes](const Event& event) {
+          return PoolsOf(nodes.store(), {(event.after ? event.after : event.before)->meta().key.name});
+        },
+        [](const Event& event) {
+          return !IsSameObject(event) || CsiNodeOf(event.before).drivers != CsiNodeOf(event.after).drivers;
+        });
+  }
+  manager.AddController(std::move(counter));
+
+  auto giving =
+      std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, [&pools] { return pools.type(); });
+  ControllerOptions giving_options;
+  giving_options.name = "nodepool-nodes";
+  giving_options.workers = options.workers;
+  auto giver = std::make_unique<Controller>(giving_options, [giving](const Request& request, std::stop_token stop) {
+    return giving->Reconcile(request, stop);
+  });
+  giver->For(nodes, NodeAttributesChanged)
+      .Watches(
+          pools, [&nodes](const Event& event) { return NodesOfPool(nodes.store(), event); }, PoolAttributesChanged);
+  manager.AddController(std::move(giver));
+}
+
+}  // namespace yad

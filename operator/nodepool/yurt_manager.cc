@@ -1,0 +1,100 @@
+#include "operator/nodepool/yurt_manager.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                               false};
+const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                 "ValidatingWebhookConfiguration", false};
+const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
+const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
+const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
+// Many times its duration: one that died is replaced long before.
+constexpr std::chrono::minutes kLeaseIsOld{5};
+
+struct Right {
+  const char* verb;
+  const char* group;
+  const char* resource;
+  const char* subresource;
+};
+constexpr Right kRights[] = {{"patch", "", "nodes", ""},
+                             {"watch", "", "nodes", ""},
+                             {"watch", "", "pods", ""},
+                             {"patch", "apps.openyurt.io", "nodepools", "status"}};
+
+Result<bool> MayI(Client& client, const Right& right, std::stop_token stop) {
+  const Json review = {{"apiVersion", kReviewType.ApiVersion()},
+                       {"kind", kReviewType.kind},
+                       {"spec",
+                        {{"resourceAttributes",
+                          {{"verb", right.verb},
+                           {"group", right.group},
+                           {"resource", right.resource},
+                           {"subresource", right.subresource}}}}}};
+  const auto answer = client.Create(kReviewType, review, {}, stop);
+  if (!answer) return Fail(answer.error());
+  return BoolAt(*answer, {"status", "allowed"});
+}
+
+bool Has(const Json& rule, const char* field, std::string_view value) {
+  const Json* list = Find(rule, {field});
+  return list != nullptr && list->is_array() &&
+         std::any_of(list->begin(), list->end(), [&](const Json& entry) { return entry == value; });
+}
+
+bool ReviewsNodePools(const Json& configuration) {
+  const Json* webhooks = Find(configuration, {"webhooks"});
+  if (webhooks == nullptr || !webhooks->is_array()) return false;
+  return std::any_of(webhooks->begin(), webhooks->end(), [](const Json& webhook) {
+    const Json* rules = Find(webhook, {"rules"});
+    return rules != nullptr && rules->is_array() && std::any_of(rules->begin(), rules->end(), [](const Json& rule) {
+             return Has(rule, "apiGroups", kNodePoolType.group) && Has(rule, "resources", kNodePoolType.resource);
+           });
+  });
+}
+
+// nullopt: it does not exist.
+Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  auto object = client.Get(type, key, stop);
+  if (object) return std::move(*object);
+  if (object.error().reason == Reason::kNotFound) return std::nullopt;
+  return Fail(object.error());
+}
+
+}  // namespace
+
+Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
+  for (const Right& right : kRights) {
+    const auto may = MayI(client, right, stop);
+    if (!may) return Fail(may.error());
+    if (!*may) {
+      return std::string("it may not ") + right.verb + " " + right.resource +
+             (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
+             ": switch it on in the chart's values, or bind a role that allows it";
+    }
+  }
+  const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
+  if (!webhooks) return Fail(webhooks.error());
+  if (*webhooks) {
+    if (!ReviewsNodePools(**webhooks)) return std::string();
+    return "OpenYurt's yurt-manager looks after the pools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
+           " reviews them";
+  }
+  const auto lease = Find(client, kLeaseType, kYurtManagerLease, stop);
+  if (!lease) return Fail(lease.error());
+  if (*lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() &&
+      ParseTime(StringAt(**lease, {"spec", "renewTime"})) + kLeaseIsOld > now) {
+    return "OpenYurt's yurt-manager runs: Lease " + kYurtManagerLease.ToString() + " is held";
+  }
+  return std::string();
+}
+
+}  // namespace yad

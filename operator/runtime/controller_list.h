@@ -1,0 +1,37 @@
+// --controllers: which of a program's controllers run, said as to kube-controller-manager.
+#ifndef OPERATOR_RUNTIME_CONTROLLER_LIST_H_
+#define OPERATOR_RUNTIME_CONTROLLER_LIST_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+enum class Chosen {
+  kNo,         // excluded ("-name"), or not among those that are named
+  kByDefault,  // by "*", which leaves it to the controller whether it runs by default
+  kYes,        // named
+};
+
+// Plain data.
+class ControllerList {
+ public:
+  // Each entry is a name, "-name" or "*". Fails with kConfig for a name that is not `known`, and for one that is both
+  // named and excluded.
+  static Result<ControllerList> Parse(const std::vector<std::string>& entries, const std::vector<std::string>& known);
+
+  ControllerList() = default;  // "*"
+  Chosen Choose(const std::string& name) const;
+
+ private:
+  bool all_ = true;
+  std::set<std::string> named_;
+  std::set<std::string> excluded_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_CONTROLLER_LIST_H_

@@ -1,0 +1,149 @@
+#include "operator/nodepool/attributes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+using ::testing::ElementsAre;
+
+Json NodeJson(const Json& labels = Json::object(), const Json& annotations = Json::object(),
+              const Json& taints = Json::array()) {
+  return {{"metadata",
+           {{"name", "n"}, {"uid", "u"}, {"resourceVersion", "7"}, {"labels", labels}, {"annotations", annotations}}},
+          {"spec", {{"taints", taints}}}};
+}
+
+Json TaintJson(const char* key, const char* value, const char* effect = "NoSchedule") {
+  return {{"key", key}, {"value", value}, {"effect", effect}};
+}
+
+PoolAttributes Pool(const Json& spec) { return AttributesOf({{"spec", spec}}); }
+
+// The Node after AttributesPatch; `patch` gets it.
+Json After(Json node, const PoolAttributes& wanted) {
+  const Json patch = AttributesPatch(node, wanted);
+  if (!patch.is_null()) node.merge_patch(patch);
+  return node;
+}
+
+Json Record(const Json& node) {
+  const std::string text = StringAt(node, {"metadata", "annotations", kPreviousAttributesAnnotation});
+  return text.empty() ? Json() : Json::parse(text);
+}
+
+const Json kSpec = {{"labels", {{"zone", "north"}}},
+                    {"annotations", {{"owner", "shop"}}},
+                    {"taints", Json::array({TaintJson("edge", "yes")})}};
+
+TEST(AttributesTest, ANodeGetsWhatItsPoolSaysInOnePatchOfTheVersionThatWasRead) {
+  const Json patch = AttributesPatch(NodeJson(), Pool(kSpec));
+  EXPECT_EQ(patch["metadata"]["uid"], "u");
+  EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
+  const Json node = After(NodeJson({{"mine", "1"}}), Pool(kSpec));
+  EXPECT_EQ(node["metadata"]["labels"], Json({{"mine", "1"}, {"zone", "north"}}));
+  EXPECT_EQ(node["metadata"]["annotations"]["owner"], "shop");
+  EXPECT_EQ(node["spec"]["taints"], Json::array({TaintJson("edge", "yes")}));
+  // The format is OpenYurt's.
+  EXPECT_EQ(Record(node), kSpec);
+}
+
+TEST(AttributesTest, WhereNothingDiffersNothingIsWritten) {
+  EXPECT_TRUE(AttributesPatch(After(NodeJson(), Pool(kSpec)), Pool(kSpec)).is_null());
+  EXPECT_TRUE(AttributesPatch(NodeJson({{"mine", "1"}}), {}).is_null());
+  // As OpenYurt has written it: other order, other spaces, a time.
+  Json node = After(NodeJson(), Pool(kSpec));
+  node["metadata"]["annotations"][kPreviousAttributesAnnotation] =
+      R"( {"taints":[{"effect":"NoSchedule","value":"yes","key":"edge","timeAdded":null}], "annotations":{"owner":"shop"},)"
+      R"("labels":{"zone":"north"}})";
+  EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
+}
+
+TEST(AttributesTest, WhatThePoolDoesNotSayAnyMoreIsTakenAwayAndNothingElse) {
+  const Json node = NodeJson({{"mine", "1"}}, {{"note", "x"}}, Json::array({TaintJson("disk", "", "NoExecute")}));
+  const Json with = After(node, Pool(kSpec));
+  Json expected = node;
+  EXPECT_EQ(After(with, {}), expected);
+  const Json changed = After(with, Pool({{"labels", {{"zone", "south"}, {"row", "2"}}}}));
+  EXPECT_EQ(changed["metadata"]["labels"], Json({{"mine", "1"}, {"row", "2"}, {"zone", "south"}}));
+  EXPECT_EQ(changed["spec"]["taints"], node["spec"]["taints"]);
+  EXPECT_EQ(Record(changed), Json({{"labels", {{"row", "2"}, {"zone", "south"}}}}));
+}
+
+TEST(AttributesTest, WhatWasThereWithTheSameValueBeforeBelongsToSomebodyElseAndStays) {
+  const Json node = NodeJson({{"zone", "north"}}, {{"owner", "shop"}}, Json::array({TaintJson("edge", "yes")}));
+  EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
+  // Even beside what we give.
+  const Json with = After(node, Pool({{"labels", {{"zone", "north"}, {"row", "2"}}}}));
+  EXPECT_EQ(Record(with), Json({{"labels", {{"row", "2"}}}}));
+  EXPECT_EQ(After(with, {}), node);
+}
+
+TEST(AttributesTest, AnotherValueIsOverwrittenWhileTheNodeIsInThePool) {
+  const Json node = NodeJson({{"zone", "west"}}, Json::object(), Json::array({TaintJson("edge", "no")}));
+  const Json with = After(node, Pool(kSpec));
+  EXPECT_EQ(with["metadata"]["labels"]["zone"], "north");
+  EXPECT_EQ(with["spec"]["taints"], Json::array({TaintJson("edge", "yes")}));
+}
+
+TEST(AttributesTest, WhatSomebodyChangedSinceIsNotTakenAway) {
+  Json node = After(NodeJson(), Pool(kSpec));
+  node["metadata"]["labels"]["zone"] = "theirs";
+  node["spec"]["taints"][0]["value"] = "theirs";
+  const Json without = After(node, {});
+  EXPECT_EQ(without["metadata"]["labels"], Json({{"zone", "theirs"}}));
+  EXPECT_EQ(without["spec"]["taints"], Json::array({TaintJson("edge", "theirs")}));
+  EXPECT_TRUE(Record(without).is_null());
+}
+
+TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsOfOthersStay) {
+  Json others = TaintJson("edge", "x", "NoExecute");
+  others["timeAdded"] = "2026-01-01T00:00:00Z";
+  const Json node = NodeJson(Json::object(), Json::object(), Json::array({others}));
+  const Json with = After(node, Pool(kSpec));
+  EXPECT_EQ(with["spec"]["taints"], Json::array({others, TaintJson("edge", "yes")}));
+  EXPECT_EQ(After(with, {})["spec"]["taints"], Json::array({others}));
+}
+
+TEST(AttributesTest, JunkInTheAnnotationDeletesNothingAndIsReplacedOnlyWhereThereIsSomethingToWrite) {
+  const Json labels = {{"zone", "north"}, {kNodePoolLabel, "p"}, {"kubernetes.io/hostname", "n"}};
+  for (const std::string junk : {"{", "[]", "17", "null", R"({"labels":["zone"]})",
+                                 R"({"labels":{"zone":7},"taints":{"a":1}})", R"({"taints":[7,{},{"key":1}]})",
+                                 R"({"labels":{"apps.openyurt.io/nodepool":"p","kubernetes.io/hostname":"n"}})"}) {
+    const Json node = NodeJson(labels, {{kPreviousAttributesAnnotation, junk}});
+    EXPECT_EQ(After(node, {})["metadata"]["labels"], labels) << junk;
+    const Json with = After(node, Pool({{"labels", {{"row", "2"}}}}));
+    EXPECT_EQ(Record(with), Json({{"labels", {{"row", "2"}}}})) << junk;
+  }
+  const Json unreadable = NodeJson(labels, {{kPreviousAttributesAnnotation, "{"}});
+  EXPECT_TRUE(AttributesPatch(unreadable, {}).is_null());
+  std::string deep(100000, '[');
+  EXPECT_TRUE(AttributesPatch(NodeJson(labels, {{kPreviousAttributesAnnotation, deep}}), {}).is_null());
+}
+
+TEST(AttributesTest, WhatBelongsToKubernetesToTheKubeletOrToUsIsLeftOutAndNamed) {
+  std::vector<std::string> left_out;
+  const Json spec = {
+      {"labels",
+       {{kNodePoolLabel, "other"}, {"kubernetes.io/hostname", "x"}, {"bad key", "x"}, {"good", "1"}, {"n", 5}}},
+      {"annotations",
+       {{kPreviousAttributesAnnotation, "x"}, {"capacity.openyurt.io/lease", "x"}, {"fine", "any text"}}},
+      {"taints", Json::array({TaintJson("node.kubernetes.io/unreachable", "", "NoExecute"),
+                              TaintJson("a", "", "Sometimes"), TaintJson("ok", ""), TaintJson("ok", "twice")})}};
+  const PoolAttributes attributes = AttributesOf({{"spec", spec}}, &left_out);
+  EXPECT_EQ(attributes.labels, StringMap({{"good", "1"}}));
+  EXPECT_EQ(attributes.annotations, StringMap({{"fine", "any text"}}));
+  EXPECT_EQ(attributes.taints, (std::vector<NodeTaint>{{"ok", "", "NoSchedule"}}));
+  EXPECT_THAT(left_out, ElementsAre("label apps.openyurt.io/nodepool", "label bad key", "label kubernetes.io/hostname",
+                                    "annotation capacity.openyurt.io/lease",
+                                    "annotation nodepool.openyurt.io/previous-attributes",
+                                    "taint node.kubernetes.io/unreachable:NoExecute", "taint a:Sometimes"));
+}
+
+}  // namespace
+}  // namespace yad

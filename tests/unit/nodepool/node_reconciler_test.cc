@@ -1,0 +1,140 @@
+#include "operator/nodepool/node_reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/nodepool/world.h"
+
+namespace yad::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const Json kSpec = {{"labels", {{"zone", "north"}}}};
+
+class NodeReconcilerTest : public ::testing::Test {
+ protected:
+  std::string Zone() { return StringAt(world_.NodeNow("n"), {"metadata", "labels", "zone"}); }
+
+  NodePoolWorld world_;
+};
+
+TEST_F(NodeReconcilerTest, ANodeGetsWhatItsPoolSaysInOneWriteAndThenNoMore) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "north");
+  EXPECT_EQ(world_.Writes(), 1U);
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(world_.Writes(), 0U);
+}
+
+TEST_F(NodeReconcilerTest, ANodeThatLeavesOrChangesThePoolLosesWhatItHadFromIt) {
+  world_.AddPool("a", kSpec);
+  world_.AddPool("b", {{"labels", {{"row", "2"}}}});
+  world_.AddNode("n", "a");
+  world_.Give("n");
+  world_.EditNode("n", {{"metadata", {{"labels", {{kNodePoolLabel, "b"}}}}}});
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "");
+  EXPECT_EQ(world_.NodeNow("n")["metadata"]["labels"]["row"], "2");
+  world_.EditNode("n", {{"metadata", {{"labels", {{kNodePoolLabel, nullptr}}}}}});
+  ASSERT_TRUE(world_.Give("n"));
+  const Json metadata = world_.NodeNow("n")["metadata"];
+  EXPECT_TRUE(metadata.value("labels", Json::object()).empty()) << metadata;
+  EXPECT_TRUE(metadata.value("annotations", Json::object()).empty()) << metadata;
+  EXPECT_THAT(world_.events.told, IsEmpty());
+}
+
+TEST_F(NodeReconcilerTest, ANodeWhosePoolIsGoneLosesWhatItHadFromItAndIsReportedOnce) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  world_.Give("n");
+  world_.cluster.Delete(kNodePoolType, {"", "a"});
+  ASSERT_TRUE(world_.Give("n"));
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "");
+  EXPECT_EQ(world_.NodeNow("n")["metadata"]["labels"][kNodePoolLabel], "a") << "the pool's label is not ours to take";
+  EXPECT_THAT(world_.events.told, ElementsAre("Node n NodePoolMissing: label apps.openyurt.io/nodepool names NodePool "
+                                              "a, which does not exist"));
+}
+
+TEST_F(NodeReconcilerTest, ACacheThatLagsTakesNothingAway) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  world_.Give("n");
+  world_.Sync();
+  world_.pools.Replace({}, world_.cluster.resource_version());
+  world_.Writes();
+  EXPECT_FALSE([&] {
+    const auto result = world_.giving.Reconcile({"", "n"}, {});
+    return result && result->next == ReconcileResult::Next::kDone;
+  }());
+  EXPECT_EQ(world_.Writes(), 0U);
+  EXPECT_EQ(Zone(), "north");
+  EXPECT_THAT(world_.events.told, IsEmpty());
+}
+
+TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  world_.Give("n");
+  world_.cluster.Delete(kCrdType, {"", "nodepools.apps.openyurt.io"});
+  world_.cluster.Delete(kNodePoolType, {"", "a"});
+  world_.Writes();
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(world_.Writes(), 0U);
+  EXPECT_EQ(Zone(), "north");
+}
+
+TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  world_.Sync();
+  world_.EditNode("n", {{"metadata", {{"labels", {{kNodePoolLabel, nullptr}}}}}});
+  const auto result = world_.giving.Reconcile({"", "n"}, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kConflict);
+  EXPECT_EQ(Zone(), "");
+}
+
+TEST_F(NodeReconcilerTest, WhatSomebodyKeepsUndoingIsGivenAgainMoreAndMoreSeldom) {
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  world_.Give("n");
+  world_.Writes();
+  int writes = 0;
+  for (int second = 0; second < 60; ++second) {
+    world_.clock.Advance(seconds(1));
+    world_.EditNode("n", {{"metadata", {{"labels", {{"zone", nullptr}}}}}});
+    ASSERT_TRUE(world_.Give("n"));
+    writes += static_cast<int>(world_.Writes());
+  }
+  EXPECT_GE(writes, 5);
+  EXPECT_LE(writes, 13);
+}
+
+TEST_F(NodeReconcilerTest, WhatAWebhookTakesOutAgainIsNoLoop) {
+  world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+    if (type.resource == "nodes") object["metadata"]["labels"].erase("zone");
+  });
+  world_.AddPool("a", kSpec);
+  world_.AddNode("n", "a");
+  int writes = 0;
+  for (int round = 0; round < 50; ++round) {
+    const auto result = world_.Give("n");
+    ASSERT_TRUE(result);
+    writes += static_cast<int>(world_.Writes());
+    if (result->next == ReconcileResult::Next::kAfter) {
+      EXPECT_GE(result->after, seconds(1));
+      EXPECT_LE(writes, 8);
+      return;
+    }
+  }
+  FAIL() << "it never waits; " << writes << " writes";
+}
+
+}  // namespace
+}  // namespace yad::testing

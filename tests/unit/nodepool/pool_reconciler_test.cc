@@ -1,0 +1,182 @@
+#include "operator/nodepool/pool_reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/base/metrics.h"
+#include "tests/unit/nodepool/world.h"
+
+namespace yad::testing {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class PoolReconcilerTest : public ::testing::Test {
+ protected:
+  Json StatusOf(const std::string& pool) { return world_.Pool(pool).value("status", Json::object()); }
+  void NodeReady(const std::string& name, const std::string& status) {
+    world_.EditNode(name, {{"status", {{"conditions", {{{"type", "Ready"}, {"status", status}}}}}}});
+  }
+
+  NodePoolWorld world_;
+};
+
+TEST_F(PoolReconcilerTest, TheNodesOfThePoolsLabelAreCountedAndNoOthers) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.AddNode("n2", "a", "Unknown");
+  world_.AddNode("n3", "b");
+  ASSERT_TRUE(world_.Count("a"));
+  const Json status = StatusOf("a");
+  EXPECT_EQ(status["readyNodeNum"], 1);
+  EXPECT_EQ(status["unreadyNodeNum"], 1);
+  EXPECT_EQ(status["nodes"], Json({"n1", "n2"}));
+  EXPECT_EQ(status["resources"]["capacity"]["cpu"], "8");
+  EXPECT_EQ(status["resources"]["allocatable"]["cpu"], "6");
+}
+
+TEST_F(PoolReconcilerTest, ANodeThatSaysNothingOfPodsMakesNoSumOfThem) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.EditNode("n1", {{"status", {{"allocatable", {{"pods", nullptr}}}}}});
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_EQ(StatusOf("a")["resources"]["allocatable"]["pods"], "0");
+}
+
+TEST_F(PoolReconcilerTest, WhereNothingDiffersNothingIsWritten) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.Count("a");
+  EXPECT_EQ(world_.Writes(), 1U);
+  world_.clock.Advance(seconds(10));
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_EQ(world_.Writes(), 0U);
+}
+
+TEST_F(PoolReconcilerTest, HoweverOftenThingsChangeAPoolsStatusIsWrittenOnceASecond) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.Count("a");
+  int writes = 0;
+  world_.Writes();
+  for (int i = 0; i < 40; ++i) {
+    NodeReady("n1", i % 2 == 0 ? "False" : "True");
+    const auto result = world_.Count("a");
+    ASSERT_TRUE(result);
+    writes += static_cast<int>(world_.Writes());
+    world_.clock.Advance(std::chrono::milliseconds(250));
+  }
+  EXPECT_LE(writes, 10);
+  EXPECT_GE(writes, 5);
+}
+
+TEST_F(PoolReconcilerTest, WhatComesTooSoonIsLookedAtAgainInTime) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.Count("a");
+  NodeReady("n1", "False");
+  world_.clock.Advance(std::chrono::milliseconds(400));
+  const auto result = world_.Count("a");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kAfter);
+  EXPECT_EQ(result->after, std::chrono::milliseconds(600));
+}
+
+TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  // The server stores what OpenYurt's CRD has.
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    if (request.subresource != "status") return std::nullopt;
+    world_.cluster.Edit(kNodePoolType, request.key, [&](Json& pool) {
+      for (const char* field : {"readyNodeNum", "unreadyNodeNum", "nodes"}) {
+        if (body["status"].contains(field)) pool["status"][field] = body["status"][field];
+      }
+    });
+    return FakeCluster::Fault{HttpResponse{200, {{"content-type", "application/json"}}, world_.Pool("a").dump()}};
+  });
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_EQ(world_.Writes(), 1U);
+  EXPECT_FALSE(StatusOf("a").contains("conditions"));
+  for (int i = 0; i < 3; ++i) {
+    world_.clock.Advance(seconds(5));
+    ASSERT_TRUE(world_.Count("a"));
+    EXPECT_EQ(world_.Writes(), 0U);
+  }
+  NodeReady("n1", "False");
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_EQ(world_.Writes(), 1U);
+  EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
+}
+
+TEST_F(PoolReconcilerTest, WhatSomebodyElseWritesIsPutRightAndMoreSeldomWhereItGoesOn) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.Count("a");
+  world_.Writes();
+  int writes = 0;
+  for (int second = 0; second < 60; ++second) {
+    world_.clock.Advance(seconds(1));
+    world_.EditPool("a", {{"status", {{"readyNodeNum", 7}}}});
+    ASSERT_TRUE(world_.Count("a"));
+    writes += static_cast<int>(world_.Writes());
+  }
+  EXPECT_GE(writes, 5);
+  EXPECT_LE(writes, 12);
+}
+
+TEST_F(PoolReconcilerTest, ItIsWrittenInTheVersionInWhichThePoolWasRead) {
+  ResourceType newer = kNodePoolType;
+  newer.version = "v1beta2";
+  world_.cluster.Create(newer, {{"metadata", {{"name", "a"}}}});
+  std::string path;
+  const auto inner = world_.cluster.transport();
+  ASSERT_TRUE(world_.Count("a"));
+  for (const HttpRequest& request : inner->requests()) path = request.path;
+  EXPECT_THAT(path, HasSubstr("/v1beta2/nodepools/a/status"));
+}
+
+TEST_F(PoolReconcilerTest, TheMetricsEndWithThePool) {
+  world_.AddPool("metric-pool");
+  world_.Count("metric-pool");
+  EXPECT_THAT(metrics::Render(), HasSubstr("pool=\"metric-pool\""));
+  world_.cluster.Delete(kNodePoolType, {"", "metric-pool"});
+  ASSERT_TRUE(world_.Count("metric-pool"));
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr("pool=\"metric-pool\"")));
+}
+
+TEST_F(PoolReconcilerTest, BeforeTheFirstListOfNodesNothingIsWritten) {
+  world_.AddPool("a");
+  world_.SyncOne(world_.pools, kNodePoolType, ProjectPool, nullptr);
+  const auto result = world_.counting.Reconcile({"", "a"}, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kNotSynced);
+  EXPECT_EQ(world_.Writes(), 0U);
+}
+
+TEST_F(PoolReconcilerTest, ADriverThatANodesCsiNodeLacksIsMissing) {
+  const ReflectorOptions watch = WatchCsiNodes();
+  Store csi_nodes;
+  PoolReconciler counting(world_.client, {world_.pools, world_.nodes, &csi_nodes}, world_.loads,
+                          {"disk.csi.example.com", "net.csi.example.com"}, world_.clock);
+  world_.AddPool("a");
+  for (const char* node : {"n1", "n2", "n3"}) world_.AddNode(node, "a");
+  world_.Sync();
+  const auto csi_node = [&](const char* name, const Json& drivers) {
+    Json list = Json::array();
+    for (const Json& driver : drivers) list.push_back({{"name", driver}});
+    return std::make_shared<StoredObject>(
+        Json{{"metadata", {{"name", name}, {"resourceVersion", "2"}}}, {"spec", {{"drivers", list}}}}, watch.project);
+  };
+  EXPECT_FALSE(counting.Reconcile({"", "a"}, {})) << "a cache that knows nothing says nothing";
+  csi_nodes.Replace(
+      {csi_node("n1", {"net.csi.example.com", "disk.csi.example.com"}), csi_node("n2", {"disk.csi.example.com"})}, "3");
+  ASSERT_TRUE(counting.Reconcile({"", "a"}, {}));
+  EXPECT_EQ(StatusOf("a")["nodeStates"], Json({{"ready", 1}, {"warning", 2}, {"notReady", 0}}));
+  EXPECT_THAT(StatusOf("a").dump(), HasSubstr("n2: net.csi.example.com, n3: disk.csi.example.com, net.csi"));
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,95 @@
+#include "operator/nodepool/yurt_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/fake_transport.h"
+
+namespace yad {
+namespace {
+
+using testing::FakeTransport;
+using ::testing::HasSubstr;
+
+const WallTime kNow = ParseTime("2026-11-22T08:00:00Z");
+
+// A server that answers reviews of rights, and has at most a webhook configuration and a Lease.
+class YurtManagerTest : public ::testing::Test {
+ protected:
+  static HttpResponse Answer(int status, const Json& body) {
+    return {status, {{"content-type", "application/json"}}, body.dump()};
+  }
+  static HttpResponse NotFound() {
+    return Answer(404, {{"kind", "Status"}, {"status", "Failure"}, {"reason", "NotFound"}, {"code", 404}});
+  }
+  static HttpResponse Found(const Json& object) { return object.is_null() ? NotFound() : Answer(200, object); }
+
+  Result<HttpResponse> Serve(const HttpRequest& request) {
+    if (request.method == "POST") {
+      const Json asked = Json::parse(request.body)["spec"]["resourceAttributes"];
+      const std::string right = asked["verb"].get<std::string>() + " " + asked["resource"].get<std::string>() +
+                                asked["subresource"].get<std::string>();
+      return Answer(201, {{"status", {{"allowed", !denied_.contains(right)}}}});
+    }
+    paths_.push_back(request.path);
+    if (fails_) return Answer(503, {{"kind", "Status"}, {"reason", "ServiceUnavailable"}, {"code", 503}});
+    return Found(request.path.find("webhook") != std::string::npos ? webhooks_ : lease_);
+  }
+  std::string WhyNot() { return WhyNotNodePool(client_, kNow, {}).value(); }
+
+  static Json Webhooks(const std::string& resource) {
+    return {{"webhooks",
+             {{{"rules", {{{"apiGroups", {""}}, {"resources", {"nodes"}}}}}},
+              {{"rules", {{{"apiGroups", {"apps.openyurt.io"}}, {"resources", {resource}}}}}}}}};
+  }
+  static Json Lease(const std::string& renewed, const std::string& holder = "yurt-manager-1") {
+    return {{"spec", {{"holderIdentity", holder}, {"renewTime", renewed}}}};
+  }
+
+  std::set<std::string> denied_;
+  Json webhooks_, lease_;
+  bool fails_ = false;
+  std::vector<std::string> paths_;
+  Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
+};
+
+TEST_F(YurtManagerTest, WhereNobodyElseDoesItMayBeOn) { EXPECT_EQ(WhyNot(), ""); }
+
+TEST_F(YurtManagerTest, WithoutTheRightsNothingElseIsAsked) {
+  for (const char* right : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
+    denied_ = {right};
+    EXPECT_THAT(WhyNot(), HasSubstr("it may not ")) << right;
+  }
+  EXPECT_TRUE(paths_.empty());
+}
+
+TEST_F(YurtManagerTest, WhereItsWebhooksReviewNodePoolsItIsOff) {
+  webhooks_ = Webhooks("nodepools");
+  EXPECT_THAT(WhyNot(), HasSubstr("yurt-manager-validating-webhook-configuration"));
+}
+
+TEST_F(YurtManagerTest, WhereItsNodePoolControllerIsSwitchedOffAlthoughItRunsItMayBeOn) {
+  webhooks_ = Webhooks("yurtappsets");
+  lease_ = Lease("2026-11-22T07:59:55.000000Z");
+  EXPECT_EQ(WhyNot(), "");
+}
+
+TEST_F(YurtManagerTest, WithoutWebhooksItsLeaseSaysWhetherItRuns) {
+  lease_ = Lease("2026-11-22T07:59:55.000000Z");
+  EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-manager"));
+  lease_ = Lease("2026-11-22T07:50:00.000000Z");
+  EXPECT_EQ(WhyNot(), "") << "nobody has renewed it for long";
+  lease_ = Lease("2026-11-22T07:59:55.000000Z", "");
+  EXPECT_EQ(WhyNot(), "") << "it was given back";
+}
+
+TEST_F(YurtManagerTest, AFailedReadIsNoAnswer) {
+  fails_ = true;
+  EXPECT_FALSE(WhyNotNodePool(client_, kNow, {}));
+}
+
+}  // namespace
+}  // namespace yad
