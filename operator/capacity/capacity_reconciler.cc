@@ -182,10 +182,14 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   std::optional<Json> object;
   if (cached) {
     object = (*cached)->Parse();
-  } else {
-    auto live = ReadPool(client_, options_.pool_type(), pool, stop);
-    if (!live) return Fail(live.error());
+  } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
+  } else if (live.error().reason != Reason::kNotFound) {
+    return Fail(live.error());
+  } else {
+    const auto crd = ReadNodePoolCrd(client_, stop);
+    if (!crd) return Fail(crd.error());
+    if (crd->known && !crd->stays) return Fail(Reason::kServiceUnavailable, "the NodePool CRD is gone");
   }
   PoolView view;
   view.gone = !object || ParseMeta(*object).deleting();

@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
+
 
 std::uint64_t DigestOf(Json patch) {
   patch["metadata"].erase("resourceVersion");
