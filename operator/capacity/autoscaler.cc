@@ -59,6 +59,19 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   }
 }
 
+// Labels alone: status tells of what is short by the labels that a node would have to have.
+void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
+  const Json* selector = AsObject(field, errors);
+  if (selector == nullptr) return;
+  CheckLabels(field.Child("matchLabels"), errors);
+  for (const auto& [key, value] : selector->items()) {
+    if (key == "matchLabels" || value.is_null()) continue;
+    errors.push_back(FieldError::Forbidden(field.path + "." + key,
+                                           "a standby selects by labels alone: write nodeSelector: {matchLabels: "
+                                           "{key: value}}"));
+  }
+}
+
 void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes, FieldErrors& errors) {
   const Json* list = AsArray(field, errors);
   if (list == nullptr) return;
@@ -73,7 +86,7 @@ void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes,
         errors.push_back(FieldError::Invalid(name.path, *text, fault));
       if (!names.insert(*text).second) errors.push_back(FieldError::Duplicate(name.path, *text));
     }
-    CheckLabels(entry.Child("nodeSelector"), errors);
+    CheckNodeSelector(entry.Child("nodeSelector"), errors);
     const JsonField count = entry.Child("count");
     if (!count.present()) errors.push_back(FieldError::Required(count.path));
     sum += AsInt(count, 0, kMaxNodeCount, errors).value_or(0);
@@ -175,8 +188,8 @@ Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object) {
   parsed.one_node_per_pod = BoolAt(spec, {"oneNodePerPod"});
   if (const Json* list = Find(spec, {"standby"}); list != nullptr && list->is_array()) {
     for (const Json& entry : *list) {
-      parsed.standby.push_back(
-          {StringAt(entry, {"name"}), StringMapAt(entry, {"nodeSelector"}), static_cast<int>(IntAt(entry, {"count"}))});
+      parsed.standby.push_back({StringAt(entry, {"name"}), StringMapAt(entry, {"nodeSelector", "matchLabels"}),
+                                static_cast<int>(IntAt(entry, {"count"}))});
     }
   }
   parsed.pending = SecondsAt(spec, "scaleUp", "pendingSeconds", parsed.pending);

@@ -27,7 +27,7 @@ enum class CapacityMode {
 // Nodes that are to idle, so that pods find them at once.
 struct Standby {
   std::string name;
-  StringMap node_selector;
+  StringMap node_selector;  // of labels
   int count = 0;
 
   bool Matches(const StringMap& labels) const;
