@@ -71,7 +71,7 @@ A CRD of files/crds, given as a dict of root and file. Nothing, if one exists th
 somebody else installed is for a person to decide.
 */}}
 {{- define "yad.crd" -}}
-{{- $crd := .root.Files.Get (printf "files/crds/apps.openyurt.io_%s.yaml" .file) | fromYaml -}}
+{{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}
 {{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $crd.metadata.name -}}
 {{- if or (not $live) (include "yad.owns" (dict "root" .root "object" $live)) -}}
 {{- $_ := set $crd.metadata "labels" (include "yad.labels" .root | fromYaml) -}}
