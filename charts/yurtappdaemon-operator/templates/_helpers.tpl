@@ -61,6 +61,21 @@ secret
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
 {{- end -}}
 
+{{/* The clientConfig of a webhook, given as a dict of root and path. */}}
+{{- define "yad.webhookClient" -}}
+{{- $mode := include "yad.certificateMode" .root -}}
+service:
+  name: {{ include "yad.webhookService" .root }}
+  namespace: {{ .root.Release.Namespace }}
+  port: {{ .root.Values.webhook.servicePort }}
+  path: {{ .path }}
+{{- if eq $mode "files" }}
+caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
+{{- else }}
+# No caBundle: {{ ternary "cert-manager" "the operator" (eq $mode "certManager") }} fills it in, and an upgrade must not take it out again.
+{{- end }}
+{{- end -}}
+
 {{/* 8760h, 30m or 10s in seconds. */}}
 {{- define "yad.seconds" -}}
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
