@@ -31,7 +31,7 @@ Snapshot RandomSnapshot(std::uint64_t seed) {
             {"scaleDown", {{"maxPerCycle", 1 + Roll(random, 3)}}}};
   for (int i = Roll(random, 3); i > 0; --i) {
     Json entry{{"name", "s" + std::to_string(i)}, {"count", Roll(random, 3)}};
-    if (Roll(random, 2) == 0) entry["nodeSelector"] = {{"size", Pick(random, {"s", "l"})}};
+    if (Roll(random, 2) == 0) entry["nodeSelector"]["matchLabels"] = {{"size", Pick(random, {"s", "l"})}};
     spec["standby"].push_back(entry);
   }
   Json shortages = Json::array();

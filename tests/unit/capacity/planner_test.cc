@@ -392,8 +392,9 @@ TEST(LeaseTest, TheLimitOfACycleGoesRoundTheShapes) {
 }
 
 TEST(LeaseTest, ManualSaysWhoWaitsAndDoesNothing) {
-  Snapshot snapshot(Autoscaler(
-      {{"mode", "Manual"}, {"standby", {{{"name", "s"}, {"nodeSelector", {{"size", "s"}}}, {"count", 1}}}}}));
+  Snapshot snapshot(
+      Autoscaler({{"mode", "Manual"},
+                  {"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
   snapshot.Leased("idle", LeasePhase::kIdle, 10000).unschedulable = true;
   snapshot.Leased("changed", LeasePhase::kReserved, 10, "uid-gone");
   snapshot.Free("n1");
@@ -426,7 +427,8 @@ TEST(LeaseTest, WhereAutoIsRefusedNothingIsWritten) {
 // ---- 5. standby, and what idles
 
 TEST(StandbyTest, ItIsFilledUp) {
-  Snapshot snapshot(Autoscaler({{"standby", {{{"name", "small"}, {"nodeSelector", {{"size", "s"}}}, {"count", 2}}}}}));
+  Snapshot snapshot(Autoscaler(
+      {{"standby", {{{"name", "small"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 2}}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 20, "", {{"size", "s"}});
   snapshot.Free("n2", "4", {{"size", "l"}});
   snapshot.Free("n3", "4", {{"size", "s"}});
@@ -449,9 +451,10 @@ TEST(StandbyTest, PodsTakeItAndItIsRefilled) {
 }
 
 TEST(StandbyTest, ANodeCountsOnceInListOrder) {
-  Snapshot snapshot(Autoscaler(
-      {{"standby",
-        {{{"name", "any"}, {"count", 1}}, {{"name", "small"}, {"nodeSelector", {{"size", "s"}}}, {"count", 1}}}}}));
+  Snapshot snapshot(
+      Autoscaler({{"standby",
+                   {{{"name", "any"}, {"count", 1}},
+                    {{"name", "small"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 20, "", {{"size", "s"}});
   snapshot.Free("n2", "4", {{"size", "s"}});
   const CapacityPlan plan = snapshot.Plan();
@@ -472,7 +475,8 @@ TEST(StandbyTest, OnlyHealthyOnesCountAndThoseThatJoinAreWaitedFor) {
 }
 
 TEST(StandbyTest, WhereThereIsNoNodeForItThatIsAShortageWithoutPods) {
-  Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"size", "s"}}}, {"count", 3}}}}}));
+  Snapshot snapshot(
+      Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 3}}}}}));
   const CapacityPlan plan = snapshot.Plan();
   EXPECT_EQ(ToJson(plan)["leases"],
             Json::parse(R"([{"node": null, "for": "standby", "requirements": {"size": "s"}}])"));
@@ -649,7 +653,8 @@ TEST(JoinTest, NotReadyByJoinTimeoutItIsUndoneAndTheShapeBacksOff) {
 }
 
 TEST(JoinTest, AStandbysShapeBacksOffToo) {
-  Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"size", "s"}}}, {"count", 1}}}}}));
+  Snapshot snapshot(
+      Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
   Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kJoining, 300, "", {{"size", "s"}}), 200);
   snapshot.Free("n2", "4", {{"size", "s"}});
   const CapacityPlan plan = snapshot.Plan();
