@@ -94,7 +94,9 @@ std::unique_ptr<const Projection> ProjectNode(const Json& object) {
 
 const Node& NodeOf(const ObjectPtr& object) { return static_cast<const NodeProjection*>(object->projection())->node; }
 
-const PodProjection& PodProjectionOf(const ObjectPtr& object) { return *static_cast<const PodProjection*>(object->projection()); }
+const PodProjection& PodProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const PodProjection*>(object->projection());
+}
 
 const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) {
   return *static_cast<const CsiNodeProjection*>(object->projection());
