@@ -28,8 +28,9 @@ declare -A may_include=(
   [operator/runtime]='operator/(base|api|client|runtime)'
   [operator/nodepool]='operator/(base|api|workload|client|runtime|nodepool)'
   [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|nodepool|yurtappdaemon)'
-  [webhook]='(operator/(base|api|workload|client|runtime|nodepool|yurtappdaemon)|webhook)'
-  [plugin]='(operator/(base|api|workload|client|runtime|nodepool|yurtappdaemon)|plugin)'
+  [operator/capacity]='operator/(base|api|client|runtime|nodepool|capacity)'
+  [webhook]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook)'
+  [plugin]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|plugin)'
 )
 for folder in "${!may_include[@]}"; do
   [ -d "$folder" ] || continue
@@ -57,7 +58,7 @@ owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
 fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |

@@ -11,6 +11,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/capacity/wiring.h"
 #include "operator/client/config.h"
 #include "operator/client/tls_client.h"
 #include "operator/nodepool/auto_switch.h"
@@ -44,6 +45,7 @@ std::string Identity() {
 ClientOptions MakeClientOptions(const Options& options) {
   ClientOptions client;
   client.user_agent = std::string(kName) + "/" + YAD_VERSION;
+  client.timeout = options.kube_api_timeout;
   client.qps = options.kube_api_qps;
   client.burst = options.kube_api_burst;
   client.observe = [](const std::string& method, int status, Duration) {
@@ -143,6 +145,10 @@ int Main(int argc, char** argv) {
       break;
   }
 
+  std::shared_ptr<const CapacityReconciler> capacity;
+  if (options->controllers.Choose(kAutoscalerController) == Chosen::kYes)
+    capacity = AddCapacityController(manager, **client, events, options->capacity_resync);
+
   StatusServer metrics_server({options->metrics_bind_address});
   metrics_server.Handle("/metrics", [] {
     return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
@@ -150,6 +156,11 @@ int Main(int argc, char** argv) {
   StatusServer health_server({options->health_probe_bind_address});
   health_server.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
   health_server.Handle("/readyz", [&manager] { return Readiness(manager); });
+  if (capacity) {
+    health_server.Handle("/debug/capacity", [&capacity] {
+      return StatusServer::Reply{200, "application/json", capacity->Describe().dump(2) + "\n"};
+    });
+  }
   for (auto& [server, flag] :
        {std::pair{&metrics_server, "--metrics-bind-address"}, {&health_server, "--health-probe-bind-address"}}) {
     if (const Status serving = Serve(manager, *server, flag); !serving) {

@@ -9,6 +9,7 @@ namespace yad {
 namespace {
 
 constexpr std::chrono::seconds kShortestValidity{3};
+constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 
 // What no flag can tell by itself; "" where all go together.
@@ -20,6 +21,11 @@ std::string Contradiction(const Options& options) {
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
   if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
+  if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
+    return "--kube-api-timeout: must be between 1s and 5m";
+  if (options.capacity_resync < options.kube_api_timeout)
+    return "--capacity-resync: must not be shorter than --kube-api-timeout (" +
+           std::to_string(options.kube_api_timeout.count()) + "s): a pass would be due before one request has failed";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
     return "--kube-api-burst: has no effect without --kube-api-qps; set both";
   if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
@@ -87,6 +93,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
                  "Where /healthz and /readyz are served; 0 switches them off.")
       ->capture_default_str();
   app.add_option("--namespace", options.ns, "Look after this namespace only. Without it: all.");
+  AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
+              "How long a request to the apiserver may take until it has failed. Watches have times of their own.")
+      ->default_str("30s");
   app.add_option("--kube-api-qps", options.kube_api_qps, "Requests a second to the apiserver; 0: no limit of our own.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -115,6 +124,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
                  "CSI drivers, divided by commas, without which a node is in state warning.")
       ->delimiter(',')
       ->allow_extra_args(false);
+  AddDuration(app, "--capacity-resync", options.capacity_resync,
+              "The controller nodepool-autoscaler looks at everything at least that often.")
+      ->default_str("30s");
   std::string max_removals;
   app.add_option(
          "--max-removals", max_removals,

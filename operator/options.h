@@ -24,6 +24,7 @@ struct Options {
   ControllerList controllers;
   std::vector<LabelSelector> node_agents;
   std::vector<std::string> required_csi_drivers;
+  std::chrono::seconds capacity_resync{30};
   bool leader_elect = false;
   std::string leader_election_namespace;  // empty: the pod's, or the kubeconfig context's
   std::chrono::seconds lease_duration{15};
@@ -31,7 +32,8 @@ struct Options {
   std::chrono::seconds retry_period{2};
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
-  std::string ns;  // only this namespace is watched; empty: all
+  std::string ns;                             // only this namespace is watched; empty: all
+  std::chrono::seconds kube_api_timeout{30};  // of one request
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;

@@ -16,9 +16,11 @@ Result<int> RunPause(Session& session);  // and resume
 Result<int> RunRestart(Session& session);
 Result<int> RunApprove(Session& session);
 Result<int> RunDiff(Session& session);
+Result<int> RunCapacity(Session& session);
 
 // These need no cluster.
 Result<int> RunRender(const PluginOptions& options, Console& console);
+Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
 // What kubectl and the completion scripts ask: `arguments` of which the last is the beginning of a word. Prints the

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "operator/api/well_known.h"
+#include "operator/capacity/autoscaler.h"
 #include "operator/client/config.h"
 #include "operator/workload/images.h"
 #include "plugin/approval.h"
@@ -41,6 +42,12 @@ const FlagHelp* FindFlag(const std::vector<FlagHelp>& flags, const std::string& 
   return found == flags.end() ? nullptr : &*found;
 }
 
+const CommandHelp* FindCommand(const std::vector<CommandHelp>& commands, const std::string& name) {
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const CommandHelp& command) { return command.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
 Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::string>& words) {
   Line line;
   for (const std::string& word : words) {
@@ -65,13 +72,14 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
       continue;
     }
     if (line.command == nullptr) {
-      for (const CommandHelp& command : commands) {
-        if (command.name == word) line.command = &command;
-      }
+      line.command = FindCommand(commands, word);
       if (line.command == nullptr) {
         line.unknown = true;
         return line;
       }
+    } else if (const CommandHelp* below = FindCommand(commands, line.command->name + " " + word);
+               below != nullptr && line.positionals.empty()) {
+      line.command = below;
     } else {
       line.positionals.push_back(word);
     }
@@ -158,12 +166,20 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
     for (const FlagHelp& flag : line.command->flags) candidates.words.push_back(flag.name + "\t" + flag.help);
     return candidates;
   }
-  if (line.command == nullptr) {
-    for (const CommandHelp& command : commands) candidates.words.push_back(command.name + "\t" + command.summary);
+  const std::string above = line.command == nullptr ? "" : line.command->name + " ";
+  for (const CommandHelp& command : commands) {
+    if (!command.name.starts_with(above) || !line.positionals.empty()) continue;
+    const std::string name = command.name.substr(above.size());
+    if (name.find(' ') == std::string::npos) candidates.words.push_back(name + "\t" + command.summary);
+  }
+  if (line.command == nullptr) return candidates;
+  const std::string& command = line.command->name;
+  if (command == "version" || command == "capacity plan") return candidates;
+  if (command == "capacity") {
+    if (!line.positionals.empty()) return candidates;
+    for (std::string& name : Names(line).Of(kNodePoolAutoscalerType)) candidates.words.push_back(std::move(name));
     return candidates;
   }
-  const std::string& command = line.command->name;
-  if (command == "version") return candidates;
   if (command == "completion")
     return {line.positionals.empty() ? std::vector<std::string>{"bash", "zsh", "fish"} : std::vector<std::string>{}};
   if (command == "render") return {{}, line.positionals.empty() ? kFiles : kNoFiles};

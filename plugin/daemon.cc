@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kAttempts = 10;
 
+}  // namespace
+
 // An apiserver says "not found" of an object, and this of a type that it does not know.
 bool IsUnknownType(const Error& error) {
   return error.message.find("the server could not find the requested resource") != std::string::npos ||
          error.message.find("404 page not found") != std::string::npos;
 }
-
-}  // namespace
 
 std::string Subject(const std::string& daemon) { return "yurtappdaemon." + kYurtAppDaemonType.group + "/" + daemon; }
 

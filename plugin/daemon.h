@@ -17,6 +17,9 @@ std::string Subject(const std::string& daemon);
 // `yurtappdaemons.apps.openyurt.io "web"`, as it names what an error is about.
 std::string Quoted(const std::string& daemon);
 
+// Of kNotFound: whether the type is not there, and not the object.
+bool IsUnknownType(const Error& error);
+
 // The session's YurtAppDaemon. Where there is none, the error names the mend.
 Result<Json> GetDaemon(Session& session);
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "operator/api/names.h"
 #include "plugin/exit_code.h"
@@ -13,7 +14,8 @@ namespace yad {
 namespace {
 
 constexpr char kFooter[] = R"(
-NAME is a YurtAppDaemon's: web, yad/web or yurtappdaemon/web.
+NAME is a YurtAppDaemon's: web, yad/web or yurtappdaemon/web. That of capacity is a NodePoolAutoscaler's: hangzhou or
+npa/hangzhou.
 
 Exit codes:
   0  done; status: the rollout is complete; diff: nothing differs
@@ -35,7 +37,8 @@ const std::map<std::string, OutputFormat> kOutputs{{"wide", OutputFormat::kWide}
 
 class Parser {
  public:
-  explicit Parser(PluginOptions& options) : options_(options), app_("Rollouts of YurtAppDaemons.", "kubectl yad") {
+  explicit Parser(PluginOptions& options)
+      : options_(options), app_("Rollouts of YurtAppDaemons, and what their pools have.", "kubectl yad") {
     app_.fallthrough();
     app_.require_subcommand(1);
     app_.footer(kFooter);
@@ -189,6 +192,8 @@ class Parser {
         ->type_name("UID");
     Output(render, {"json", "yaml", "name"});
 
+    AddCapacity();
+
     CLI::App* completion = Add(Command::kCompletion, "completion", "A script that completes commands, names and flags",
                                "  source <(kubectl-yad completion bash)");
     completion->add_option("SHELL", options_.shell, "bash, zsh or fish")
@@ -197,6 +202,41 @@ class Parser {
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
     Add(Command::kVersion, "version", "The version of this program", "  kubectl yad version");
+  }
+
+  void AddCapacity() {
+    CLI::App* capacity =
+        Add(Command::kCapacity, "capacity", "The NodePoolAutoscalers: what they have leased, and what is short",
+            "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
+    capacity
+        ->add_option_function<std::string>(
+            "NAME", [this](const std::string& text) { options_.autoscaler = *AutoscalerNameOf(text); },
+            "The NodePoolAutoscaler: NAME or npa/NAME.")
+        ->type_name("")
+        ->check([](const std::string& text) -> std::string {
+          const auto name = AutoscalerNameOf(text);
+          return name ? "" : name.error().message;
+        });
+    Output(capacity, {"json", "yaml"});
+
+    CLI::App* plan = capacity->add_subcommand(
+        "plan", "What would be leased and given back, by the operator's own plan of a file; offline");
+    plan->footer(
+        "\nExamples:\n  kubectl get nodes,pods,npa -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
+        "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
+    File(plan, "Nodes, Pods, one NodePoolAutoscaler, and perhaps its NodePool; - is standard input.");
+    plan->add_option_function<std::string>(
+            "--now", [this](const std::string& text) { options_.now = ParseTime(text); },
+            "The moment that the plan is for (RFC 3339). Without it: now.")
+        ->type_name("TIME")
+        ->check([](const std::string& text) -> std::string {
+          return ParseTime(text) != WallTime()
+                     ? ""
+                     : "\"" + text + "\" is no time: write it as RFC 3339, like 2026-11-22T12:00:00Z";
+        });
+    Output(plan, {"json", "yaml"});
+    capacity->final_callback(
+        [this, plan] { options_.command = plan->parsed() ? Command::kCapacityPlan : Command::kCapacity; });
   }
 
  public:
@@ -216,6 +256,11 @@ class Parser {
       if (!positional_file_.empty()) options_.file = positional_file_;
       if (options_.file.empty()) return "give the YurtAppDaemon's manifest: render FILE --pool POOL";
       if (options_.pools.empty() && options_.pool_file.empty()) return "give --pool POOL, or --pool-file FILE";
+    }
+    if (options_.command == Command::kCapacityPlan) {
+      if (!options_.autoscaler.empty()) return "plan takes no name: the file says which NodePoolAutoscaler";
+      if (options_.file.empty())
+        return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
     }
     if (options_.file == "-" && options_.pool_file == "-") return "only one file can come from standard input";
     return "";
@@ -237,28 +282,33 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   return app.remaining().empty() ? "no command is given" : "unknown flag: " + app.remaining().front();
 }
 
+// "web" of "web" and of "KIND/web", where KIND is one of `kinds`; `brief` is the one that errors offer.
+Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
+                           const std::set<std::string>& kinds) {
+  std::string name = argument;
+  if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
+    name = argument.substr(slash + 1);
+    if (!kinds.contains(argument.substr(0, slash))) {
+      return Fail(Reason::kBadRequest, "\"" + argument + "\" is no " + type + ": give NAME or " + brief + "/NAME");
+    }
+  }
+  if (const std::string fault = CheckDns1123Subdomain(name); !fault.empty())
+    return Fail(Reason::kBadRequest, "\"" + name + "\" is no name of a " + type + ": " + fault);
+  return name;
+}
+
 }  // namespace
 
 Result<std::string> DaemonNameOf(const std::string& argument) {
-  std::string name = argument;
-  if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
-    const std::string kind = argument.substr(0, slash);
-    name = argument.substr(slash + 1);
-    static constexpr const char* kKinds[] = {"yad",
-                                             "udd",
-                                             "yurtappdaemon",
-                                             "yurtappdaemons",
-                                             "yurtappdaemon.apps.openyurt.io",
-                                             "yurtappdaemons.apps.openyurt.io"};
-    if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
-      return Fail(Reason::kBadRequest,
-                  "\"" + argument + "\" is no YurtAppDaemon: give NAME, yad/NAME or yurtappdaemon/NAME");
-    }
-  }
-  if (const std::string fault = CheckDns1123Subdomain(name); !fault.empty()) {
-    return Fail(Reason::kBadRequest, "\"" + name + "\" is no name of a YurtAppDaemon: " + fault);
-  }
-  return name;
+  return NameOf(argument, "YurtAppDaemon", "yad",
+                {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
+                 "yurtappdaemons.apps.openyurt.io"});
+}
+
+Result<std::string> AutoscalerNameOf(const std::string& argument) {
+  return NameOf(argument, "NodePoolAutoscaler", "npa",
+                {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
+                 "nodepoolautoscalers.capacity.openyurt.io"});
 }
 
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
@@ -311,12 +361,18 @@ std::vector<CommandHelp> DescribeCommands() {
       }
     }
   };
-  for (const CLI::App* command : parser.app().get_subcommands([](const CLI::App*) { return true; })) {
+  const auto all = [](const CLI::App*) { return true; };
+  const auto describe = [&](const CLI::App& command, const std::string& name) {
     CommandHelp& help = commands.emplace_back();
-    help.name = command->get_name();
-    help.summary = command->get_description();
-    flags_of(*command, help);
+    help.name = name;
+    help.summary = command.get_description();
+    flags_of(command, help);
     flags_of(parser.app(), help);
+  };
+  for (const CLI::App* command : parser.app().get_subcommands(all)) {
+    describe(*command, command->get_name());
+    for (const CLI::App* below : command->get_subcommands(all))
+      describe(*below, command->get_name() + " " + below->get_name());
   }
   return commands;
 }

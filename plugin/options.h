@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "plugin/console.h"
 
@@ -23,6 +24,8 @@ enum class Command {
   kApprove,
   kDiff,
   kRender,
+  kCapacity,
+  kCapacityPlan,
   kCompletion,
   kVersion,
 };
@@ -40,7 +43,8 @@ struct PluginOptions {
   std::chrono::milliseconds request_timeout{0};  // 0: the client's default
 
   // What.
-  std::string daemon;  // its name, without "yad/"
+  std::string daemon;      // its name, without "yad/"
+  std::string autoscaler;  // likewise
   std::vector<std::string> groups;
   std::vector<std::string> pools;
   std::optional<std::int64_t> revision;  // --revision, --to-revision
@@ -54,6 +58,7 @@ struct PluginOptions {
   DryRun dry_run = DryRun::kNone;
   bool watch = false;
   std::chrono::milliseconds timeout{0};  // of status; 0: none
+  std::optional<WallTime> now;           // of capacity plan
 };
 
 // nullopt: the program ends with `exit_code` (help 0, a wrong command line 2); what there is to say has been printed.
@@ -62,6 +67,8 @@ std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& 
 
 // "web" of "web", "yad/web", "yurtappdaemon/web" and the like; kBadRequest for the name of something else.
 Result<std::string> DaemonNameOf(const std::string& argument);
+// The same of a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+Result<std::string> AutoscalerNameOf(const std::string& argument);
 
 // What completion scripts offer.
 struct FlagHelp {
@@ -72,7 +79,7 @@ struct FlagHelp {
   std::vector<std::string> values;  // where there are few
 };
 struct CommandHelp {
-  std::string name;
+  std::string name;  // "capacity plan" of a command below another
   std::string summary;
   std::vector<FlagHelp> flags;
 };

@@ -30,7 +30,10 @@ Result<int> Run(Session& session) {
       return RunApprove(session);
     case Command::kDiff:
       return RunDiff(session);
+    case Command::kCapacity:
+      return RunCapacity(session);
     case Command::kRender:
+    case Command::kCapacityPlan:
     case Command::kCompletion:
     case Command::kVersion:
       break;
@@ -80,6 +83,8 @@ int RunPlugin(const std::vector<std::string>& arguments, const std::string& vers
     ended = RunCompletion(*options, console);
   } else if (options->command == Command::kRender) {
     ended = RunRender(*options, console);
+  } else if (options->command == Command::kCapacityPlan) {
+    ended = RunCapacityPlan(*options, console);
   } else {
     ended = RunOnCluster(*options, version, console);
   }

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/base/metrics.h"
+#include "operator/capacity/autoscaler.h"
 #include "webhook/admission_review.h"
+#include "webhook/capacity_validating.h"
 #include "webhook/defaulting.h"
 #include "webhook/validating.h"
 
@@ -110,37 +114,54 @@ class Measured {
 class AdmissionHandler {
  public:
   AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock)
-      : clock_(clock),
-        validator_(client, stores, clock),
-        mutate_metrics_(kMutatePath),
-        validate_metrics_(kValidatePath) {}
+      : clock_(clock), validator_(client, stores, clock), capacity_validator_(client, stores.pools, clock) {
+    Serve(kMutatePath, kYurtAppDaemonType,
+          [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
+    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
+      return validator_.Validate(request, answer_until);
+    });
+    Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
+          [this](const AdmissionRequest& request, SteadyTime answer_until) {
+            return capacity_validator_.Validate(request, answer_until);
+          });
+  }
 
   HttpsReply Handle(const HttpsCall& call) {
-    const std::string path = call.target.substr(0, call.target.find('?'));
-    const bool mutate = path == kMutatePath;
-    if (!mutate && path != kValidatePath) return Text(404, "no webhook is served at this path");
-    Measured measured(mutate ? mutate_metrics_ : validate_metrics_, clock_);
-    return measured.Done(Review(call, mutate));
+    const auto found = webhooks_.find(call.target.substr(0, call.target.find('?')));
+    if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
+    Measured measured(found->second.metrics, clock_);
+    return measured.Done(Review(call, found->second));
   }
 
  private:
-  HttpsReply Review(const HttpsCall& call, bool mutate) {
+  using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
+  struct Webhook {
+    const ResourceType& type;
+    const Judge judge;  // of a CREATE or an UPDATE of the type
+    WebhookMetrics metrics;
+  };
+
+  void Serve(const char* path, const ResourceType& type, Judge judge) {
+    webhooks_.emplace(path, Webhook{type, std::move(judge), WebhookMetrics(path)});
+  }
+
+  HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
     if (call.method != "POST") return Text(405, "an AdmissionReview is sent by POST");
     if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
     const SteadyTime deadline = clock_.Now() + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Text(400, request.error().message);
-    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, mutate, deadline))};
+    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
   }
 
-  AdmissionAnswer Answer(AdmissionRequest& request, bool mutate, SteadyTime deadline) {
+  static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
     // Nothing about these is ours to judge: a DELETE, and whatever stands beside the spec (status).
     if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
     if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
-    if (request.group != kYurtAppDaemonType.group || request.kind != kYurtAppDaemonType.kind ||
-        request.version != kYurtAppDaemonType.version) {
+    const ResourceType& type = webhook.type;
+    if (request.group != type.group || request.kind != type.kind || request.version != type.version) {
       const std::string asked = request.group.empty() ? request.version : request.group + "/" + request.version;
-      return AdmissionAnswer::BadRequest("this webhook judges YurtAppDaemons of " + kYurtAppDaemonType.ApiVersion() +
+      return AdmissionAnswer::BadRequest("this webhook judges " + type.kind + "s of " + type.ApiVersion() +
                                          " and was asked about a " + request.kind + " of " + asked +
                                          ": correct the rules of its webhook configuration");
     }
@@ -149,22 +170,23 @@ class AdmissionHandler {
       return AdmissionAnswer::BadRequest("request.oldObject is missing or no object");
     }
     if (request.operation == "CREATE") request.old_object = nullptr;
-    if (mutate) {
-      Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
-      AdmissionAnswer answer;
-      answer.patch = std::move(defaulting.patch);
-      answer.warnings = std::move(defaulting.warnings);
-      return answer;
-    }
     // The server makes up the name just before it asks, and tells it in the object only.
     if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
-    return validator_.Validate(request, deadline);
+    return webhook.judge(request, deadline);
+  }
+
+  static AdmissionAnswer Default(const AdmissionRequest& request) {
+    Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
+    AdmissionAnswer answer;
+    answer.patch = std::move(defaulting.patch);
+    answer.warnings = std::move(defaulting.warnings);
+    return answer;
   }
 
   Clock& clock_;
   Validator validator_;
-  WebhookMetrics mutate_metrics_;
-  WebhookMetrics validate_metrics_;
+  CapacityValidator capacity_validator_;
+  std::map<std::string, Webhook> webhooks_;  // by path
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The two admission webhooks of YurtAppDaemon: the defaulting one and the validating one, behind their paths.
+// The admission webhooks behind their paths: the defaulting and the validating one of YurtAppDaemon, the validating one
+// of NodePoolAutoscaler.
 #ifndef WEBHOOK_ADMISSION_HANDLER_H_
 #define WEBHOOK_ADMISSION_HANDLER_H_
 
@@ -11,6 +12,7 @@ namespace yad {
 
 inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtappdaemon";
 inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
 
 // The controller's own caches, with their projections and Controller::kControllerUidIndex. What is not synced yet is
 // not looked at: an admission call never fails for it.

@@ -211,6 +211,33 @@ bool LabelSelector::Matches(const StringMap& labels) const {
   });
 }
 
+bool LabelSelector::Requirement::Excludes(const Requirement& other) const {
+  const auto lists = [](const Requirement& r) { return r.op == Operator::kEquals || r.op == Operator::kIn; };
+  const auto includes = [](const std::vector<std::string>& all, const std::vector<std::string>& some) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end());
+  };
+  if (lists(*this) && lists(other)) {
+    return std::none_of(values.begin(), values.end(), [&](const std::string& value) {
+      return std::binary_search(other.values.begin(), other.values.end(), value);
+    });
+  }
+  if (lists(*this)) {
+    return other.op == Operator::kDoesNotExist || (other.op == Operator::kNotIn && includes(other.values, values));
+  }
+  if (lists(other)) return other.Excludes(*this);
+  return (op == Operator::kExists && other.op == Operator::kDoesNotExist) ||
+         (op == Operator::kDoesNotExist && other.op == Operator::kExists);
+}
+
+bool LabelSelector::Excludes(const LabelSelector& other) const {
+  const auto nothing = [](const LabelSelector& s) { return s.requirements_.empty() && !s.matches_all_; };
+  if (nothing(*this) || nothing(other)) return true;
+  return std::any_of(requirements_.begin(), requirements_.end(), [&](const Requirement& mine) {
+    return std::any_of(other.requirements_.begin(), other.requirements_.end(),
+                       [&](const Requirement& theirs) { return mine.key == theirs.key && mine.Excludes(theirs); });
+  });
+}
+
 std::string LabelSelector::ToString() const {
   if (requirements_.empty()) return matches_all_ ? "" : "<none>";
   std::string text;

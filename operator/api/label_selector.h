@@ -28,6 +28,8 @@ class LabelSelector {
 
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // `{}`
+  // Whether no labels at all can match both, as far as one key at a time tells.
+  bool Excludes(const LabelSelector& other) const;
   // "app=x,tier in (a,b),!y", as kubectl prints it and the apiserver reads it. "" for `{}`; "<none>", which no
   // apiserver accepts, for the one that matches nothing.
   std::string ToString() const;
@@ -38,6 +40,8 @@ class LabelSelector {
     std::string key;
     Operator op = Operator::kExists;
     std::vector<std::string> values;  // sorted, each once
+
+    bool Excludes(const Requirement& other) const;  // of the same key
   };
   bool matches_all_ = false;
   std::vector<Requirement> requirements_;  // sorted by key; all must hold

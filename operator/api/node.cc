@@ -14,16 +14,22 @@ bool Node::ready() const {
 
 const std::string& Node::pool() const { return meta.Label(kNodePoolLabel); }
 
+std::vector<NodeTaint> ParseTaints(const Json& list) {
+  std::vector<NodeTaint> taints;
+  if (!list.is_array()) return taints;
+  for (const Json& entry : list) {
+    NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"}),
+                    StringAt(entry, {"timeAdded"})};
+    if (!taint.key.empty() && !taint.effect.empty()) taints.push_back(std::move(taint));
+  }
+  return taints;
+}
+
 Node ParseNode(const Json& object) {
   Node node;
   node.meta = ParseMeta(object);
   node.unschedulable = BoolAt(object, {"spec", "unschedulable"});
-  if (const Json* taints = Find(object, {"spec", "taints"}); taints != nullptr && taints->is_array()) {
-    for (const Json& entry : *taints) {
-      NodeTaint taint{StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"})};
-      if (!taint.key.empty() && !taint.effect.empty()) node.taints.push_back(std::move(taint));
-    }
-  }
+  if (const Json* taints = Find(object, {"spec", "taints"})) node.taints = ParseTaints(*taints);
   if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
     for (const Json& condition : *list) {
       const std::string type = StringAt(condition, {"type"});

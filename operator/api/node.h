@@ -16,8 +16,15 @@ struct NodeTaint {
   std::string key;
   std::string value;
   std::string effect;
-  auto operator<=>(const NodeTaint&) const = default;
+  std::string time_added = {};  // RFC 3339; "" where it does not say; makes no difference to ==
+
+  bool operator==(const NodeTaint& other) const {
+    return key == other.key && value == other.value && effect == other.effect;
+  }
 };
+
+// Bad ones are left out.
+std::vector<NodeTaint> ParseTaints(const Json& list);
 
 struct Node {
   ObjectMeta meta;

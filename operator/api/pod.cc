@@ -47,6 +47,18 @@ Placement ParsePlacement(const Json& object) {
                                        StringAt(entry, {"value"}), StringAt(entry, {"effect"})});
     }
   }
+  for (const auto& [key, value] : placement.node_selector)
+    placement.digest = Fnv1a64(value, Fnv1a64(key, placement.digest));
+  for (const NodeTerm& term : placement.affinity) {
+    for (const auto* list : {&term.labels, &term.fields}) {
+      for (const NodeRequirement& requirement : *list) {
+        placement.digest = Fnv1a64(requirement.op, Fnv1a64(requirement.key, placement.digest));
+        for (const std::string& value : requirement.values) placement.digest = Fnv1a64(value, placement.digest);
+      }
+    }
+  }
+  for (const Toleration& toleration : placement.tolerations)
+    placement.digest = Fnv1a64(toleration.effect, Fnv1a64(toleration.key, placement.digest));
   return placement;
 }
 

@@ -18,21 +18,21 @@ struct Toleration {
   bool exists = false;
   std::string value;
   std::string effect;  // "": every effect
-  auto operator<=>(const Toleration&) const = default;
+  bool operator==(const Toleration&) const = default;
 };
 
 struct NodeRequirement {
   std::string key;
   std::string op;  // In, NotIn, Exists, DoesNotExist, Gt, Lt
   std::vector<std::string> values;
-  auto operator<=>(const NodeRequirement&) const = default;
+  bool operator==(const NodeRequirement&) const = default;
 };
 
 // All of them must hold. An empty one matches nothing, as Kubernetes has it.
 struct NodeTerm {
   std::vector<NodeRequirement> labels;
   std::vector<NodeRequirement> fields;  // metadata.name
-  auto operator<=>(const NodeTerm&) const = default;
+  bool operator==(const NodeTerm&) const = default;
 };
 
 // What a pod asks of the node that it is to run on.
@@ -41,7 +41,8 @@ struct Placement {
   bool has_affinity = false;
   std::vector<NodeTerm> affinity;  // required; one must hold
   std::vector<Toleration> tolerations;
-  auto operator<=>(const Placement&) const = default;
+  std::uint64_t digest = 0;  // of all that; equal ones have equal digests
+  bool operator==(const Placement&) const = default;
 
   // How many conditions it states.
   std::size_t constraints() const;

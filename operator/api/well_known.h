@@ -30,6 +30,8 @@ inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yu
 inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};
 inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "StatefulSet", true};
 inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
+inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
+inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
 // The version is chosen by discovery.

@@ -7,13 +7,8 @@
 #include <cstring>
 
 namespace yad {
-namespace {
 
-constexpr std::size_t kMaxSize = 16u << 20;
-
-}  // namespace
-
-Result<std::string> ReadSmallFile(const std::string& path) {
+Result<std::string> ReadSmallFile(const std::string& path, std::size_t most) {
   const auto fail = [&path](const std::string& why) { return Fail(Reason::kConfig, path + ": " + why); };
   // Not blocking, or a FIFO without a writer would hold us for ever.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -28,11 +23,11 @@ Result<std::string> ReadSmallFile(const std::string& path) {
     if (count < 0) error = errno;
     if (count <= 0) break;
     text.append(chunk, static_cast<std::size_t>(count));
-    if ((too_large = text.size() > kMaxSize)) break;
+    if ((too_large = text.size() > most)) break;
   }
   close(file);
   if (error != 0) return fail(std::strerror(error));
-  if (too_large) return fail("the file is larger than 16 MiB");
+  if (too_large) return fail("the file is larger than " + std::to_string(most >> 20) + " MiB");
   return text;
 }
 

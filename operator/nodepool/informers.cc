@@ -10,8 +10,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
-const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 

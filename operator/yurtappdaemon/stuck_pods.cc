@@ -8,7 +8,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 constexpr char kPodRevisionLabel[] = "controller-revision-hash";
 constexpr int kPageSize = 500;
 

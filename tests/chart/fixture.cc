@@ -59,7 +59,8 @@ std::vector<Json> ParseObjects(const std::string& text) {
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;
-  ResourceType type{"apps.openyurt.io", "", name.substr(0, name.find('.')), "", false};
+  const std::size_t dot = name.find('.');
+  ResourceType type{name.substr(dot + 1), "", name.substr(0, dot), "", false};
   type.version = At(*crd, "/spec/versions/0/name").get<std::string>();
   Eventually(name + " is served", [&] { return kube.client().List(type, {}).has_value(); });
   kube.Delete(kCrdType, name);
@@ -105,7 +106,7 @@ void ChartTest::RemoveCrdsAndRivals() const {
 }
 
 void ChartTest::RemoveCrds() const {
-  for (const char* crd : {kDaemonCrd, kPoolCrd}) RemoveCrd(kube(), crd);
+  for (const char* crd : {kDaemonCrd, kPoolCrd, kAutoscalerCrd}) RemoveCrd(kube(), crd);
 }
 
 void ChartTest::MakeNamespace(const std::string& name, const Json& labels) const {

@@ -25,6 +25,7 @@ inline const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
 
 inline constexpr char kDaemonCrd[] = "yurtappdaemons.apps.openyurt.io";
 inline constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
+inline constexpr char kAutoscalerCrd[] = "nodepoolautoscalers.capacity.openyurt.io";
 
 class ChartTest : public ::testing::Test {
  protected:

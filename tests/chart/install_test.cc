@@ -323,6 +323,28 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 
+TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
+  ChartInstall chart(helm(), plane(), {"capacity", "capacity"});
+  EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
+  EXPECT_FALSE(Can(chart, "list", "nodes", ""));
+  chart.Upgrade({"nodePoolAutoscaler.enabled=true"});
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kAutoscalerCrd) + ": installed. It stays"));
+  const std::string autoscalers = "nodepoolautoscalers.capacity.openyurt.io";
+  for (const char* verb : {"list", "watch"}) {
+    EXPECT_TRUE(Can(chart, verb, autoscalers, "")) << verb;
+    EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;
+    EXPECT_TRUE(Can(chart, verb, "pods", "")) << verb;
+  }
+  EXPECT_TRUE(Can(chart, "patch", "nodes", ""));
+  for (const char* verb : {"create", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, "nodes", "")) << verb;
+  for (const char* verb : {"create", "update", "patch", "delete"})
+    EXPECT_FALSE(Can(chart, verb, autoscalers, "")) << verb;
+  EXPECT_FALSE(Can(chart, "create", "pods", ""));
+  chart.Upgrade({"nodePoolAutoscaler.enabled=false"});
+  EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
+  EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "it is kept, with its objects";
+}
+
 TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"narrow", "narrow", {"watchNamespace=watched"}});

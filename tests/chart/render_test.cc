@@ -29,6 +29,9 @@ const std::vector<Values> kMatrix = {
     {"watchNamespace=default"},
     {"workers=8", "kubeApi.qps=50", "kubeApi.burst=100", "log.level=debug", "log.format=json"},
     {"maxRemovals=20"},
+    {"nodePoolAutoscaler.enabled=true"},
+    {"nodePoolAutoscaler.enabled=true", "watchNamespace=default", "webhook.existingSecret=tls",
+     "webhook.caBundle=-----BEGIN CERTIFICATE-----"},
     {"extraArgs[0]=--kube-api-qps=5"},
     {"resources=null", "priorityClassName=", "nodeSelector.disk=ssd", "podSecurityContext.runAsUser=null"},
     {"tolerations[0].operator=Exists", "podAnnotations.a=b", "podLabels.c=d", "hostNetwork=true"},
@@ -99,6 +102,8 @@ TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
       {{"maxRemovals=101%"}, {"/maxRemovals", "pattern"}},
       {{"maxRemovals=many"}, {"/maxRemovals", "pattern"}},
       {{"maxRemovals=true"}, {"/maxRemovals", "want integer or string"}},
+      {{"nodePoolAutoscaler.enabled=1"}, {"/nodePoolAutoscaler/enabled", "want boolean"}},
+      {{"nodePoolAutoscaler.mode=Auto"}, {"/nodePoolAutoscaler", "'mode' not allowed"}},
       {{"kubeApi.qps=-5"}, {"/kubeApi/qps", "want 0"}},
       {{"kubeApi.burst=5"}, {"kubeApi.burst has no effect without kubeApi.qps"}},
       {{"log.level=trace"}, {"/log/level", "'debug', 'info', 'warn', 'error'"}},
@@ -282,6 +287,35 @@ TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTh
                     {"matchExpressions",
                      {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"default"}}}}}}));
   }
+}
+
+TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
+  const std::vector<Json> without = Admitted({});
+  for (const Json& object : without) EXPECT_THAT(object.dump(), Not(HasSubstr("capacity.openyurt.io")));
+  const std::vector<Json> with = Admitted({"nodePoolAutoscaler.enabled=true"});
+  EXPECT_NO_THROW(TheOne(with, "CustomResourceDefinition", kAutoscalerCrd));
+  EXPECT_NO_THROW(TheOne(with, "ClusterRoleBinding", "-capacity"));
+  EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
+  const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
+  ASSERT_EQ(configuration.at("webhooks").size(), 2u);
+  // The operator keeps the caBundles of all webhooks of this name that call its Service.
+  EXPECT_EQ(NameOf(configuration), NameOf(TheOne(without, "ValidatingWebhookConfiguration")));
+  const Json& webhook = configuration.at("webhooks")[1];
+  EXPECT_EQ(webhook.at("clientConfig"), (Json{{"service",
+                                               {{"name", "yad-yurtappdaemon-operator-webhook"},
+                                                {"namespace", kOperatorNamespace},
+                                                {"path", "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler"},
+                                                {"port", 443}}}}));
+  EXPECT_EQ(webhook.at("rules"), (Json{{{"apiGroups", {"capacity.openyurt.io"}},
+                                        {"apiVersions", {"v1alpha1"}},
+                                        {"operations", {"CREATE", "UPDATE"}},
+                                        {"resources", {"nodepoolautoscalers"}},
+                                        {"scope", "Cluster"}}}));
+  EXPECT_EQ(webhook.at("failurePolicy"), "Fail");
+  EXPECT_EQ(webhook.at("sideEffects"), "None");
+  EXPECT_THAT(
+      OfKind(Admitted({"nodePoolAutoscaler.enabled=true", "webhook.enabled=false"}), "ValidatingWebhookConfiguration"),
+      IsEmpty());
 }
 
 TEST_F(RenderTest, CertManagersCertificateIsInjectedMountedAndServed) {

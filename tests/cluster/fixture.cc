@@ -52,6 +52,7 @@ ControlPlane* SharedControlPlane() {
         options.release = kOperatorAccount;
         options.values = {"crds.enabled=false", "nodePoolController.mode=Auto",
                           "nodePoolController.requiredCsiDrivers={disk.csi.example.com}",
+                          "nodePoolAutoscaler.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
       } catch (const TestFailure& failure) {

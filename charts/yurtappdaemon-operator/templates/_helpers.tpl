@@ -61,6 +61,21 @@ secret
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
 {{- end -}}
 
+{{/* The clientConfig of a webhook, given as a dict of root and path. */}}
+{{- define "yad.webhookClient" -}}
+{{- $mode := include "yad.certificateMode" .root -}}
+service:
+  name: {{ include "yad.webhookService" .root }}
+  namespace: {{ .root.Release.Namespace }}
+  port: {{ .root.Values.webhook.servicePort }}
+  path: {{ .path }}
+{{- if eq $mode "files" }}
+caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
+{{- else }}
+# No caBundle: {{ ternary "cert-manager" "the operator" (eq $mode "certManager") }} fills it in, and an upgrade must not take it out again.
+{{- end }}
+{{- end -}}
+
 {{/* 8760h, 30m or 10s in seconds. */}}
 {{- define "yad.seconds" -}}
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
@@ -71,7 +86,7 @@ A CRD of files/crds, given as a dict of root and file. Nothing, if one exists th
 somebody else installed is for a person to decide.
 */}}
 {{- define "yad.crd" -}}
-{{- $crd := .root.Files.Get (printf "files/crds/apps.openyurt.io_%s.yaml" .file) | fromYaml -}}
+{{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}
 {{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $crd.metadata.name -}}
 {{- if or (not $live) (include "yad.owns" (dict "root" .root "object" $live)) -}}
 {{- $_ := set $crd.metadata "labels" (include "yad.labels" .root | fromYaml) -}}

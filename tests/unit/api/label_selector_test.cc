@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace yad {
@@ -121,6 +122,40 @@ TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
     EXPECT_EQ(parsed.error().reason, Reason::kInvalid);
     EXPECT_EQ(parsed.error().message, one.message);
     EXPECT_FALSE(parsed.error().causes.empty());
+  }
+}
+
+TEST(LabelSelectorTest, WhatExcludesAnotherMatchesNothingThatItMatches) {
+  const std::vector<std::string> texts = {
+      "null",
+      "{}",
+      R"({"matchLabels": {"a": "x"}})",
+      R"({"matchLabels": {"a": "y"}})",
+      R"({"matchLabels": {"b": "x"}})",
+      R"({"matchLabels": {"a": "x", "b": "x"}})",
+      R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x", "z"]}]})",
+      R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["x"]}]})",
+      R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["y", "z", "x"]}]})",
+      R"({"matchExpressions": [{"key": "a", "operator": "Exists"}]})",
+      R"({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]})",
+      R"({"matchExpressions": [{"key": "b", "operator": "DoesNotExist"}]})"};
+  std::vector<StringMap> labels;
+  for (const char* a : {"", "x", "y", "z", "w"}) {
+    for (const char* b : {"", "x", "y"}) {
+      StringMap& one = labels.emplace_back();
+      if (*a != '\0') one["a"] = a;
+      if (*b != '\0') one["b"] = b;
+    }
+  }
+  // With one requirement of each, the labels above tell for certain.
+  for (const std::string& left : texts) {
+    for (const std::string& right : texts) {
+      const LabelSelector a = *LabelSelector::Parse(Json::parse(left), "s");
+      const LabelSelector b = *LabelSelector::Parse(Json::parse(right), "s");
+      const bool together = std::any_of(labels.begin(), labels.end(),
+                                        [&](const StringMap& one) { return a.Matches(one) && b.Matches(one); });
+      EXPECT_EQ(a.Excludes(b), !together) << left << " " << right;
+    }
   }
 }
 

@@ -81,7 +81,7 @@ TEST(OptionsTest, WhatIsWrongIsSaidWithTheMendAndEndsWithTwo) {
       {{"frobnicate"}, "error: unknown command \"frobnicate\"\nSee 'kubectl yad --help' for help and examples.\n"},
       {{"--frob"}, "error: unknown flag: --frob"},
       {{"status"}, "NAME is required"},
-      {{"status", "deployment/web"}, "\"deployment/web\" is no YurtAppDaemon: give NAME, yad/NAME"},
+      {{"status", "deployment/web"}, "\"deployment/web\" is no YurtAppDaemon: give NAME or yad/NAME"},
       {{"status", "Web"}, "\"Web\" is no name of a YurtAppDaemon"},
       {{"status", "a", "b"}, "See 'kubectl yad status --help'"},
       {{"status", "a", "--timeout", "soon"}, "\"soon\" is no duration: write 90s, 5m or 1h30m"},

@@ -24,6 +24,7 @@ struct Asked {
   std::string path;
   std::string dry_run;
   Json body;
+  std::string label_selector;
 
   std::string pool() const { return StringAt(body, {"metadata", "labels", kPoolNameLabel}); }
 };
@@ -67,7 +68,7 @@ class AdmissionWorld {
  private:
   Result<HttpResponse> Serve(const HttpRequest& request) {
     Asked asked{request.method, PathOf(request), QueryOf(request, "dryRun"),
-                request.body.empty() ? Json() : Json::parse(request.body)};
+                request.body.empty() ? Json() : Json::parse(request.body), QueryOf(request, "labelSelector")};
     Answer answer;
     {
       std::lock_guard lock(mutex_);

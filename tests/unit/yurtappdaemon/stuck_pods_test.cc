@@ -13,7 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 
 class StuckPodsTest : public ::testing::Test {
  protected:

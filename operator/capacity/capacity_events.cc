@@ -1,0 +1,130 @@
+#include "operator/capacity/capacity_events.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+
+namespace yad {
+namespace {
+
+constexpr char kNodes[] = "nodepool_autoscaler_nodes";
+constexpr char kWaiting[] = "nodepool_autoscaler_waiting_pods";
+
+ObjectReference Regarding(const NodePoolAutoscaler& autoscaler) {
+  return {kNodePoolAutoscalerType.ApiVersion(), kNodePoolAutoscalerType.kind, autoscaler.meta.key, autoscaler.meta.uid,
+          autoscaler.meta.resource_version};
+}
+
+ObjectReference Regarding(const Node& node) {
+  return {kNodeType.ApiVersion(), kNodeType.kind, node.meta.key, node.meta.uid, node.meta.resource_version};
+}
+
+std::array<std::pair<const char*, int>, 6> Counts(const CapacityPlan& plan) {
+  return {{{"leased", plan.leased},
+           {"idle", plan.idle},
+           {"in_use", plan.in_use},
+           {"joining", plan.joining},
+           {"releasing", plan.releasing},
+           {"quarantined", plan.quarantined}}};
+}
+
+std::string Words(const StringMap& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels) text += (text.empty() ? "" : ",") + key + "=" + value;
+  return text.empty() ? "any" : text;
+}
+
+metrics::Counter& Moves(const std::string& pool, const char* move) {
+  return metrics::GetCounter("nodepool_autoscaler_moves_total", "Nodes that were leased, and given back.",
+                             {{"pool", pool}, {"move", move}});
+}
+
+}  // namespace
+
+void CapacityEvents::Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const {
+  std::vector<std::string> pods;
+  for (const Pod* pod : lease.pods) pods.push_back(pod->key.ToString());
+  const std::string reason = pods.empty() ? "standby " + lease.standby : NameSome(pods);
+  log::Info("leased a node",
+            {{"nodepool", autoscaler.node_pool}, {"node", lease.node->meta.key.name}, {"for", reason}});
+  events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeLeased", "Lease",
+                 "leased Node " + lease.node->meta.key.name + " for " + reason);
+  for (const Pod* pod : lease.pods) Expected(*pod, *lease.node);
+  Moves(autoscaler.node_pool, "leased").Increment();
+}
+
+void CapacityEvents::Expected(const Pod& pod, const Node& node) const {
+  events_.Record({kPodType.ApiVersion(), kPodType.kind, pod.key, pod.uid, ""}, EventType::kNormal, "WaitingForNode",
+                 "Lease", "Node " + node.meta.key.name + " is to take it");
+}
+
+void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& node,
+                              const std::string& quarantine) const {
+  const std::string& pool = autoscaler.node_pool;
+  log::Info("gave a node back", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
+  const std::string note = "gave Node " + node.meta.key.name + " back";
+  // An autoscaler that was deleted hears nothing of it.
+  if (!autoscaler.meta.uid.empty())
+    events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeReleased", "Release", note);
+  events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "given back by NodePool " + pool);
+  Moves(pool, "released").Increment();
+  if (quarantine.empty()) return;
+  events_.Record(
+      Regarding(node), EventType::kWarning, "NodeQuarantined", "Release",
+      "kept out of the inventory (" + quarantine + ") until annotation " + kQuarantineAnnotation + " is taken away");
+  Moves(pool, "quarantined").Increment();
+}
+
+void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const {
+  for (const Shortage& shortage : plan.shortages) {
+    const bool known =
+        std::any_of(autoscaler.shortages.begin(), autoscaler.shortages.end(), [&](const Shortage& before) {
+          return before.requirements == shortage.requirements && before.reason == shortage.reason;
+        });
+    if (known || shortage.reason == shortage_reason::kManual || shortage.reason == shortage_reason::kDraining) continue;
+    const std::string who = shortage.pods.empty() ? "the standby" : NameSome(shortage.pods);
+    std::string what = "no free node (" + Words(shortage.requirements) + ") fits";
+    if (shortage.reason == shortage_reason::kJoinTimeout) what = "a leased node did not become Ready in time";
+    if (shortage.reason == shortage_reason::kUnschedulable) what = "has a node, and still can't be scheduled";
+    if (shortage.reason == shortage_reason::kMaxNodes) what = "spec.maxNodes is reached";
+    if (shortage.reason == shortage_reason::kStopped) what = "nothing is leased now: see condition Ready";
+    events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + ": " + what);
+  }
+}
+
+void CapacityEvents::Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason,
+                             const std::string& message) const {
+  log::Warn("an autoscaler does not act", {{"name", autoscaler.meta.key.name}, {"reason", reason}, {"why", message}});
+  events_.Record(Regarding(autoscaler), EventType::kWarning, reason, "Plan", message);
+}
+
+void CapacityEvents::Junk(const Node& node, const std::string& fault) const {
+  log::Warn("a Node's lease can't be read; it is left alone", {{"node", node.meta.key.name}, {"fault", fault}});
+  events_.Record(Regarding(node), EventType::kWarning, "InvalidLease", "Plan",
+                 std::string("annotation ") + kLeaseAnnotation + " can't be read (" + fault +
+                     "): the node is left alone. Take the annotation and the pool's label away to make it free again");
+}
+
+void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& plan) {
+  for (const auto& [state, count] : Counts(plan)) {
+    metrics::GetGauge(kNodes, "Nodes of a NodePoolAutoscaler by state.", {{"name", autoscaler}, {"state", state}})
+        .Set(count);
+  }
+  std::size_t waiting = 0;
+  for (const Shortage& shortage : plan.shortages) waiting += shortage.pods.size();
+  metrics::GetGauge(kWaiting, "Pods that wait for a node which a NodePoolAutoscaler does not have.",
+                    {{"name", autoscaler}})
+      .Set(static_cast<double>(waiting));
+}
+
+void CapacityEvents::Forget(const std::string& autoscaler) {
+  for (const auto& [state, count] : Counts({})) metrics::Remove(kNodes, {{"name", autoscaler}, {"state", state}});
+  metrics::Remove(kWaiting, {{"name", autoscaler}});
+}
+
+}  // namespace yad

@@ -1,0 +1,365 @@
+#include "operator/capacity/capacity_reconciler.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/nodepool/informers.h"
+#include "operator/nodepool/nodepool_type.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kBetweenPasses = std::chrono::seconds(1);
+// After the server refused to have a node's pool changed.
+constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
+constexpr char kInvalidSpec[] = "InvalidSpec";
+constexpr char kPoolTaken[] = "PoolTaken";
+constexpr char kHostNetwork[] = "HostNetwork";
+constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
+
+WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
+
+// A write that would fail the next time too, until somebody changes the cluster.
+bool IsRefused(const Error& error) {
+  switch (error.reason) {
+    case Reason::kForbidden:
+    case Reason::kInvalid:
+    case Reason::kBadRequest:
+      return true;
+    default:
+      // A webhook may deny with a status of its own.
+      return error.message.find("denied the request") != std::string::npos;
+  }
+}
+
+// What status still says of a refusal by the server that is not to be asked again yet.
+std::optional<Refusal> StandingRefusal(const NodePoolAutoscaler& autoscaler, WallTime now) {
+  const Json* conditions = Find(autoscaler.status, {"conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return std::nullopt;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) != "Ready" || StringAt(condition, {"reason"}) != kLabelChangeRefused) continue;
+    const bool of_this_spec = IntAt(condition, {"observedGeneration"}) == autoscaler.meta.generation;
+    if (of_this_spec && now - ParseTime(StringAt(condition, {"lastTransitionTime"})) < kTryRefusedAgain)
+      return Refusal{kLabelChangeRefused, StringAt(condition, {"message"})};
+  }
+  return std::nullopt;
+}
+
+std::string ReadyReason(const Json& status) {
+  const Json* conditions = Find(status, {"conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return "";
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == "Ready") return StringAt(condition, {"reason"});
+  }
+  return "";
+}
+
+}  // namespace
+
+void AddPodsByAim(Store& pods) {
+  pods.AddIndex(kPodsByAim, [](const StoredObject& object) -> std::vector<std::string> {
+    const Pod& pod = static_cast<const PodProjection*>(object.projection())->pod;
+    if (!pod.node.empty() || pod.placement == nullptr) return {};
+    const auto aim = pod.placement->node_selector.find(kNodePoolLabel);
+    if (aim == pod.placement->node_selector.end()) return {};
+    return {aim->second};
+  });
+}
+
+CapacityReconciler::CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
+                                       Clock& clock)
+    : client_(client),
+      stores_(stores),
+      events_(events),
+      options_(std::move(options)),
+      clock_(clock),
+      release_(client, clock) {}
+
+const Request& CapacityReconciler::Key() {
+  static const Request key{"", "capacity"};
+  return key;
+}
+
+Json CapacityReconciler::Describe() const {
+  return described_.With([](const Json& described) { return described; });
+}
+
+Status CapacityReconciler::Survey(Pass& pass) {
+  const auto nodes = stores_.nodes.List();
+  if (!nodes) return Fail(nodes.error());
+  std::map<const Node*, std::string> junk;
+  for (const ObjectPtr& object : *nodes) {
+    const Node& node = NodeOf(object);
+    pass.nodes.push_back(&node);
+    const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
+    if (annotation == node.meta.annotations.end()) continue;
+    if (const auto lease = ParseLease(annotation->second)) {
+      if (node.pool() == lease->pool) pass.leased[lease->pool].push_back(&node);
+    } else {
+      junk.emplace(&node, lease.error().message);
+    }
+  }
+  pass.alive = *nodes;
+  ReportJunk(junk);
+  return {};
+}
+
+void CapacityReconciler::ReportJunk(const std::map<const Node*, std::string>& junk) {
+  std::set<std::string> uids;
+  for (const auto& [node, fault] : junk) {
+    if (!junk_.contains(node->meta.uid)) events_.Junk(*node, fault);
+    uids.insert(node->meta.uid);
+  }
+  junk_ = std::move(uids);
+}
+
+Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,
+                                         std::stop_token stop) {
+  const Json status = object.Parse().value("status", Json::object());
+  const Json after = BuildCapacityStatus(object.meta(), status, nullptr, {kInvalidSpec, fault.message}, pass.now);
+  return WriteStatus(object.meta(), status, after, stop);
+}
+
+Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
+  // However often pods and nodes change: all of that is seen then.
+  const SteadyTime begun = clock_.Now();
+  if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
+    return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
+  Pass pass;
+  pass.now = WholeSeconds(clock_.WallNow());
+  if (const Status surveyed = Survey(pass); !surveyed) return Fail(surveyed.error());
+
+  const auto listed = stores_.autoscalers.List();
+  if (!listed) return Fail(listed.error());
+  std::vector<NodePoolAutoscaler> autoscalers;
+  std::vector<std::string> of_invalid;
+  for (const ObjectPtr& object : *listed) {
+    if (object->meta().deleting()) continue;
+    const Json json = object->Parse();
+    if (auto parsed = ParseNodePoolAutoscaler(json)) {
+      autoscalers.push_back(*std::move(parsed));
+      continue;
+    } else if (const Status reported = ReportInvalid(*object, parsed.error(), pass, stop); !reported) {
+      return Fail(reported.error());
+    }
+    of_invalid.push_back(StringAt(json, {"spec", "nodePool"}));
+  }
+  std::sort(autoscalers.begin(), autoscalers.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.meta.creation_timestamp, a.meta.key) < std::tie(b.meta.creation_timestamp, b.meta.key);
+  });
+  for (const NodePoolAutoscaler& autoscaler : autoscalers) pass.of_pool.emplace(autoscaler.node_pool, &autoscaler);
+  for (const std::string& pool : of_invalid) pass.of_pool.emplace(pool, nullptr);
+
+  std::set<std::string> shown;
+  for (const NodePoolAutoscaler& autoscaler : autoscalers) {
+    shown.insert(autoscaler.meta.key.name);
+    if (const Status run = RunOne(autoscaler, pass, stop); !run) return Fail(run.error());
+  }
+  for (const std::string& name : shown_) {
+    if (shown.contains(name)) continue;
+    CapacityEvents::Forget(name);
+    described_.With([&](Json& described) { described.erase(name); });
+  }
+  shown_ = std::move(shown);
+  if (const Status drained = DrainForgotten(pass, stop); !drained) return Fail(drained.error());
+
+  release_.Keep(pass.releasing);
+  last_pass_ = begun;
+  if (pass.failed) return Fail(*pass.failed);
+  if (autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  Duration next = options_.resync;
+  if (pass.wake) next = std::min<Duration>(next, *pass.wake - clock_.WallNow());
+  if (const auto due = release_.Due()) next = std::min(next, *due);
+  return ReconcileResult::RequeueAfter(std::max(next, kBetweenPasses));
+}
+
+Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, std::stop_token stop) const {
+  const auto cached = stores_.pools.Get({"", pool});
+  if (!cached && cached.error().reason != Reason::kNotFound) return Fail(cached.error());
+  std::optional<Json> object;
+  if (cached) {
+    object = (*cached)->Parse();
+  } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
+    object = *std::move(live);
+  } else if (live.error().reason != Reason::kNotFound) {
+    return Fail(live.error());
+  } else {
+    const auto crd = ReadNodePoolCrd(client_, stop);
+    if (!crd) return Fail(crd.error());
+    if (crd->known && !crd->stays) return Fail(Reason::kServiceUnavailable, "the NodePool CRD is gone");
+  }
+  PoolView view;
+  view.gone = !object || ParseMeta(*object).deleting();
+  if (!object) return view;
+  view.attributes = AttributesOf(*object);
+  view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
+  return view;
+}
+
+Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped,
+                                              Pass& pass) const {
+  CapacityInput input{autoscaler, pool.attributes, pool.gone, stopped, {}, {}, pass.now};
+  const auto add = [&](const Result<std::vector<ObjectPtr>>& pods) -> Status {
+    if (!pods) return Fail(pods.error());
+    for (const ObjectPtr& pod : *pods) {
+      input.pods.push_back(&PodProjectionOf(pod).pod);
+      pass.alive.push_back(pod);
+    }
+    return {};
+  };
+  if (const Status added = add(stores_.pods.ByIndex(kPodsByAim, autoscaler.node_pool)); !added)
+    return Fail(added.error());
+  const auto leased = pass.leased.find(autoscaler.node_pool);
+  for (const Node* node : pass.nodes) {
+    if (pass.taken.contains(node)) continue;
+    const bool free = IsFree(*node, autoscaler);
+    const bool ours = leased != pass.leased.end() && node->pool() == autoscaler.node_pool;
+    const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
+    if (!free && !ours && !quarantined) continue;
+    input.nodes.push_back(node);
+    if (quarantined) continue;
+    if (const Status added = add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)); !added)
+      return Fail(added.error());
+  }
+  CapacityPlan plan = PlanCapacity(input);
+  if (plan.wake) pass.wake = pass.wake ? std::min(*pass.wake, *plan.wake) : *plan.wake;
+  return plan;
+}
+
+Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
+  const Json previous = autoscaler.status.is_object() ? autoscaler.status : Json::object();
+  Refusal refusal;
+  std::optional<CapacityPlan> plan;
+  if (const NodePoolAutoscaler* other = pass.of_pool.at(autoscaler.node_pool); other != &autoscaler) {
+    refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " leases for NodePool " +
+                               autoscaler.node_pool + " already: delete one of them"};
+  } else {
+    const auto pool = ViewOf(autoscaler.node_pool, stop);
+    if (!pool) return Fail(pool.error());
+    if (pool->host_network && autoscaler.mode == CapacityMode::kAuto) {
+      refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
+                                   " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
+    } else if (const auto standing = StandingRefusal(autoscaler, pass.now)) {
+      refusal = *standing;
+    }
+    auto made = Plan(autoscaler, *pool, !refusal.reason.empty(), pass);
+    if (!made) return Fail(made.error());
+    plan = *std::move(made);
+    if (refusal.reason.empty()) refusal = Apply(autoscaler, *pool, *plan, pass, stop);
+    events_.Short(autoscaler, *plan);
+    CapacityEvents::Show(autoscaler.meta.key.name, *plan);
+    described_.With([&](Json& described) {
+      described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
+    });
+  }
+  if (!refusal.reason.empty() && ReadyReason(previous) != refusal.reason)
+    events_.Refused(autoscaler, refusal.reason, refusal.message);
+  const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, refusal, pass.now);
+  return WriteStatus(autoscaler.meta, previous, status, stop);
+}
+
+Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
+  for (const auto& [name, nodes] : pass.leased) {
+    if (pass.of_pool.contains(name)) continue;
+    NodePoolAutoscaler nobody;
+    nobody.node_pool = name;
+    nobody.mode = CapacityMode::kDrain;
+    const auto plan = Plan(nobody, {}, false, pass);
+    if (!plan) return Fail(plan.error());
+    const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);
+    if (!refusal.reason.empty())
+      log::Warn("a node whose autoscaler is gone can't be given back", {{"nodepool", name}, {"why", refusal.message}});
+  }
+  return {};
+}
+
+Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
+                                  Pass& pass, std::stop_token stop) {
+  Refusal refusal;
+  // Whether the write was done.
+  const auto settle = [&](const Node& node, const Status& written) {
+    if (written) return true;
+    const Error& error = written.error();
+    if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
+      pass.wake = pass.now;  // the node is another now: planned anew
+    } else if (IsRefused(error)) {
+      refusal = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
+    } else {
+      pass.failed = error;
+    }
+    return false;
+  };
+  for (const CapacityPlan::Change& change : plan.changes) {
+    if (!settle(*change.node, WriteNode(*change.node, PhasePatch(*change.node, change.after), stop))) continue;
+    if (change.pod != nullptr) events_.Expected(*change.pod, *change.node);
+  }
+  for (const CapacityPlan::Release& release : plan.releases)
+    settle(*release.node, Release(autoscaler, release, pass, stop));
+  for (const CapacityPlan::Lease& lease : plan.leases) {
+    if (lease.node == nullptr || !refusal.reason.empty() || stop.stop_requested()) continue;
+    NodeLease terms;
+    terms.pool = autoscaler.node_pool;
+    terms.phase = LeasePhase::kJoining;
+    terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
+    terms.since = pass.now;
+    pass.taken.insert(lease.node);
+    if (settle(*lease.node, WriteNode(*lease.node, LeasePatch(*lease.node, terms, pool.attributes), stop)))
+      events_.Leased(autoscaler, lease);
+  }
+  return refusal;
+}
+
+Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release,
+                                   Pass& pass, std::stop_token stop) {
+  const Node& node = *release.node;
+  NodeLease lease = release.lease;
+  lease.since = pass.now;
+  if (!release.begun) {
+    lease.phase = LeasePhase::kReleasing;
+    return WriteNode(node, PhasePatch(node, lease), stop);
+  }
+  const auto verdict = release_.Look(node.meta.key.name, node.meta.uid, stop);
+  if (!verdict) return Fail(verdict.error());
+  switch (*verdict) {
+    case NodeRelease::Verdict::kWaiting:
+      pass.releasing.insert(node.meta.uid);
+      return {};
+    case NodeRelease::Verdict::kInUse:
+      lease.phase = LeasePhase::kInUse;
+      lease.for_pod.clear();
+      return WriteNode(node, PhasePatch(node, lease), stop);
+    case NodeRelease::Verdict::kEmpty:
+      break;
+  }
+  const std::string quarantine = QuarantineReason(autoscaler, node, release.lease, pass.now);
+  const Status written = WriteNode(node, ReleasePatch(node, release.lease, quarantine), stop);
+  if (written) events_.Released(autoscaler, node, quarantine);
+  return written;
+}
+
+Status CapacityReconciler::WriteNode(const Node& node, const Json& patch, std::stop_token stop) {
+  const auto written = client_.Patch(kNodeType, node.meta.key, PatchType::kMerge, patch, {}, stop);
+  if (!written) return Fail(written.error());
+  stores_.nodes.Observe(KeptNode(*written));
+  return {};
+}
+
+Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
+                                       std::stop_token stop) {
+  const Json patch = CapacityStatusPatch(before, after, meta.uid);
+  if (patch.is_null()) return {};
+  WriteOptions options;
+  options.subresource = "status";
+  const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
+  if (!written) {
+    if (written.error().reason == Reason::kNotFound) return {};  // its end is on its way to us
+    return Fail(written.error());
+  }
+  stores_.autoscalers.Observe(std::make_shared<StoredObject>(*written, nullptr));
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,69 @@
+#include "operator/capacity/capacity_status.h"
+
+#include "operator/api/conditions.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxPods = 100;      // of one shortage
+constexpr std::size_t kMaxShortages = 50;  // that are listed
+
+Condition ShortCondition(const CapacityPlan& plan) {
+  if (plan.shortages.empty()) return {"Short", "False", "Enough", "nobody waits for a node that there is not"};
+  std::vector<std::string> pods;
+  bool standby = false;
+  for (const Shortage& shortage : plan.shortages) {
+    pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
+    standby = standby || shortage.pods.empty();
+  }
+  std::string message = pods.empty() ? "" : std::to_string(pods.size()) + " pods wait for a node: " + NameSome(pods);
+  if (standby) message += std::string(message.empty() ? "" : "; ") + "the standby is not complete";
+  return {"Short", "True", plan.shortages.front().reason, message};
+}
+
+}  // namespace
+
+Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
+                         WallTime now) {
+  Json status = previous.is_object() ? previous : Json::object();
+  Conditions conditions(previous, meta.generation, now);
+  if (refusal.reason.empty()) {
+    conditions.Set({"Ready", "True", "Acting", ""});
+  } else {
+    conditions.Set({"Ready", "False", refusal.reason, refusal.message});
+  }
+  status["observedGeneration"] = meta.generation;
+  if (plan != nullptr) {
+    status["leased"] = plan->leased;
+    status["idle"] = plan->idle;
+    status["inUse"] = plan->in_use;
+    status["joining"] = plan->joining;
+    status["releasing"] = plan->releasing;
+    status["quarantined"] = plan->quarantined;
+    status["standby"] = Json::array();
+    for (const auto& entry : plan->standby)
+      status["standby"].push_back({{"name", entry.name}, {"want", entry.want}, {"have", entry.have}});
+    status["shortages"] = Json::array();
+    for (const Shortage& shortage : plan->shortages) {
+      if (status["shortages"].size() == kMaxShortages) break;
+      Shortage shown = shortage;
+      if (shown.pods.size() > kMaxPods) shown.pods.resize(kMaxPods);
+      status["shortages"].push_back(ToJson(shown));
+    }
+    conditions.Set(ShortCondition(*plan));
+  }
+  status["conditions"] = conditions.Take();
+  return status;
+}
+
+Json CapacityStatusPatch(const Json& before, const Json& after, const std::string& uid) {
+  Json changed = Json::object();
+  for (const auto& [key, value] : after.items()) {
+    const Json* old = Find(before, {key});
+    if (old == nullptr || *old != value) changed[key] = value;
+  }
+  if (changed.empty()) return nullptr;
+  return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
+}
+
+}  // namespace yad

@@ -1,0 +1,146 @@
+#include "operator/capacity/lease.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr std::array<std::pair<LeasePhase, std::string_view>, 5> kPhases{{{LeasePhase::kReserved, "Reserved"},
+                                                                          {LeasePhase::kJoining, "Joining"},
+                                                                          {LeasePhase::kIdle, "Idle"},
+                                                                          {LeasePhase::kInUse, "InUse"},
+                                                                          {LeasePhase::kReleasing, "Releasing"}}};
+
+const NodeTaint& ReleasingTaint() {
+  static const NodeTaint taint{kReleasingTaint, "", "NoSchedule"};
+  return taint;
+}
+
+bool SameTaint(const NodeTaint& a, const NodeTaint& b) { return a.key == b.key && a.effect == b.effect; }
+
+Json ToJson(const NodeTaint& taint) {
+  Json json{{"key", taint.key}, {"effect", taint.effect}};
+  if (!taint.value.empty()) json["value"] = taint.value;
+  if (!taint.time_added.empty()) json["timeAdded"] = taint.time_added;
+  return json;
+}
+
+Json ToJson(const PoolAttributes& attributes) {
+  Json json = Json::object();
+  if (!attributes.labels.empty()) json["labels"] = attributes.labels;
+  if (!attributes.annotations.empty()) json["annotations"] = attributes.annotations;
+  for (const NodeTaint& taint : attributes.taints) json["taints"].push_back(ToJson(taint));
+  return json;
+}
+
+// The taints of `node` as they are to be. They are replaced as a whole: resourceVersion vouches that nobody else's are
+// lost.
+void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& wanted) {
+  if (wanted == node.taints) return;
+  Json list = wanted.empty() ? Json() : Json::array();
+  for (const NodeTaint& taint : wanted) list.push_back(ToJson(taint));
+  patch["spec"]["taints"] = std::move(list);
+}
+
+Json Guarded(const Node& node) {
+  return {{"metadata", {{"resourceVersion", node.meta.resource_version}, {"uid", node.meta.uid}}}};
+}
+
+}  // namespace
+
+std::string_view ToString(LeasePhase phase) {
+  for (const auto& [known, word] : kPhases) {
+    if (known == phase) return word;
+  }
+  return "";
+}
+
+Result<NodeLease> ParseLease(const std::string& annotation) {
+  const Json json = Json::parse(annotation, nullptr, false);
+  NodeLease lease;
+  lease.pool = StringAt(json, {"pool"});
+  if (lease.pool.empty()) return Fail(Reason::kInvalid, "names no pool");
+  const std::string word = StringAt(json, {"phase"});
+  const auto phase =
+      std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.second == word; });
+  if (phase == kPhases.end()) return Fail(Reason::kInvalid, "phase is \"" + word + "\", which is none");
+  lease.phase = phase->first;
+  lease.for_pod = StringAt(json, {"for"});
+  lease.since = ParseTime(StringAt(json, {"since"}));
+  lease.applied.labels = StringMapAt(json, {"applied", "labels"});
+  lease.applied.annotations = StringMapAt(json, {"applied", "annotations"});
+  if (const Json* taints = Find(json, {"applied", "taints"})) lease.applied.taints = ParseTaints(*taints);
+  return lease;
+}
+
+std::string FormatLease(const NodeLease& lease) {
+  return Json{{"pool", lease.pool},
+              {"phase", ToString(lease.phase)},
+              {"for", lease.for_pod},
+              {"since", FormatTime(lease.since)},
+              {"applied", ToJson(lease.applied)}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
+  Json patch = Guarded(node);
+  lease.applied = {};
+  for (const auto& [key, value] : pool.labels) {
+    if (key == kNodePoolLabel || node.meta.labels.contains(key)) continue;
+    lease.applied.labels.emplace(key, value);
+    patch["metadata"]["labels"][key] = value;
+  }
+  for (const auto& [key, value] : pool.annotations) {
+    if (key == kLeaseAnnotation || key == kQuarantineAnnotation || node.meta.annotations.contains(key)) continue;
+    lease.applied.annotations.emplace(key, value);
+    patch["metadata"]["annotations"][key] = value;
+  }
+  std::vector<NodeTaint> taints = node.taints;
+  for (const NodeTaint& taint : pool.taints) {
+    if (std::any_of(taints.begin(), taints.end(), [&](const NodeTaint& t) { return SameTaint(t, taint); })) continue;
+    taints.push_back(taint);
+    lease.applied.taints.push_back(taint);
+  }
+  SetTaints(patch, node, taints);
+  patch["metadata"]["labels"][kNodePoolLabel] = lease.pool;
+  patch["metadata"]["annotations"][kLeaseAnnotation] = FormatLease(lease);
+  return patch;
+}
+
+Json PhasePatch(const Node& node, const NodeLease& lease) {
+  Json patch = Guarded(node);
+  std::vector<NodeTaint> taints = node.taints;
+  std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
+  if (lease.phase == LeasePhase::kReleasing) taints.push_back(ReleasingTaint());
+  SetTaints(patch, node, taints);
+  patch["metadata"]["annotations"][kLeaseAnnotation] = FormatLease(lease);
+  return patch;
+}
+
+Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
+  Json patch = Guarded(node);
+  // What somebody has set to another value since is theirs.
+  for (const auto& [key, value] : lease.applied.labels) {
+    if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
+  }
+  for (const auto& [key, value] : lease.applied.annotations) {
+    if (node.meta.Annotation(key) == value) patch["metadata"]["annotations"][key] = nullptr;
+  }
+  std::vector<NodeTaint> taints = node.taints;
+  std::erase_if(taints, [&](const NodeTaint& taint) {
+    return SameTaint(taint, ReleasingTaint()) ||
+           std::find(lease.applied.taints.begin(), lease.applied.taints.end(), taint) != lease.applied.taints.end();
+  });
+  SetTaints(patch, node, taints);
+  patch["metadata"]["labels"][kNodePoolLabel] = nullptr;
+  patch["metadata"]["annotations"][kLeaseAnnotation] = nullptr;
+  if (!quarantine.empty()) patch["metadata"]["annotations"][kQuarantineAnnotation] = quarantine;
+  return patch;
+}
+
+}  // namespace yad

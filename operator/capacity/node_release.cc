@@ -1,0 +1,52 @@
+#include "operator/capacity/node_release.h"
+
+#include <algorithm>
+
+#include "operator/api/pod.h"
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kBetweenReads = std::chrono::seconds(30);
+constexpr int kPageSize = 500;
+
+}  // namespace
+
+Result<NodeRelease::Verdict> NodeRelease::Look(const std::string& node, const std::string& uid, std::stop_token stop) {
+  const auto first = empty_since_.find(uid);
+  const SteadyTime now = clock_.Now();
+  if (first != empty_since_.end() && now - first->second < kBetweenReads) return Verdict::kWaiting;
+  ListOptions options;
+  options.field_selector = "spec.nodeName=" + node;
+  options.limit = kPageSize;
+  do {
+    const auto page = client_.List(kPodType, options, stop);
+    if (!page) return Fail(page.error());
+    for (const Json& object : page->items) {
+      const Pod pod = ParsePod(object);
+      if (pod.terminal || pod.of_node) continue;
+      empty_since_.erase(uid);
+      return Verdict::kInUse;
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  if (first != empty_since_.end()) return Verdict::kEmpty;
+  empty_since_.emplace(uid, now);
+  return Verdict::kWaiting;
+}
+
+void NodeRelease::Keep(const std::set<std::string>& uids) {
+  std::erase_if(empty_since_, [&](const auto& entry) { return !uids.contains(entry.first); });
+}
+
+std::optional<Duration> NodeRelease::Due() const {
+  std::optional<Duration> due;
+  for (const auto& [uid, since] : empty_since_) {
+    const Duration left = std::max(since + kBetweenReads - clock_.Now(), Duration::zero());
+    due = due ? std::min(*due, left) : left;
+  }
+  return due;
+}
+
+}  // namespace yad

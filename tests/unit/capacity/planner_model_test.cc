@@ -1,0 +1,321 @@
+// Random snapshots: what must hold of every plan, and a naive planner that agrees on who gets a node at all.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/capacity/fit.h"
+#include "operator/capacity/planner.h"
+#include "tests/support/test_run.h"
+#include "tests/unit/capacity/snapshot.h"
+
+namespace yad::testing {
+namespace {
+
+using Random = std::mt19937_64;
+
+int Roll(Random& random, int sides) { return static_cast<int>(random() % static_cast<unsigned>(sides)); }
+const char* Pick(Random& random, std::initializer_list<const char*> words) {
+  return words.begin()[Roll(random, static_cast<int>(words.size()))];
+}
+
+Snapshot RandomSnapshot(std::uint64_t seed) {
+  Random random(seed);
+  Json spec{{"mode", Pick(random, {"Auto", "Auto", "Auto", "Manual", "Drain"})},
+            {"minNodes", Roll(random, 3)},
+            {"maxNodes", Roll(random, 2) * (6 + Roll(random, 6))},
+            {"oneNodePerPod", Roll(random, 3) == 0},
+            {"scaleUp", {{"maxPerCycle", 1 + Roll(random, 4)}}},
+            {"scaleDown", {{"maxPerCycle", 1 + Roll(random, 3)}}}};
+  for (int i = Roll(random, 3); i > 0; --i) {
+    Json entry{{"name", "s" + std::to_string(i)}, {"count", Roll(random, 3)}};
+    if (Roll(random, 2) == 0) entry["nodeSelector"]["matchLabels"] = {{"size", Pick(random, {"s", "l"})}};
+    spec["standby"].push_back(entry);
+  }
+  Json shortages = Json::array();
+  for (int i = Roll(random, 3); i > 0; --i) {
+    Json requirements = Json::object();
+    if (Roll(random, 3) > 0) requirements["size"] = Pick(random, {"s", "l"});
+    shortages.push_back({{"requirements", requirements},
+                         {"reason", Pick(random, {"NoCapacity", "JoinTimeout", "Unschedulable"})},
+                         {"pods", {"shop/p" + std::to_string(Roll(random, 8))}},
+                         {"since", FormatTime(Ago(300))},
+                         {"retryAt", FormatTime(Ago(Roll(random, 240) - 180))}});
+  }
+  Snapshot snapshot(Autoscaler(spec, shortages));
+  snapshot.pool_gone = Roll(random, 12) == 0;
+  snapshot.stopped = Roll(random, 12) == 0;
+  if (Roll(random, 4) == 0) snapshot.pool.taints = {{"pool", "", "NoSchedule"}};
+  const int pods = Roll(random, 9);
+  for (int i = Roll(random, 10); i > 0; --i) {
+    const std::string name = "n" + std::to_string(i);
+    StringMap labels{{"size", Pick(random, {"s", "l"})}};
+    const char* cpu = Pick(random, {"1", "2", "4"});
+    Node* node = nullptr;
+    if (Roll(random, 2) == 0) {
+      node = &snapshot.Free(name, cpu, labels);
+      if (Roll(random, 8) == 0) node->meta.labels[kNodePoolLabel] = Pick(random, {"hangzhou", "beijing"});
+    } else {
+      const auto phase = static_cast<LeasePhase>(Roll(random, 5));
+      const std::string for_pod = Roll(random, 2) == 0 ? "uid-p" + std::to_string(Roll(random, 9)) : "";
+      node = &snapshot.Leased(name, phase, Roll(random, 900), for_pod, labels);
+    }
+    if (Roll(random, 3) == 0) Snapshot::NotReady(*node, Roll(random, 400));
+    if (Roll(random, 10) == 0) node->unschedulable = true;
+    if (Roll(random, 10) == 0) node->meta.annotations[kQuarantineAnnotation] = "x";
+    if (Roll(random, 10) == 0) node->taints.push_back({"t", "", "NoSchedule"});
+    if (Roll(random, 6) == 0) node->meta.creation_timestamp = FormatTime(Ago(Roll(random, 200)));
+    for (int work = Roll(random, 4) - 1; work > 0; --work) {
+      Pod& pod = snapshot.Running("r" + std::to_string(work) + name, name, Pick(random, {"500m", "1"}));
+      pod.of_node = Roll(random, 3) == 0;
+      pod.terminal = Roll(random, 5) == 0;
+    }
+  }
+  for (int i = 0; i < pods; ++i) {
+    StringMap selector;
+    if (Roll(random, 2) == 0) selector["size"] = Pick(random, {"s", "l"});
+    Pod& pod = snapshot.Waiting("p" + std::to_string(i), Pick(random, {"500m", "1", "2", "3"}), selector);
+    pod.created = Ago(Roll(random, 40));
+    pod.priority = Roll(random, 2);
+    if (Roll(random, 12) == 0) pod.deleting = true;
+    if (Roll(random, 3) == 0) {
+      Placement placement = *pod.placement;
+      placement.tolerations = {{"pool", true, "", ""}};
+      pod.placement = std::make_shared<const Placement>(placement);
+    }
+  }
+  return snapshot;
+}
+
+const Node& NodeOf(const Snapshot& snapshot, const std::string& name) {
+  return *std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(),
+                       [&](const Node& node) { return node.meta.key.name == name; });
+}
+const Pod& PodOf(const Snapshot& snapshot, const std::string& key) {
+  return *std::find_if(snapshot.pods.begin(), snapshot.pods.end(),
+                       [&](const Pod& pod) { return pod.key.ToString() == key; });
+}
+
+bool HasWork(const Snapshot& snapshot, const std::string& node) {
+  return std::any_of(snapshot.pods.begin(), snapshot.pods.end(),
+                     [&](const Pod& pod) { return pod.node == node && !pod.terminal && !pod.of_node; });
+}
+
+std::optional<NodeLease> LeaseOf(const Snapshot& snapshot, const Node& node) {
+  const std::string& annotation = node.meta.Annotation(kLeaseAnnotation);
+  auto lease = annotation.empty() ? Fail(Reason::kInvalid, "") : ParseLease(annotation);
+  if (!lease || lease->pool != "hangzhou" || node.pool() != "hangzhou") return std::nullopt;
+  (void)snapshot;
+  return *lease;
+}
+
+NodeShape Joined(const Snapshot& snapshot, const Node& node) {
+  NodeShape shape{&node.meta.key.name, node.meta.labels, node.taints};
+  shape.labels[kNodePoolLabel] = "hangzhou";
+  if (!LeaseOf(snapshot, node))
+    shape.taints.insert(shape.taints.end(), snapshot.pool.taints.begin(), snapshot.pool.taints.end());
+  return shape;
+}
+
+Resources RoomOf(const Snapshot& snapshot, const Node& node) {
+  Resources room = node.allocatable;
+  for (const Pod& pod : snapshot.pods) {
+    if (pod.node == node.meta.key.name && !pod.terminal) room.Subtract(pod.requests);
+  }
+  return room;
+}
+
+void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
+  const NodePoolAutoscaler& spec = snapshot.autoscaler;
+  std::set<std::string> leased_nodes, asked;
+  int leased_before = 0;
+  for (const Node& node : snapshot.nodes) leased_before += LeaseOf(snapshot, node).has_value();
+  for (const CapacityPlan::Lease& lease : plan.leases) {
+    for (const Pod* pod : lease.pods) {
+      EXPECT_TRUE(asked.insert(pod->key.ToString()).second) << "asked for twice: " << pod->key.ToString();
+      EXPECT_TRUE(pod->waits());
+      EXPECT_GE(kNow - pod->created, spec.pending);
+    }
+    if (lease.node == nullptr) continue;
+    EXPECT_TRUE(IsFree(*lease.node, spec)) << lease.node->meta.key.name;
+    EXPECT_TRUE(leased_nodes.insert(lease.node->meta.key.name).second) << "leased twice";
+    if (spec.one_node_per_pod) {
+      EXPECT_LE(lease.pods.size(), 1U);
+    }
+    for (const Pod* pod : lease.pods) EXPECT_EQ(plan.expectations.at(pod->key.ToString()), lease.node->meta.key.name);
+  }
+  EXPECT_LE(leased_nodes.size(), static_cast<std::size_t>(spec.max_leases));
+  if (spec.max_nodes > 0 && !leased_nodes.empty()) {
+    EXPECT_LE(leased_before + static_cast<int>(leased_nodes.size()), spec.max_nodes);
+  }
+  const bool may_lease = spec.mode == CapacityMode::kAuto && !snapshot.pool_gone && !snapshot.stopped;
+  if (!may_lease) {
+    EXPECT_TRUE(plan.leases.empty());
+  }
+
+  // All that is expected on a node fits there together.
+  std::map<std::string, Resources> rooms;
+  std::map<std::string, int> pods_on;
+  for (const auto& [key, name] : plan.expectations) {
+    const Pod& pod = PodOf(snapshot, key);
+    const Node& node = NodeOf(snapshot, name);
+    EXPECT_TRUE(pod.waits()) << key;
+    EXPECT_TRUE(MayRunOn(*pod.placement, Joined(snapshot, node))) << key << " on " << name;
+    rooms.try_emplace(name, RoomOf(snapshot, node)).first->second.Subtract(pod.requests);
+    ++pods_on[name];
+  }
+  for (const auto& [name, room] : rooms) {
+    EXPECT_TRUE(room.milli_cpu >= 0 && room.memory >= 0 && room.pods >= 0) << "overbooked: " << name;
+  }
+  if (spec.one_node_per_pod) {
+    for (const auto& [name, count] : pods_on) EXPECT_EQ(count, 1) << name;
+  }
+
+  int begun = 0, limited = 0;
+  for (const CapacityPlan::Release& release : plan.releases) {
+    const std::string& name = release.node->meta.key.name;
+    EXPECT_TRUE(LeaseOf(snapshot, *release.node)) << "gives back what was not leased: " << name;
+    EXPECT_FALSE(HasWork(snapshot, name)) << "gives back a node with work: " << name;
+    EXPECT_FALSE(pods_on.contains(name)) << "gives back a node that a pod is expected on: " << name;
+    EXPECT_FALSE(leased_nodes.contains(name));
+    begun += release.begun;
+    limited += !release.begun && release.cause != CapacityPlan::Release::Cause::kNotJoined;
+  }
+  EXPECT_LE(limited, spec.max_releases);
+  if (may_lease && limited > 0) {
+    EXPECT_GE(plan.leased - plan.releasing, spec.min_nodes);
+  }
+  if (snapshot.stopped) {
+    EXPECT_TRUE(plan.releases.empty() && plan.changes.empty());
+  }
+  EXPECT_EQ(plan.leased, leased_before);
+  EXPECT_EQ(plan.leased, plan.idle + plan.in_use + plan.joining + plan.releasing);
+
+  // Who waits for long enough is expected somewhere, is short of something, or comes with the next cycle.
+  std::set<std::string> told;
+  for (const Shortage& shortage : plan.shortages) {
+    for (const std::string& pod : shortage.pods) {
+      EXPECT_TRUE(told.insert(pod).second) << pod << " is in two shortages";
+      EXPECT_FALSE(plan.expectations.contains(pod)) << pod << " has a node";
+    }
+  }
+  for (const Pod& pod : snapshot.pods) {
+    const bool counts = pod.waits() && kNow - pod.created >= spec.pending;
+    if (!counts || told.contains(pod.key.ToString()) || plan.expectations.contains(pod.key.ToString())) continue;
+    EXPECT_EQ(leased_nodes.size(), static_cast<std::size_t>(spec.max_leases)) << pod.key.ToString() << " is forgotten";
+  }
+}
+
+// Slow and plain: each pod in turn takes the first node that it may have. Only who gets a node is compared, and where
+// no limit, no failure of before and no shared wish blurs it.
+std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
+  const NodePoolAutoscaler& spec = snapshot.autoscaler;
+  std::vector<const Pod*> pods;
+  for (const Pod& pod : snapshot.pods) {
+    if (pod.waits() && kNow - pod.created >= spec.pending) pods.push_back(&pod);
+  }
+  std::sort(pods.begin(), pods.end(), [](const Pod* a, const Pod* b) {
+    if (a->placement->constraints() != b->placement->constraints())
+      return a->placement->constraints() > b->placement->constraints();
+    if (a->priority != b->priority) return a->priority > b->priority;
+    if (a->created != b->created) return a->created < b->created;
+    return a->key < b->key;
+  });
+  std::vector<const Node*> nodes;
+  for (const Node& node : snapshot.nodes) nodes.push_back(&node);
+  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) {
+    if (a->allocatable.milli_cpu != b->allocatable.milli_cpu)
+      return a->allocatable.milli_cpu < b->allocatable.milli_cpu;
+    return a->meta.key < b->meta.key;
+  });
+  std::map<std::string, std::string> expected;
+  std::map<std::string, Resources> rooms;
+  std::vector<const Node*> taken;
+  std::set<std::string> bound;
+  const auto fits = [&](const Pod& pod, const Node& node) {
+    if (spec.one_node_per_pod && (HasWork(snapshot, node.meta.key.name) || bound.contains(node.meta.key.name)))
+      return false;
+    const Resources& room = rooms.try_emplace(node.meta.key.name, RoomOf(snapshot, node)).first->second;
+    return pod.requests.FitsIn(room) && MayRunOn(*pod.placement, Joined(snapshot, node));
+  };
+  const auto place = [&](const Pod& pod, const Node& node) {
+    expected[pod.key.ToString()] = node.meta.key.name;
+    rooms.at(node.meta.key.name).Subtract(pod.requests);
+    bound.insert(node.meta.key.name);
+  };
+  const auto usable = [&](const Node& node) {
+    const auto lease = LeaseOf(snapshot, node);
+    return lease && lease->phase != LeasePhase::kReleasing && !node.unschedulable &&
+           (node.ready() || lease->phase == LeasePhase::kJoining);
+  };
+  for (const Pod* pod : pods) {
+    for (const Node* node : nodes) {  // what is leased
+      if (!expected.contains(pod->key.ToString()) && usable(*node) && fits(*pod, *node)) place(*pod, *node);
+    }
+    for (const Node* node : taken) {  // what was free
+      if (!expected.contains(pod->key.ToString()) && fits(*pod, *node)) place(*pod, *node);
+    }
+    for (const Node* node : nodes) {
+      if (expected.contains(pod->key.ToString()) || !IsFree(*node, spec) || !fits(*pod, *node)) continue;
+      place(*pod, *node);
+      taken.push_back(node);
+    }
+  }
+  return expected;
+}
+
+TEST(PlannerModelTest, WhatMustHoldHoldsOfEveryPlan) {
+  const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 3000U});
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
+    const Snapshot snapshot = RandomSnapshot(seed);
+    const CapacityPlan plan = snapshot.Plan();
+    CheckInvariants(snapshot, plan);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(PlannerModelTest, TheOrderOfTheInputMakesNoDifference) {
+  const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 30000U : 1000U});
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
+    Snapshot snapshot = RandomSnapshot(seed);
+    const Json plan = ToJson(snapshot.Plan());
+    Random random(seed);
+    std::shuffle(snapshot.nodes.begin(), snapshot.nodes.end(), random);
+    std::shuffle(snapshot.pods.begin(), snapshot.pods.end(), random);
+    ASSERT_EQ(ToJson(snapshot.Plan()), plan);
+  }
+}
+
+TEST(PlannerModelTest, ItGivesNodesToThePodsThatANaivePlannerGivesThemTo) {
+  int compared = 0;
+  const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 3000U});
+  for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
+    SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
+    Snapshot snapshot = RandomSnapshot(seed);
+    NodePoolAutoscaler& spec = snapshot.autoscaler;
+    spec.mode = CapacityMode::kAuto;
+    spec.max_leases = 1000;
+    spec.max_nodes = 0;
+    spec.shortages.clear();
+    snapshot.pool_gone = snapshot.stopped = false;
+    for (Node& node : snapshot.nodes) {  // none that expects a pod already, none that did not join
+      const auto lease = LeaseOf(snapshot, node);
+      if (!lease) continue;
+      NodeLease unbound = *lease;
+      unbound.for_pod.clear();
+      if (!node.ready()) unbound.phase = LeasePhase::kIdle;
+      node.meta.annotations[kLeaseAnnotation] = FormatLease(unbound);
+    }
+    const CapacityPlan plan = snapshot.Plan();
+    ASSERT_EQ(plan.expectations, NaiveExpectations(snapshot));
+    compared += !plan.expectations.empty();
+  }
+  EXPECT_GT(compared, 0);
+}
+
+}  // namespace
+}  // namespace yad::testing

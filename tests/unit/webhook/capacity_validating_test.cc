@@ -1,0 +1,236 @@
+#include "webhook/capacity_validating.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/capacity/autoscaler.h"
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kAutoscalers[] = "/apis/capacity.openyurt.io/v1alpha1/nodepoolautoscalers";
+constexpr char kNodes[] = "/api/v1/nodes";
+
+Json AutoscalerJson(const std::string& name, const std::string& pool, const Json& inventory) {
+  return {{"apiVersion", "capacity.openyurt.io/v1alpha1"},
+          {"kind", "NodePoolAutoscaler"},
+          {"metadata", {{"name", name}}},
+          {"spec", {{"nodePool", pool}, {"mode", "Auto"}, {"inventorySelector", inventory}}}};
+}
+Json Labels(const std::string& key, const std::string& value) { return {{"matchLabels", {{key, value}}}}; }
+Json Hangzhou() { return AutoscalerJson("hangzhou", "hangzhou", Labels("spare", "hangzhou")); }
+
+AdmissionRequest Request(const Json& object, const Json& old_object = nullptr) {
+  AdmissionRequest request = old_object.is_null() ? CreateRequest(object) : UpdateRequest(object, old_object);
+  request.group = kNodePoolAutoscalerType.group;
+  request.resource = kNodePoolAutoscalerType.resource;
+  request.kind = kNodePoolAutoscalerType.kind;
+  return request;
+}
+
+class CapacityValidatingTest : public ::testing::Test {
+ protected:
+  CapacityValidatingTest() {
+    world_.SetPoolNames({"hangzhou", "beijing"});
+    world_.OnAsk([this](const Asked& asked) -> Result<HttpResponse> {
+      if (asked.path == kAutoscalers) return JsonResponse({{"items", others_}});
+      if (asked.path == kNodes && asked.label_selector == of_both_)
+        return JsonResponse({{"items", {{{"metadata", {{"name", "n1"}}}}}}});
+      return JsonResponse({{"items", Json::array()}});
+    });
+  }
+
+  AdmissionAnswer Validate(const Json& object, const Json& old_object = nullptr) {
+    CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
+    return validator.Validate(Request(object, old_object), world_.clock.Now() + std::chrono::seconds(5));
+  }
+  static std::string Refusal(const AdmissionAnswer& answer) {
+    return answer.allowed ? "" : StringAt(answer.status, {"message"});
+  }
+
+  AdmissionWorld world_;
+  Json others_ = Json::array();
+  std::string of_both_ = "none";  // the label selector for which there is a Node n1
+};
+
+TEST_F(CapacityValidatingTest, AGoodOneIsAdmittedWithoutAWord) {
+  const AdmissionAnswer answer = Validate(Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, IsEmpty());
+}
+
+TEST_F(CapacityValidatingTest, AllStaticFaultsAreToldAndNobodyIsAsked) {
+  Json object = Hangzhou();
+  object["spec"]["minNodes"] = -1;
+  object["spec"]["mode"] = "auto";
+  EXPECT_THAT(Refusal(Validate(object)),
+              AllOf(HasSubstr("NodePoolAutoscaler.capacity.openyurt.io \"hangzhou\" is invalid: ["),
+                    HasSubstr("spec.mode: Unsupported"), HasSubstr("spec.minNodes: Invalid")));
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(CapacityValidatingTest, OnePoolHasOneAutoscaler) {
+  others_ = {AutoscalerJson("first", "hangzhou", Labels("spare", "other"))};
+  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+              HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool, and "
+                        "there is one for a pool: change that one"));
+  // It is not its own rival.
+  others_ = {Hangzhou()};
+  Json object = Hangzhou();
+  object["spec"]["minNodes"] = 1;
+  EXPECT_EQ(Refusal(Validate(object, Hangzhou())), "");
+}
+
+TEST_F(CapacityValidatingTest, ThePoolCannotBeChanged) {
+  Json object = Hangzhou();
+  object["spec"]["nodePool"] = "beijing";
+  EXPECT_THAT(Refusal(Validate(object, Hangzhou())), HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is "
+                                                               "immutable"));
+}
+
+TEST_F(CapacityValidatingTest, TheSameInventoryTwiceIsRefused) {
+  others_ = {AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))};
+  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+              AllOf(HasSubstr("spec.inventorySelector: Invalid value: {\"matchLabels\":{\"spare\":\"hangzhou\"}}"),
+                    HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: give the Nodes of each")));
+}
+
+TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsNamed) {
+  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+  of_both_ = "spare=hangzhou,zone=b";
+  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+              HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too: give the Nodes"));
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(2));
+}
+
+TEST_F(CapacityValidatingTest, ANodeThatMerelyCouldBeIsWarnedOf) {
+  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+  const AdmissionAnswer answer = Validate(Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings,
+              ElementsAre(HasSubstr("spec.inventorySelector: a Node could be in the inventory of "
+                                    "NodePoolAutoscaler \"other\" too: give the Nodes of each inventory a label")));
+}
+
+TEST_F(CapacityValidatingTest, InventoriesThatExcludeEachOtherAreNotAskedAbout) {
+  others_ = {AutoscalerJson("other", "beijing", Labels("spare", "beijing"))};
+  EXPECT_THAT(Validate(Hangzhou()).warnings, IsEmpty());
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
+}
+
+TEST_F(CapacityValidatingTest, AnInventoryOfAllNodesIsWarnedOfAndOverlapsWithEach) {
+  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+  Json object = Hangzhou();
+  object["spec"]["inventorySelector"] = Json::object();
+  of_both_ = "zone=b";
+  const AdmissionAnswer answer = Validate(object);
+  EXPECT_THAT(Refusal(answer), HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too"));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("selects every Node that is in no pool, those of the control "
+                                                     "plane too")));
+}
+
+TEST_F(CapacityValidatingTest, APoolOfTheHostsNetworkKeepsItsNodes) {
+  Json pool = PoolJson("hangzhou");
+  pool["spec"]["hostNetwork"] = true;
+  world_.SetPools({pool});
+  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+              HasSubstr("spec.mode: Invalid value: \"Auto\": pool \"hangzhou\" has spec.hostNetwork: true, and a Node "
+                        "can't leave such a pool: take Manual or Drain"));
+  Json manual = Hangzhou();
+  manual["spec"]["mode"] = "Manual";
+  EXPECT_EQ(Refusal(Validate(manual)), "");
+  EXPECT_THAT(Refusal(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
+  // It was so before: no reason to keep anybody from another change.
+  Json more = Hangzhou();
+  more["spec"]["minNodes"] = 1;
+  const AdmissionAnswer answer = Validate(more, Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("spec.mode: Invalid value")));
+}
+
+TEST_F(CapacityValidatingTest, APoolThatIsNotThereIsWarnedOf) {
+  world_.SetPoolNames({"beijing"});
+  const AdmissionAnswer answer = Validate(Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, ElementsAre("spec.nodePool: there is no NodePool \"hangzhou\" yet; it is waited for"));
+}
+
+TEST_F(CapacityValidatingTest, OfACacheThatHasNotSyncedNothingIsSaid) {
+  AdmissionWorld fresh;
+  CapacityValidator validator(world_.client, fresh.stores().pools, world_.clock);
+  const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, IsEmpty());
+}
+
+TEST_F(CapacityValidatingTest, AServerThatDoesNotSayIsNoReasonToRefuse) {
+  world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return StatusResponse(403, "Forbidden", "not yours"); });
+  const AdmissionAnswer answer = Validate(Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("is not known now: not yours")));
+}
+
+TEST_F(CapacityValidatingTest, WhatWasSoBeforeIsAWarning) {
+  others_ = {AutoscalerJson("other", "hangzhou", Labels("spare", "hangzhou")), Json::object()};
+  Json drain = Hangzhou();
+  drain["spec"]["mode"] = "Drain";
+  const AdmissionAnswer answer = Validate(drain, Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
+
+  // As in faults of the spec itself: what is left broken can still be drained.
+  Json broken = Hangzhou();
+  broken["spec"]["minNodes"] = -1;
+  drain["spec"]["minNodes"] = -1;
+  const AdmissionAnswer still = Validate(drain, broken);
+  EXPECT_EQ(Refusal(still), "");
+  EXPECT_THAT(still.warnings, ElementsAre(HasSubstr("spec.minNodes: Invalid value: -1")));
+}
+
+TEST_F(CapacityValidatingTest, WhatLeavesTheSpecOrTheClusterIsAdmitted) {
+  Json broken = Hangzhou();
+  broken["spec"]["minNodes"] = -1;
+  Json labelled = broken;
+  labelled["metadata"]["labels"] = {{"a", "b"}};
+  EXPECT_EQ(Refusal(Validate(labelled, broken)), "");
+  Json deleted = Hangzhou();
+  deleted["spec"]["minNodes"] = -1;
+  deleted["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:00Z";
+  EXPECT_EQ(Refusal(Validate(deleted, Hangzhou())), "");
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(CapacityValidatingTest, WhatNestsWithoutEndIsRefused) {
+  Json object = Hangzhou();
+  Json* at = &object["spec"]["inventorySelector"];
+  for (int i = 0; i < 2000; ++i) at = &(*at)["x"];
+  EXPECT_THAT(Refusal(Validate(object)), HasSubstr("nested too deeply"));
+  EXPECT_THAT(Refusal(Validate(object, object)), HasSubstr("nested too deeply"));
+}
+
+TEST_F(CapacityValidatingTest, ItHasAPathOfItsOwn) {
+  const auto handler = MakeAdmissionHandler(world_.client, world_.stores(), world_.clock);
+  const auto review = [&](const AdmissionRequest& request) {
+    const HttpsReply reply = handler(
+        {"POST", std::string(kValidateCapacityPath) + "?timeout=10s", "application/json", ReviewJson(request).dump()});
+    EXPECT_EQ(reply.status, 200);
+    return Json::parse(reply.body)["response"];
+  };
+  EXPECT_EQ(review(Request(Hangzhou()))["allowed"], true);
+  others_ = {AutoscalerJson("first", "hangzhou", Labels("spare", "other"))};
+  EXPECT_EQ(review(Request(Hangzhou()))["status"]["code"], 422);
+  const Json misled = review(CreateRequest(DaemonJson()));
+  EXPECT_EQ(misled["status"]["code"], 400);
+  EXPECT_THAT(misled["status"]["message"].get<std::string>(),
+              HasSubstr("judges NodePoolAutoscalers of capacity.openyurt.io/v1alpha1"));
+}
+
+}  // namespace
+}  // namespace yad::testing
