@@ -150,7 +150,7 @@ class Maker {
   }
 
   void TakePool(const Json& pool) {
-    if (const Json* spec = Find(pool, {"spec"})) made_.pool = ParsePoolAttributes(*spec);
+    made_.pool = AttributesOf(pool);
     made_.pool_gone = !StringAt(pool, {"metadata", "deletionTimestamp"}).empty();
     made_.stopped = BoolAt(pool, {"spec", "hostNetwork"}) && made_.autoscaler.mode == CapacityMode::kAuto;
     if (made_.stopped) {
