@@ -179,8 +179,10 @@ launch_controllers() {
     --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
   launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
     --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
-  # KWOK gets a file of its own: it would read the user's ~/.kwok otherwise.
+  # KWOK gets a file of its own: it would read the user's ~/.kwok otherwise. What is annotated kwok.x-k8s.io/status=custom keeps
+  # the status that a test gives it.
   launch kwok --kubeconfig="$DIR/pki/kwok.kubeconfig" --config="$DIR/kwok.yaml" --manage-all-nodes=true \
+    --disregard-status-with-annotation-selector=kwok.x-k8s.io/status=custom \
     --cidr=10.244.0.0/16 --node-ip=127.0.0.1 --server-address="127.0.0.1:$KWOK_PORT" --v=WARN
 }
 

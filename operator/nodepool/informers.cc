@@ -10,8 +10,6 @@
 namespace yad {
 namespace {
 
-
-
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 
@@ -94,7 +92,9 @@ std::unique_ptr<const Projection> ProjectNode(const Json& object) {
 
 const Node& NodeOf(const ObjectPtr& object) { return static_cast<const NodeProjection*>(object->projection())->node; }
 
-const PodProjection& PodProjectionOf(const ObjectPtr& object) { return *static_cast<const PodProjection*>(object->projection()); }
+const PodProjection& PodProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const PodProjection*>(object->projection());
+}
 
 const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) {
   return *static_cast<const CsiNodeProjection*>(object->projection());

@@ -11,8 +11,6 @@
 namespace yad {
 namespace {
 
-
-
 std::uint64_t DigestOf(Json patch) {
   patch["metadata"].erase("resourceVersion");
   return Fnv1a64(patch.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/repair_pace.h"
+#include "operator/nodepool/attributes.h"
 #include "operator/nodepool/informers.h"
 
 namespace yad {
@@ -42,11 +44,17 @@ struct PoolReconciler::PoolState {
   Json written;  // the status that was written last
   Json unkept;   // one that the server does not keep as it is written, because its CRD drops fields; else null
   RepairPace repairs;
+  std::vector<std::string> left_out;  // as it was reported last
 };
 
-PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, std::vector<std::string> csi_drivers,
-                               Clock& clock)
-    : client_(client), stores_(stores), loads_(loads), csi_drivers_(std::move(csi_drivers)), clock_(clock) {}
+PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
+                               std::vector<std::string> csi_drivers, Clock& clock)
+    : client_(client),
+      stores_(stores),
+      loads_(loads),
+      events_(events),
+      csi_drivers_(std::move(csi_drivers)),
+      clock_(clock) {}
 
 PoolReconciler::~PoolReconciler() = default;
 
@@ -101,6 +109,18 @@ Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
   return summary;
 }
 
+void PoolReconciler::ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state) {
+  std::vector<std::string> left_out;
+  AttributesOf(pool, &left_out);
+  if (std::exchange(state.left_out, left_out) == left_out || left_out.empty()) return;
+  log::Warn("a pool's nodes do not get all that it says", {{"nodepool", meta.key.name}, {"without", left_out.front()}});
+  events_.Record(
+      {StringAt(pool, {"apiVersion"}), kNodePoolType.kind, meta.key, meta.uid, meta.resource_version},
+      EventType::kWarning, "AttributesLeftOut", "Sync",
+      "not given to the nodes, because it is malformed, or Kubernetes, the kubelet or this operator sets it: " +
+          NameSome(left_out));
+}
+
 Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::stop_token stop) {
   const auto stored = stores_.pools.Get(request);
   if (!stored) {
@@ -120,6 +140,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   if (!summary) return Fail(summary.error());
   state->metrics.Show(*summary);
   const Json object = (*stored)->Parse();
+  ReportLeftOut(meta, object, *state);
   const Json live = object.value("status", Json::object());
   const Json status =
       BuildPoolStatus(*summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());

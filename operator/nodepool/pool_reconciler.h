@@ -14,6 +14,7 @@
 #include "operator/nodepool/node_loads.h"
 #include "operator/nodepool/pool_status.h"
 #include "operator/runtime/controller.h"
+#include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
 
 namespace yad {
@@ -26,8 +27,8 @@ class PoolReconciler {
     const Store& nodes;      // with its index kNodesByPool
     const Store* csi_nodes;  // nullptr: nobody asks for drivers
   };
-  PoolReconciler(Client& client, Stores stores, NodeLoads& loads, std::vector<std::string> csi_drivers,
-                 Clock& clock = Clock::Real());
+  PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
+                 std::vector<std::string> csi_drivers, Clock& clock = Clock::Real());
   ~PoolReconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
@@ -38,12 +39,15 @@ class PoolReconciler {
  private:
   struct PoolState;
   std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
+  // What the pool's nodes do not get although its spec says so; once for each such list.
+  void ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state);
   Result<PoolSummary> Summarize(const std::string& pool) const;
   Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
 
   Client& client_;
   const Stores stores_;
   NodeLoads& loads_;
+  EventSink& events_;
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Guarded<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;

@@ -83,7 +83,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   auto loads = std::make_shared<NodeLoads>(pods.store());
   const PoolReconciler::Stores stores{pools.store(), nodes.store(),
                                       csi_nodes == nullptr ? nullptr : &csi_nodes->store()};
-  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, options.csi_drivers);
+  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, events, options.csi_drivers);
   ControllerOptions counting_options;
   counting_options.name = "nodepool";
   counting_options.workers = options.workers;
@@ -94,6 +94,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
       ->For(pools,
             [counting](const Event& event) {
               if (!IsSameObject(event)) return true;
+              if (event.before->meta().generation != event.after->meta().generation) return true;
               const PoolProjection& before = PoolProjectionOf(event.before);
               const PoolProjection& after = PoolProjectionOf(event.after);
               const bool counted =

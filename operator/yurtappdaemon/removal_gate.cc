@@ -6,8 +6,8 @@
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
-#include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/nodepool/nodepool_type.h"
+#include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/status.h"
 
 namespace yad {

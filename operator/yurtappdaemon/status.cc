@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/images.h"
-#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/rollout_progress.h"
 

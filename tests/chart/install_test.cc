@@ -323,6 +323,28 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 
+TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
+  ChartInstall chart(helm(), plane(), {"counting", "counting", {"nodePoolController.mode=Auto"}});
+  const std::string status = "nodepools.apps.openyurt.io";
+  for (const char* verb : {"list", "watch", "patch"}) EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;
+  for (const char* verb : {"create", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, "nodes", "")) << verb;
+  for (const char* verb : {"patch", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, status, "")) << verb;
+  EXPECT_FALSE(Can(chart, "list", "csinodes.storage.k8s.io", ""));
+  const auto op = Run(chart);
+  kube().Create(kNodePoolType, {{"metadata", {{"name", "counted"}}}, {"spec", {{"labels", {{"zone", "north"}}}}}});
+  MakeNode(kube(), "of-counted", {{kNodePoolLabel, "counted"}});
+  Eventually("the pool counts its node, which has its label", [&] {
+    return At(kube().Get(kNodePoolType, "counted"), "/status/readyNodeNum") == 1 &&
+           StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "north";
+  });
+  EXPECT_EQ(op->Stop(), 0);
+  kube().Delete(kNodePoolType, "counted");
+  kube().Delete(kNodeType, "of-counted");
+  chart.Upgrade({"nodePoolController.mode=Disabled"});
+  EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
+  EXPECT_FALSE(Can(chart, "watch", "pods", ""));
+}
+
 TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity"});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));

@@ -29,6 +29,9 @@ const std::vector<Values> kMatrix = {
     {"watchNamespace=default"},
     {"workers=8", "kubeApi.qps=50", "kubeApi.burst=100", "log.level=debug", "log.format=json"},
     {"maxRemovals=20"},
+    {"nodePoolController.mode=Auto"},
+    {"nodePoolController.mode=Enabled", "nodePoolController.nodeAgents={k8s-app=kube-proxy,tier in (hub)}",
+     "nodePoolController.requiredCsiDrivers={disk.csi.example.com}", "watchNamespace=default"},
     {"nodePoolAutoscaler.enabled=true"},
     {"nodePoolAutoscaler.enabled=true", "watchNamespace=default", "webhook.existingSecret=tls",
      "webhook.caBundle=-----BEGIN CERTIFICATE-----"},
@@ -102,6 +105,9 @@ TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
       {{"maxRemovals=101%"}, {"/maxRemovals", "pattern"}},
       {{"maxRemovals=many"}, {"/maxRemovals", "pattern"}},
       {{"maxRemovals=true"}, {"/maxRemovals", "want integer or string"}},
+      {{"nodePoolController.mode=true"}, {"/nodePoolController/mode", "'Disabled', 'Auto', 'Enabled'"}},
+      {{"nodePoolController.enabled=true"}, {"/nodePoolController", "'enabled' not allowed"}},
+      {{"nodePoolController.nodeAgents[0]="}, {"/nodePoolController/nodeAgents/0", "minLength"}},
       {{"nodePoolAutoscaler.enabled=1"}, {"/nodePoolAutoscaler/enabled", "want boolean"}},
       {{"nodePoolAutoscaler.mode=Auto"}, {"/nodePoolAutoscaler", "'mode' not allowed"}},
       {{"kubeApi.qps=-5"}, {"/kubeApi/qps", "want 0"}},
@@ -287,6 +293,20 @@ TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTh
                     {"matchExpressions",
                      {{{"key", "kubernetes.io/metadata.name"}, {"operator", "In"}, {"values", {"default"}}}}}}));
   }
+}
+
+TEST_F(RenderTest, TheNodePoolControllersModeAndItsPodsAndDriversAreFlags) {
+  const auto args = [&](const Values& values) {
+    return At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec/containers/0/args").dump();
+  };
+  EXPECT_THAT(args({}), HasSubstr("\"--controllers=*,-nodepool\""));
+  EXPECT_THAT(args({"nodePoolController.mode=Auto"}), HasSubstr("\"--controllers=*\""));
+  const std::string enabled = args(
+      {"nodePoolController.mode=Enabled", "nodePoolController.nodeAgents[0]=k8s-app=kube-proxy",
+       "nodePoolController.nodeAgents[1]=tier in (hub)", "nodePoolController.requiredCsiDrivers={a.example.com,b}"});
+  EXPECT_THAT(enabled, HasSubstr("\"--controllers=*,nodepool\""));
+  EXPECT_THAT(enabled, HasSubstr("\"--node-agents=k8s-app=kube-proxy;tier in (hub)\""));
+  EXPECT_THAT(enabled, HasSubstr("\"--required-csi-drivers=a.example.com,b\""));
 }
 
 TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {

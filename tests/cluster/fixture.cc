@@ -62,7 +62,9 @@ ControlPlane* SharedControlPlane() {
         shared_helm = std::make_unique<Helm>(YAD_SOURCE_DIR, *shared_plane);
         ChartInstallOptions options;
         options.release = kOperatorAccount;
-        options.values = {"crds.enabled=false", "nodePoolAutoscaler.enabled=true",
+        options.values = {"crds.enabled=false", "nodePoolController.mode=Auto",
+                          "nodePoolController.requiredCsiDrivers={disk.csi.example.com}",
+                          "nodePoolAutoscaler.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
         NarrowCapacityWebhook(*shared_plane, *shared_install);

@@ -30,6 +30,11 @@ class InstalledTest : public ClusterTest {
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = install().operator_options(YAD_OPERATOR_BINARY);
     options.log_file = ClusterTest::DefaultOptions().log_file;
+    // Without the nodepool controller: the pools of these tests have no nodes.
+    std::erase_if(options.exactly, [](const std::string& flag) {
+      return flag.starts_with("--controllers=") || flag.starts_with("--required-csi-drivers=");
+    });
+    options.exactly.push_back("--controllers=*,-nodepool");
     return options;
   }
 

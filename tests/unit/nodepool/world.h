@@ -92,7 +92,7 @@ struct NodePoolWorld {
   RecordedEvents events;
   Store pools, nodes, pods;
   NodeLoads loads{pods};
-  PoolReconciler counting{client, {pools, nodes, nullptr}, loads, {}, clock};
+  PoolReconciler counting{client, {pools, nodes, nullptr}, loads, events, {}, clock};
   NodeReconciler giving{client, pools, nodes, events, [] { return kNodePoolType; }, clock};
 };
 

@@ -13,7 +13,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-
 class StuckPodsTest : public ::testing::Test {
  protected:
   StuckPodsTest() {

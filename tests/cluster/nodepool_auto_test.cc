@@ -1,0 +1,124 @@
+// The nodepool controller where nobody has named or excluded it.
+#include "tests/cluster/nodepool_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                   "ValidatingWebhookConfiguration", false};
+constexpr char kCrd[] = "nodepools.apps.openyurt.io";
+
+class NodePoolAutoTest : public NodePoolTest {
+ protected:
+  void TearDown() override {
+    if (HasControlPlane()) {
+      const Kube system(kube().client(), "kube-system");
+      if (system.Find(kLeaseType, "yurt-manager")) system.Delete(kLeaseType, "yurt-manager");
+      if (kube().Find(kValidatingType, kWebhooks)) kube().Delete(kValidatingType, kWebhooks);
+    }
+    NodePoolTest::TearDown();
+  }
+  void LogSays(const std::string& text) {
+    Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
+  }
+  // What OpenYurt's chart installs, as far as it matters. Nothing listens there: it must not be asked.
+  void AddWebhooks(const std::string& resource) {
+    kube().Create(
+        kValidatingType,
+        {{"metadata", {{"name", kWebhooks}}},
+         {"webhooks",
+          {{{"name", "v.v1beta1.nodepool.kb.io"},
+            {"clientConfig", {{"service", {{"name", "yurt-manager-webhook-service"}, {"namespace", "kube-system"}}}}},
+            {"admissionReviewVersions", {"v1"}},
+            {"sideEffects", "None"},
+            {"failurePolicy", "Ignore"},
+            {"objectSelector", {{"matchLabels", {{"of-no-pool", "x"}}}}},
+            {"rules",
+             {{{"apiGroups", {"apps.openyurt.io"}},
+               {"apiVersions", {"v1beta1"}},
+               {"operations", {"CREATE"}},
+               {"resources", {resource}}}}}}}}});
+  }
+
+  static constexpr char kWebhooks[] = "yurt-manager-validating-webhook-configuration";
+};
+
+TEST_F(NodePoolAutoTest, ItIsOnWhereNobodyElseLooksAfterThePoolsAndSaysSo) {
+  AddWebhooks("yurtappsets");  // yurt-manager without its nodepool controller
+  StartOperator({"--controllers=*"});
+  const std::string pool = AddPool("a");
+  AddOwnNode("1", pool);
+  WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
+  Eventually("an event says so",
+             [&] { return ::testing::Matches(Contains("NodePoolControllerOn"))(NodeEvents(kCrd)); });
+  EXPECT_THAT(op().Log(), HasSubstr("the nodepool controller is on"));
+}
+
+TEST_F(NodePoolAutoTest, ItIsOffWhereYurtManagersWebhooksReviewNodePools) {
+  AddWebhooks("nodepools");
+  StartOperator({"--controllers=*"});
+  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager looks after the pools");
+  Eventually("an event says so",
+             [&] { return ::testing::Matches(Contains("NodePoolControllerOff"))(NodeEvents(kCrd)); });
+  const std::string pool = AddPool("a");
+  CreateDaemon(Daemon("web"));
+  WaitUntilReady("web");
+  EXPECT_TRUE(PoolStatusNow(pool).is_null());
+}
+
+TEST_F(NodePoolAutoTest, ItIsOffWhereSomebodyHoldsYurtManagersLease) {
+  Kube(kube().client(), "kube-system")
+      .Create(
+          kLeaseType,
+          {{"metadata", {{"name", "yurt-manager"}}},
+           {"spec", {{"holderIdentity", "yurt-manager-1"}, {"renewTime", FormatMicroTime(Clock::Real().WallNow())}}}});
+  StartOperator({"--controllers=*"});
+  LogSays("Lease kube-system/yurt-manager is held");
+}
+
+TEST_F(NodePoolAutoTest, WithoutTheRightsItSaysSoOnceAndStaysOff) {
+  const std::string account = "without-rights";
+  kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
+  OperatorOptions options = DefaultOptions();
+  options.kubeconfig = plane().TokenKubeconfig(ns(), account);
+  options.flags = {"--controllers=*,-yurtappdaemon"};
+  OperatorProcess process(options);
+  process.WaitUntilReady();
+  Eventually("it says so", [&] { return process.Log().find("it may not patch nodes") != std::string::npos; });
+  EXPECT_EQ(process.Stop(), 0);
+}
+
+class ControllersFlagTest : public NodePoolTest {};
+
+TEST_F(ControllersFlagTest, ThoseThatAreNotNamedDoNotRun) {
+  StartOperator({"--controllers=nodepool"});
+  const std::string pool = AddPool("a");
+  AddOwnNode("1", pool);
+  CreateDaemon(Daemon("web"));
+  WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
+  EXPECT_TRUE(At(GetDaemon("web"), "/status").is_null());
+  EXPECT_THAT(op().Metrics(), ::testing::Not(HasSubstr("controller=\"yurtappdaemon\"")));
+}
+
+TEST_F(ControllersFlagTest, NamesThatThereAreNotAndContradictionsAreRefused) {
+  const auto refusal = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> command = {YAD_OPERATOR_BINARY};
+    command.insert(command.end(), flags.begin(), flags.end());
+    const ProcessResult result = RunProcess(command, {});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(refusal({"--controllers=nodepools"}), HasSubstr("yurtappdaemon, nodepool, nodepool-autoscaler"));
+  EXPECT_THAT(refusal({"--controllers=nodepool,-nodepool"}), HasSubstr("both named and excluded"));
+  EXPECT_THAT(refusal({"--controllers=-nodepool"}), HasSubstr("none is left to run"));
+  EXPECT_THAT(refusal({"--controllers=*,-nodepool", "--node-agents=app=proxy"}), HasSubstr("have no effect"));
+  EXPECT_THAT(refusal({"--controllers=nodepool", "--webhook-cert-dir=/x"}),
+              HasSubstr("needs the controller yurtappdaemon"));
+  EXPECT_THAT(refusal({"--node-agents=app in proxy"}), HasSubstr("no label selector"));
+}
+
+}  // namespace
+}  // namespace yad::testing

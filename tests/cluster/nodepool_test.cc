@@ -1,0 +1,221 @@
+// The nodepool controller: what a pool's status says of its nodes, and what its nodes have from it.
+#include <atomic>
+
+#include "tests/cluster/nodepool_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST_F(NodePoolTest, CountsAndStatesFollowTheNodesThroughFailureAndReturn) {
+  StartNodePools({"--node-agents=k8s-app=proxy"});
+  const std::string pool = AddPool("a");
+  WaitForPoolStatus(pool, {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}, {"nodes", Json::array()}});
+  const std::string one = AddOwnNode("1", pool);
+  const std::string two = AddOwnNode("2", pool);
+  Json status = WaitForPoolStatus(
+      pool, {{"readyNodeNum", 2}, {"unreadyNodeNum", 0}, {"nodes", {one, two}}, {"nodeStates/ready", 2}});
+  EXPECT_EQ(At(status, "/resources/capacity"), Json({{"cpu", "8"}, {"memory", "16Gi"}, {"pods", "220"}}));
+  EXPECT_EQ(ConditionStatus({{"status", status}}, "Degraded"), "False");
+
+  SetConditions(one, {{"Ready", "Unknown"}});
+  SetConditions(two, {{"Ready", "True"}, {"DiskPressure", "True"}});
+  status = WaitForPoolStatus(
+      pool,
+      {{"readyNodeNum", 1}, {"unreadyNodeNum", 1}, {"nodeStates", {{"ready", 0}, {"warning", 1}, {"notReady", 1}}}});
+  EXPECT_EQ(At(ConditionOf({{"status", status}}, "Degraded"), "/reason"), "NodeStatusUnknown");
+  EXPECT_THAT(StringAt(ConditionOf({{"status", status}}, "Degraded"), {"message"}), HasSubstr(two));
+  SetConditions(two, {{"Ready", "False"}});
+  status = WaitForPoolStatus(pool, {{"readyNodeNum", 0}, {"nodeStates/notReady", 2}});
+  EXPECT_EQ(ConditionStatus({{"status", status}}, "Ready"), "False");
+
+  SetConditions(one, {{"Ready", "True"}});
+  SetConditions(two, {{"Ready", "True"}});
+  WaitForPoolStatus(pool, {{"readyNodeNum", 2}, {"nodeStates/ready", 2}});
+
+  // An agent of node 1, a real pod, whose status is this test's too.
+  kube().Create(
+      kPodType,
+      {{"metadata",
+        {{"name", "proxy"}, {"labels", {{"k8s-app", "proxy"}}}, {"annotations", {{"kwok.x-k8s.io/status", "custom"}}}}},
+       {"spec",
+        {{"nodeName", one},
+         {"tolerations", {{{"operator", "Exists"}}}},
+         {"containers",
+          {{{"name", "main"}, {"image", "example.org/proxy:1"}, {"resources", {{"requests", {{"cpu", "250m"}}}}}}}}}}});
+  status =
+      WaitForPoolStatus(pool, {{"nodeStates/warning", 1}, {"readyNodeNum", 2}, {"resources/requested/cpu", "250m"}});
+  EXPECT_THAT(StringAt(ConditionOf({{"status", status}}, "Degraded"), {"message"}), HasSubstr(ns() + "/proxy"));
+  kube().MergePatch(kPodType, "proxy",
+                    {{"status", {{"phase", "Running"}, {"conditions", Conditions({{"Ready", "True"}})}}}}, "status");
+  WaitForPoolStatus(pool, {{"nodeStates/warning", 0}, {"resources/requested/pods", "1"}});
+  kube().MergePatch(kPodType, "proxy", {{"status", {{"phase", "Succeeded"}}}}, "status");
+  WaitForPoolStatus(pool, {{"resources/requested", {{"cpu", "0"}, {"memory", "0"}, {"pods", "0"}}}});
+
+  EXPECT_EQ(op().Metric("nodepool_nodes", {"pool=\"" + pool + "\"", "state=\"ready\""}), 2);
+  EXPECT_EQ(op().Metric("nodepool_resource", {"pool=\"" + pool + "\"", "resource=\"cpu\"", "kind=\"capacity\""}), 8);
+  DeletePool(pool);
+  Eventually("its metrics are gone", [&] { return op().Metrics().find("pool=\"" + pool + "\"") == std::string::npos; });
+}
+
+TEST_F(NodePoolTest, ANodeHasWhatItsPoolSaysAndLosesItWithThePoolAndNothingElse) {
+  StartNodePools();
+  const Json taint = {{"key", "edge"}, {"value", "yes"}, {"effect", "NoSchedule"}};
+  const std::string a =
+      AddPool("a", {{"labels", {{"zone", "north"}, {"kubernetes.io/hostname", "not-this"}, {"shared", "same"}}},
+                    {"annotations", {{"owner", "shop"}}},
+                    {"taints", Json::array({taint})}});
+  const std::string b = AddPool("b", {{"labels", {{"zone", "south"}}}});
+  const std::string node = AddOwnNode("1", "");
+  kube().MergePatch(kNodeType, node, {{"metadata", {{"labels", {{"shared", "same"}, {"mine", "1"}}}}}});
+  const Json before = kube().Get(kNodeType, node);
+  const auto node_is = [&](const std::string& what, const std::string& zone, const std::string& owner, bool tainted) {
+    Eventually("the node is " + what, [&]() -> std::string {
+      const Json now = kube().Get(kNodeType, node);
+      bool has = false;
+      for (const Json& entry : At(now, "/spec/taints")) has = has || StringAt(entry, {"key"}) == "edge";
+      return Label(now, "zone") == zone && Annotation(now, "owner") == owner && has == tainted ? "" : now.dump();
+    });
+  };
+  const auto join = [&](const Json& pool) {
+    kube().MergePatch(kNodeType, node, {{"metadata", {{"labels", {{kNodePoolLabel, pool}}}}}});
+  };
+
+  join(a);
+  node_is("in a", "north", "shop", true);
+  EXPECT_EQ(
+      Json::parse(Annotation(kube().Get(kNodeType, node), kPreviousAttributesAnnotation)),
+      Json({{"labels", {{"zone", "north"}}}, {"annotations", {{"owner", "shop"}}}, {"taints", Json::array({taint})}}));
+  // The node controller's own taints come and go beside ours.
+  SetConditions(node, {{"Ready", "False"}});
+  Eventually("it is tainted as not ready", [&] {
+    return At(kube().Get(kNodeType, node), "/spec/taints").dump().find("node.kubernetes.io/not-ready") !=
+           std::string::npos;
+  });
+  node_is("in a and not ready", "north", "shop", true);
+  SetConditions(node, {{"Ready", "True"}});
+  kube().MergePatch(kNodePoolType, a, {{"spec", {{"annotations", nullptr}, {"taints", nullptr}}}});
+  node_is("in a, which says less", "north", "", false);
+  join(b);
+  node_is("in b", "south", "", false);
+  DeletePool(b);
+  node_is("in a pool that is gone", "", "", false);
+  Eventually("that is reported", [&] { return ::testing::Matches(Contains("NodePoolMissing"))(NodeEvents(node)); });
+  join(nullptr);
+  // Junk in our annotation.
+  kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kPreviousAttributesAnnotation, "{junk"}}}}}});
+  join(a);
+  node_is("in a again", "north", "", false);
+  join(nullptr);
+  node_is("in none", "", "", false);
+  const Json after = kube().Get(kNodeType, node);
+  EXPECT_EQ(At(after, "/metadata/labels"), At(before, "/metadata/labels"));
+  Eventually("it is as it was", [&]() -> std::string {
+    const Json now = kube().Get(kNodeType, node);
+    const bool same = At(now, "/metadata/annotations") == At(before, "/metadata/annotations") &&
+                      At(now, "/spec/taints") == Json::array({kOwnTaint});
+    return same ? "" : now.dump();
+  });
+}
+
+TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
+  StartNodePools();
+  const std::string pool = AddPool("a", {{"labels", {{"zone", "north"}}}});
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 10; ++i) nodes.push_back(AddOwnNode(std::to_string(i), pool));
+  WaitForPoolStatus(pool, {{"readyNodeNum", 10}});
+  for (const std::string& node : nodes)
+    Eventually(node + " has its label", [&] { return Label(kube().Get(kNodeType, node), "zone") == "north"; });
+  const auto reconciles = [&] {
+    return op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool\""}) +
+           op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool-nodes\""});
+  };
+  const auto settled = [&] {
+    const double before = reconciles();
+    Barrier();
+    return reconciles() == before;
+  };
+  Eventually("nothing is reconciled any more", settled);
+  const double before = reconciles();
+  const std::size_t position = Now();
+  for (int i = 0; i < 1000; ++i) {
+    Json conditions = Conditions({{"Ready", "True"}, {"MemoryPressure", "False"}});
+    if (i >= 10)
+      conditions[0]["lastHeartbeatTime"] = FormatTime(ParseTime("2026-11-22T09:00:00Z") + std::chrono::seconds(i));
+    kube().MergePatch(kNodeType, nodes[static_cast<std::size_t>(i) % nodes.size()],
+                      {{"status", {{"conditions", conditions}}}}, "status");
+    if (i == 9) {
+      // The first ones brought a condition that was not there.
+      Eventually("nothing is reconciled any more", settled);
+    }
+  }
+  // Its event comes after those.
+  kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
+  Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
+  Eventually("nothing is reconciled any more", settled);
+  // The ten that brought a condition, the label, and what the label's repair brought.
+  EXPECT_LE(reconciles() - before, 10 + 10 + 4);
+  int writes = 0;
+  for (const AuditedRequest& request : plane().OperatorWrites("", position)) {
+    if (request.resource == "nodes" || request.resource == "nodepools") ++writes;
+  }
+  EXPECT_EQ(writes, 1) << "the label's repair";
+}
+
+TEST_F(NodePoolTest, ADriverThatIsMissingInANodesCsiNodeIsAWarning) {
+  StartNodePools({"--required-csi-drivers=disk.csi.example.com"});
+  const std::string pool = AddPool("a");
+  const std::string node = AddOwnNode("1", pool);
+  const Json status = WaitForPoolStatus(pool, {{"nodeStates/warning", 1}});
+  EXPECT_EQ(At(ConditionOf({{"status", status}}, "Degraded"), "/reason"), "CSIDriverMissing");
+  const ResourceType csi_node{"storage.k8s.io", "v1", "csinodes", "CSINode", false};
+  kube().Create(csi_node, {{"metadata", {{"name", node}}},
+                           {"spec", {{"drivers", {{{"name", "disk.csi.example.com"}, {"nodeID", "n"}}}}}}});
+  WaitForPoolStatus(pool, {{"nodeStates/ready", 1}});
+  kube().Delete(csi_node, node);
+  WaitForPoolStatus(pool, {{"nodeStates/warning", 1}});
+}
+
+TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilItReturns) {
+  StartNodePools();
+  const std::string pool = AddPool("a");
+  const std::string node = AddOwnNode("1", pool);
+  WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
+  CreateDaemon(Daemon("web"));
+  const auto phase_is = [&](const std::string& phase) {
+    WaitForStatus("web", "the pool is " + phase, [&](const Json& status) {
+      return StringAt(PoolStatus({{"status", status}}, pool), {"phase"}) == phase;
+    });
+  };
+  phase_is("Ready");
+  SetConditions(node, {{"Ready", "Unknown"}});
+  phase_is("Offline");
+  SetConditions(node, {{"Ready", "True"}});
+  phase_is("Ready");
+}
+
+TEST_F(NodePoolTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnceAndNotAgain) {
+  const std::string crd = "nodepools.apps.openyurt.io";
+  const auto version = Json::json_pointer("/spec/versions/0/schema/openAPIV3Schema/properties/status/properties");
+  const Json ours = At(kube().Get(kCrdType, crd), version.to_string());
+  kube().Edit(kCrdType, crd, [&](Json& object) {
+    for (const char* field : {"nodeStates", "resources", "conditions"}) object[version].erase(field);
+  });
+  StartNodePools();
+  const std::string pool = AddPool("a");
+  Eventually("the apiserver prunes", [&] {
+    kube().MergePatch(kNodePoolType, pool, {{"status", {{"nodeStates", {{"ready", 7}}}}}}, "status");
+    return At(PoolStatusNow(pool), "/nodeStates").is_null();
+  });
+  const std::string node = AddOwnNode("1", pool);
+  WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
+  const std::size_t position = Now();
+  Barrier();
+  EXPECT_THAT(ToString(plane().OperatorWrites("", position)), ::testing::Not(HasSubstr("nodepools")));
+  kube().Edit(kCrdType, crd, [&](Json& object) { object[version] = ours; });
+}
+
+}  // namespace
+}  // namespace yad::testing
