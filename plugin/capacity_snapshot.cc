@@ -5,6 +5,7 @@
 #include <set>
 
 #include "operator/api/well_known.h"
+#include "operator/nodepool/attributes.h"
 #include "plugin/text.h"
 
 namespace yad {
@@ -150,7 +151,7 @@ class Maker {
   }
 
   void TakePool(const Json& pool) {
-    if (const Json* spec = Find(pool, {"spec"})) made_.pool = ParsePoolAttributes(*spec);
+    made_.pool = AttributesOf(pool);
     made_.pool_gone = !StringAt(pool, {"metadata", "deletionTimestamp"}).empty();
     made_.stopped = BoolAt(pool, {"spec", "hostNetwork"}) && made_.autoscaler.mode == CapacityMode::kAuto;
     if (made_.stopped) {
