@@ -395,13 +395,13 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
                                            {{"nodePool", pool},
                                             {"mode", "Manual"},
                                             {"inventorySelector", {{"matchLabels", {{"inventory", inventory}}}}},
-                                            {"standby", {{{"name", "any"}, {"count", 1}}}}}}});
+                                            {"standby", {{{"name", "any"}, {"count", 2}}}}}}});
   kube().MergePatch(
       kNodePoolAutoscalerType, pool,
       {{"status",
         {{"leased", 1},
          {"inUse", 1},
-         {"standby", {{{"name", "any"}, {"want", 1}, {"have", 0}}}},
+         {"standby", {{{"name", "any"}, {"want", 2}, {"have", 0}}}},
          {"shortages", {{{"requirements", Json::object()}, {"pods", Json::array()}, {"reason", "Manual"}}}}}}},
       "status");
   const std::string node = Pool("spare");
@@ -417,7 +417,7 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
                                                  {"applied", Json::object()}}
                                                 .dump()}}}}}});
   EXPECT_THAT(YadOut({"capacity"}), ::testing::ContainsRegex(pool + " +" + pool +
-                                                             " +Manual +1 +0 +1 +0 +0 +0 +any 0/1 "
+                                                             " +Manual +1 +0 +1 +0 +0 +0 +any 0/2 "
                                                              "+Manual: standby"));
   const std::string details = YadOut({"capacity", "npa/" + pool});
   EXPECT_THAT(details, ::testing::ContainsRegex(Pool("leased") + " +InUse +<none> +[0-9a-z]+ +True"));

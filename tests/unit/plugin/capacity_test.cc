@@ -220,7 +220,7 @@ TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
     EXPECT_EQ(ran.code, kUsage) << error;
     EXPECT_THAT(ran.err, AllOf(HasSubstr(error), HasSubstr("See 'kubectl yad capacity --help'")));
   }
-  EXPECT_THAT(RunIt({"plan", "--help"}, "").out, AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get nodes,pods")));
+  EXPECT_THAT(RunIt({"plan", "--help"}, "").out, AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get npa,nodes,pods")));
 }
 
 TEST(CapacityPlanTest, WhatIsWrittenWithoutQuotesIsTakenAsTextAndSaid) {
