@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/cluster/rights.h"
+#include "tests/support/webhook_setup.h"
 
 namespace yad::testing {
 namespace {
@@ -36,18 +37,6 @@ std::string Tail(const std::string& text, int count) {
 
 constexpr char kTestLabel[] = "cluster-test";
 
-// A NodePoolAutoscaler is in no namespace: its webhook asks for those with the label only.
-void NarrowCapacityWebhook(ControlPlane& plane, const ChartInstall& install) {
-  static const ResourceType kType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                  "ValidatingWebhookConfiguration", false};
-  Kube(plane.client(), "").Edit(kType, install.name(), [](Json& configuration) {
-    for (Json& webhook : configuration["webhooks"]) {
-      if (StringAt(webhook, {"name"}).find("nodepoolautoscaler") != std::string::npos)
-        webhook["objectSelector"] = {{"matchLabels", {{kReviewedLabel, "yes"}}}};
-    }
-  });
-}
-
 }  // namespace
 
 ControlPlane* SharedControlPlane() {
@@ -67,7 +56,11 @@ ControlPlane* SharedControlPlane() {
                           "nodePoolAutoscaler.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
-        NarrowCapacityWebhook(*shared_plane, *shared_install);
+        // Nothing with a namespace, nothing to select it by: it would be asked of every test's autoscalers.
+        Kube(shared_plane->client(), "").Edit(kValidatingWebhookConfigurationType, shared_install->name(), [](Json& c) {
+          std::erase_if(c["webhooks"].get_ref<Json::array_t&>(),
+                        [](const Json& webhook) { return webhook["rules"][0]["scope"] == "Cluster"; });
+        });
       } catch (const TestFailure& failure) {
         why_not = failure.what();
         ADD_FAILURE() << why_not;
