@@ -35,19 +35,6 @@ bool IsRefused(const Error& error) {
   }
 }
 
-// What status still says of a refusal by the server that is not to be asked again yet.
-std::optional<Refusal> StandingRefusal(const NodePoolAutoscaler& autoscaler, WallTime now) {
-  const Json* conditions = Find(autoscaler.status, {"conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return std::nullopt;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) != "Ready" || StringAt(condition, {"reason"}) != kLabelChangeRefused) continue;
-    const bool of_this_spec = IntAt(condition, {"observedGeneration"}) == autoscaler.meta.generation;
-    if (of_this_spec && now - ParseTime(StringAt(condition, {"lastTransitionTime"})) < kTryRefusedAgain)
-      return Refusal{kLabelChangeRefused, StringAt(condition, {"message"})};
-  }
-  return std::nullopt;
-}
-
 std::string ReadyReason(const Json& status) {
   const Json* conditions = Find(status, {"conditions"});
   if (conditions == nullptr || !conditions->is_array()) return "";
@@ -161,8 +148,14 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   for (const std::string& name : shown_) {
     if (shown.contains(name)) continue;
     CapacityEvents::Forget(name);
-    described_.With([&](Json& described) { described.erase(name); });
+    described_.With([&](Json& described) {
+      if (described.is_object()) described.erase(name);
+    });
   }
+  std::erase_if(refused_, [&](const auto& entry) {
+    return std::none_of(autoscalers.begin(), autoscalers.end(),
+                        [&](const NodePoolAutoscaler& autoscaler) { return autoscaler.meta.uid == entry.first; });
+  });
   shown_ = std::move(shown);
   if (const Status drained = DrainForgotten(pass, stop); !drained) return Fail(drained.error());
 
@@ -229,6 +222,12 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   return plan;
 }
 
+const CapacityReconciler::Refused* CapacityReconciler::StandingRefusal(const ObjectMeta& meta) const {
+  const auto found = refused_.find(meta.uid);
+  if (found == refused_.end() || found->second.generation != meta.generation) return nullptr;
+  return clock_.Now() - found->second.at < kTryRefusedAgain ? &found->second : nullptr;
+}
+
 Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
   const Json previous = autoscaler.status.is_object() ? autoscaler.status : Json::object();
   Refusal refusal;
@@ -242,13 +241,16 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     if (pool->host_network && autoscaler.mode == CapacityMode::kAuto) {
       refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                    " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
-    } else if (const auto standing = StandingRefusal(autoscaler, pass.now)) {
-      refusal = *standing;
+    } else if (const Refused* refused = StandingRefusal(autoscaler.meta)) {
+      refusal = refused->refusal;
     }
     auto made = Plan(autoscaler, *pool, !refusal.reason.empty(), pass);
     if (!made) return Fail(made.error());
     plan = *std::move(made);
-    if (refusal.reason.empty()) refusal = Apply(autoscaler, *pool, *plan, pass, stop);
+    if (refusal.reason.empty()) {
+      refusal = Apply(autoscaler, *pool, *plan, pass, stop);
+      if (!refusal.reason.empty()) refused_[autoscaler.meta.uid] = {refusal, autoscaler.meta.generation, clock_.Now()};
+    }
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
     described_.With([&](Json& described) {

@@ -3,6 +3,7 @@
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -70,7 +71,15 @@ class CapacityReconciler {
     bool host_network = false;
   };
 
+  // By the server, which is not asked again at once.
+  struct Refused {
+    Refusal refusal;
+    std::int64_t generation = 0;  // of the autoscaler
+    SteadyTime at;
+  };
+
   Status Survey(Pass& pass);
+  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: there is none
   void ReportJunk(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, std::stop_token stop) const;
@@ -93,8 +102,9 @@ class CapacityReconciler {
   Clock& clock_;
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
-  std::set<std::string> shown_;  // autoscalers that have metrics
-  std::set<std::string> junk_;   // Nodes, by uid, whose lease was reported
+  std::map<std::string, Refused> refused_;  // by uid of the autoscaler
+  std::set<std::string> shown_;             // autoscalers that have metrics
+  std::set<std::string> junk_;              // Nodes, by uid, whose lease was reported
   Guarded<Json> described_;
 };
 

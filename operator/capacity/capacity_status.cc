@@ -16,7 +16,9 @@ Condition ShortCondition(const CapacityPlan& plan) {
     pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
     standby = standby || shortage.pods.empty();
   }
-  std::string message = pods.empty() ? "" : std::to_string(pods.size()) + " pods wait for a node: " + NameSome(pods);
+  std::string message = pods.empty() ? ""
+                                     : std::to_string(pods.size()) + (pods.size() == 1 ? " pod waits" : " pods wait") +
+                                           " for a node: " + NameSome(pods);
   if (standby) message += std::string(message.empty() ? "" : "; ") + "the standby is not complete";
   return {"Short", "True", plan.shortages.front().reason, message};
 }

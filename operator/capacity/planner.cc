@@ -155,7 +155,10 @@ class Planner {
       };
       return rank(a) < rank(b);
     });
-    for (const Pod* pod : waiting_) by_uid_.emplace(pod->uid, pod);
+    for (const Pod* pod : waiting_) {
+      by_uid_.emplace(pod->uid, pod);
+      by_name_.emplace(pod->key.ToString(), pod);
+    }
   }
 
   void RebuildExpectations() {
@@ -213,7 +216,7 @@ class Planner {
 
   // Who asks for that shape later in this plan is told.
   void FailToJoin(const StringMap& requirements) {
-    const Shortage* known = Failed(requirements);
+    const Shortage* known = Failed(requirements, nullptr);
     const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
     const WallTime retry_at = again ? known->retry_at : input_.now + spec_.retry_after;
     FallShort(requirements, nullptr, shortage_reason::kJoinTimeout, retry_at);
@@ -285,7 +288,7 @@ class Planner {
       FallShort(ask.requirements, &pod, held, {});
       return nullptr;
     }
-    const Shortage* failed = Failed(ask.requirements);
+    const Shortage* failed = Failed(ask.requirements, &ask);
     Seat* seat = nullptr;
     if (failed == nullptr) {
       seat = Find(ask, free_, ask.free);
@@ -393,7 +396,7 @@ class Planner {
         return;
       }
       if (fresh_.size() >= static_cast<std::size_t>(spec_.max_leases)) return;
-      const Shortage* failed = Failed(entry.node_selector);
+      const Shortage* failed = Failed(entry.node_selector, nullptr);
       const auto seat = std::find_if(free_.begin(), free_.end(), [&](const Seat* free) {
         return !free->taken && free->work == 0 && entry.Matches(free->shape.labels) &&
                (failed == nullptr || IsNewSince(*free, *failed));
@@ -521,17 +524,30 @@ class Planner {
     return nullptr;
   }
 
-  // The failure of this shape that is to be waited for.
-  const Shortage* Failed(const StringMap& requirements) {
+  // The failure of this shape that is to be waited for; `ask` is null for a standby.
+  const Shortage* Failed(const StringMap& requirements, const Ask* ask) {
     const auto now = failed_shapes_.find(requirements);
     if (now != failed_shapes_.end()) return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
     for (const Shortage& known : spec_.shortages) {
       if (known.reason != shortage_reason::kUnschedulable && known.retry_at > input_.now &&
-          known.requirements == requirements) {
+          known.requirements == requirements && (ask == nullptr || Binds(known, *ask))) {
         return &known;
       }
     }
     return nullptr;
+  }
+
+  // Where there was no room for some pods, there may be for one that asks for less.
+  bool Binds(const Shortage& known, const Ask& ask) const {
+    if (known.reason != shortage_reason::kNoCapacity) return true;
+    bool anybody = false;
+    for (const std::string& name : known.pods) {
+      const auto waits = by_name_.find(name);
+      if (waits == by_name_.end()) continue;
+      if (waits->second->requests.FitsIn(ask.requests)) return true;
+      anybody = true;
+    }
+    return !anybody;
   }
 
   bool IsNewSince(const Seat& seat, const Shortage& failed) const {
@@ -565,6 +581,7 @@ class Planner {
   Seats leased_, free_;
   std::vector<const Pod*> waiting_;  // in the order in which they are served
   std::unordered_map<std::string_view, const Pod*> by_uid_;
+  std::unordered_map<std::string, const Pod*> by_name_;  // namespace/name
   std::unordered_map<const Pod*, Seat*> expected_;
   std::unordered_set<const Pod*> gave_up_;
   std::map<StringMap, WallTime> failed_shapes_;  // by what this plan gives up on

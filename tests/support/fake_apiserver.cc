@@ -49,12 +49,13 @@ ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
 
-// The name that `metadata.name=x` asks for; "" for no field selector.
-std::string NameSelected(const HttpRequest& request) {
+// What `field=x` of a field selector asks for; "" where it is another, or none.
+std::string FieldSelected(const HttpRequest& request, const std::string& field) {
   const std::string selector = QueryOf(request, "fieldSelector");
-  const std::string by_name = "metadata.name=";
-  return selector.starts_with(by_name) ? selector.substr(by_name.size()) : "";
+  return selector.starts_with(field + "=") ? selector.substr(field.size() + 1) : "";
 }
+std::string NameSelected(const HttpRequest& request) { return FieldSelected(request, "metadata.name"); }
+std::string NodeSelected(const HttpRequest& request) { return FieldSelected(request, "spec.nodeName"); }
 
 }  // namespace
 
@@ -310,6 +311,7 @@ HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& targe
 HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& target) const {
   const std::string selector = QueryOf(request, "labelSelector");
   const std::string name = NameSelected(request);
+  const std::string node = NodeSelected(request);
   const std::string limit_text = QueryOf(request, "limit");
   const std::string from = QueryOf(request, "continue");
   const std::size_t limit = limit_text.empty() ? 0 : std::stoul(limit_text);
@@ -319,6 +321,7 @@ HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& ta
     for (const auto& [key, object] : *table) {
       if (!target.key.ns.empty() && key.ns != target.key.ns) continue;
       if (!name.empty() && key.name != name) continue;
+      if (!node.empty() && StringAt(object, {"spec", "nodeName"}) != node) continue;
       if (!from.empty() && key.ToString() <= from) continue;
       if (!MatchesSelectorText(selector, StringMapAt(object, {"metadata", "labels"}))) continue;
       if (limit > 0 && items.size() == limit) {

@@ -355,6 +355,20 @@ TEST(LeaseTest, AMatchingNewNodeEndsTheWait) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: a"));
 }
 
+TEST(LeaseTest, WhoAsksForLessThanThosePodsThatGotNoneIsNotHeldUp) {
+  const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  snapshot.Free("n1");
+  snapshot.Waiting("big", "64");
+  snapshot.Waiting("bigger", "65");
+  snapshot.Waiting("small", "1");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(Leases(plan), ElementsAre("n1: small"));
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/big", "shop/bigger"));
+  EXPECT_EQ(plan.shortages[0].retry_at, kNow + std::chrono::seconds(100));
+}
+
 TEST(LeaseTest, TheWaitOfOneShapeIsNoneOfAnother) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));

@@ -1,0 +1,214 @@
+#include "operator/capacity/capacity_reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/capacity/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+HttpResponse Refusal(int status, const std::string& reason, const std::string& message) {
+  HttpResponse response;
+  response.status = status;
+  response.body =
+      Json{{"kind", "Status"}, {"status", "Failure"}, {"reason", reason}, {"message", message}, {"code", status}}
+          .dump();
+  return response;
+}
+
+TEST(CapacityReconcilerTest, FromAWaitingPodToTheNodesWayBack) {
+  CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
+  world.AddNode("n1");
+  const Json before = *world.cluster.Get(kNodeType, {"", "n1"});
+  world.AddPod("p");
+  world.Run(15);
+  EXPECT_EQ(world.PhaseOf("n1"), "InUse");
+  EXPECT_EQ(world.Status()["inUse"], 1);
+  EXPECT_THAT(world.events, Contains("NodePoolAutoscaler hangzhou NodeLeased"));
+  EXPECT_THAT(world.events, Contains("Pod p WaitingForNode"));
+  world.DeletePod("p");
+  world.Run(2);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.Run(29);
+  EXPECT_EQ(world.PhaseOf("n1"), "Releasing") << "read once only";
+  world.Run(4);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+  EXPECT_THAT(world.events, Contains("Node n1 NodeReleased"));
+  const Json after = *world.cluster.Get(kNodeType, {"", "n1"});
+  EXPECT_EQ(after["metadata"]["labels"], before["metadata"]["labels"]);
+  EXPECT_THAT(StringMapAt(after, {"metadata", "annotations"}), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, AtRestNothingIsWritten) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.AddPod("huge", "99");
+  world.Run(20);
+  world.cluster.ClearWrites();
+  world.Run(100);
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, ARestartInTheMiddleOfAReleaseReadsTwiceAgain) {
+  CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}, {"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(2);
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"].erase("standby"); });
+  world.Run(25);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.Restart();
+  world.Run(25);
+  EXPECT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.Run(8);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
+TEST(CapacityReconcilerTest, APodThatThePodCacheDoesNotShowKeepsItsNode) {
+  CapacityWorld world(Json{{"mode", "Drain"}});
+  world.AddNode("n1");
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Auto"; });
+  world.AddPod("p");
+  world.Run(15);
+  ASSERT_EQ(world.PhaseOf("n1"), "InUse");
+  world.DeletePod("p");
+  world.Run(2);
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Drain"; });
+  world.Run(2);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.AddPod("late", "1", "n1");
+  for (int i = 0; i < 40; ++i) {  // the pods' cache stands still
+    world.clock.Advance(std::chrono::seconds(1));
+    world.SyncNodes();
+    world.SyncAutoscalers();
+    (void)world.Pass();
+  }
+  EXPECT_EQ(world.NodeNow("n1").pool(), "hangzhou");
+}
+
+TEST(CapacityReconcilerTest, TwoAutoscalersNeverLeaseOneNode) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 2}}}}});
+  world.AddPool("beijing");
+  world.AddAutoscaler("beijing", "beijing", {{"standby", {{{"name", "s"}, {"count", 2}}}}});
+  for (const char* name : {"n1", "n2", "n3"}) world.AddNode(name);
+  world.Run(1);
+  world.SyncNodes();
+  std::map<std::string, int> of_pool;
+  for (const char* name : {"n1", "n2", "n3"}) ++of_pool[world.NodeNow(name).pool()];
+  EXPECT_EQ(of_pool["hangzhou"], 2) << "it is the older one";
+  EXPECT_EQ(of_pool["beijing"], 1);
+  for (const WriteRecord& write : world.cluster.writes()) EXPECT_EQ(write.status, 200) << write.ToString();
+}
+
+TEST(CapacityReconcilerTest, TheSecondAutoscalerOfAPoolDoesNothing) {
+  CapacityWorld world;
+  world.AddAutoscaler("second", "hangzhou", {{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+  EXPECT_EQ(world.Reason("second"), "PoolTaken");
+  EXPECT_EQ(world.Reason(), "Acting");
+}
+
+TEST(CapacityReconcilerTest, ABadSpecIsToldAndWhatItLeasedStays) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Idle");
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Auot"; });
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_EQ(world.Reason(), "InvalidSpec");
+}
+
+TEST(CapacityReconcilerTest, AServerThatRefusesIsAskedAgainAfterTenMinutesOrWithAnotherSpec) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  int asked = 0;
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "PATCH" || request.resource != "nodes") return std::nullopt;
+    ++asked;
+    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+  });
+  world.Run(300);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(world.Reason(), "LabelChangeRefused");
+  world.Run(310);
+  EXPECT_EQ(asked, 2);
+  world.cluster.SetFaults(nullptr);
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["minNodes"] = 1; });
+  world.Run(3);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_EQ(world.Reason(), "Acting");
+}
+
+TEST(CapacityReconcilerTest, APoolThatOnlyTheCacheLacksIsNotDrained) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.pools.Replace({}, world.cluster.resource_version());
+  for (int i = 0; i < 60; ++i) {
+    world.clock.Advance(std::chrono::seconds(1));
+    world.SyncNodes();
+    (void)world.Pass();
+  }
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+}
+
+TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  const Json crd = *world.cluster.Get(kCrdType, {"", "nodepools.apps.openyurt.io"});
+  world.cluster.Delete(kCrdType, {"", "nodepools.apps.openyurt.io"});
+  world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
+  world.Run(40);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
+TEST(CapacityReconcilerTest, BeforeAllCachesAreFilledNothingIsDone) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.SyncNodes();
+  world.SyncAutoscalers();
+  world.SyncPools();
+  EXPECT_FALSE(world.Pass());
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, ANodeThatFailedIsQuarantinedUntilAPersonClearsIt) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}, {"scaleDown", {{"unhealthySeconds", 5}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.SetReady("n1", false);
+  world.Run(50);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+  EXPECT_THAT(world.events, Contains("Node n1 NodeQuarantined"));
+  world.SetReady("n1", true);
+  world.Run(200);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+  EXPECT_EQ(world.Status()["quarantined"], 1);
+  world.cluster.Edit(kNodeType, {"", "n1"},
+                     [](Json& node) { node["metadata"]["annotations"].erase(kQuarantineAnnotation); });
+  world.Run(200);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+}
+
+TEST(CapacityReconcilerTest, TheLastPlanCanBeLookedAt) {
+  CapacityWorld world;
+  world.AddPod("p", "99");
+  world.Run(15);
+  EXPECT_EQ(world.reconciler->Describe()["hangzhou"]["plan"]["shortages"][0]["pods"], Json{"shop/p"});
+}
+
+}  // namespace
+}  // namespace yad::testing
