@@ -212,6 +212,12 @@ TEST_F(NodePoolTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnceAndNotAgain) {
   const std::string node = AddOwnNode("1", pool);
   WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
   const std::size_t position = Now();
+  const auto reconciles = [&] {
+    return op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool\"", "result=\"success\""});
+  };
+  const double before = reconciles();
+  SetConditions(node, {{"Ready", "True"}, {"FrequentKubeletRestart", "False"}});
+  Eventually("the pool is looked at again", [&] { return reconciles() > before; });
   Barrier();
   EXPECT_THAT(ToString(plane().OperatorWrites("", position)), ::testing::Not(HasSubstr("nodepools")));
   kube().Edit(kCrdType, crd, [&](Json& object) { object[version] = ours; });
