@@ -130,6 +130,32 @@ progress_is() {
     | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
                                 and .observedGeneration == $generation)'
 }
+# cut_off POOL: KWOK plays that pool's kubelets no longer, and they count as lost. back_on_line POOL: it goes on.
+cut_off() {
+  for node in "$1-1" "$1-2"; do
+    show annotate node "$node" kwok.x-k8s.io/status=custom
+    show patch node "$node" --subresource=status --type=strategic \
+      -p '{"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown"}]}}'
+  done
+}
+back_on_line() {
+  for node in "$1-1" "$1-2"; do
+    show patch node "$node" --subresource=status --type=strategic \
+      -p '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady"}]}}'
+    show annotate node "$node" kwok.x-k8s.io/status-
+  done
+}
+pool_counts() { # POOL READY NOT-READY
+  [ "$(kubectl get nodepool "$1" -o jsonpath='{.status.readyNodeNum} {.status.unreadyNodeNum}')" = "$2 $3" ]
+}
+lease_is() { # NODE PHASE; "" for a node that nobody leases
+  [ "$(kubectl get node "$1" -o json | jq -r '.metadata.annotations["capacity.openyurt.io/lease"] // "{}" | fromjson.phase // ""')" = "$2" ]
+}
+runs_on() { # POD NODE
+  [ "$(kubectl get pod "$1" -o jsonpath='{.spec.nodeName} {.status.phase}')" = "$2 Running" ]
+}
+waits_for_node() { kubectl get pod "$1" -o json | jq -e 'any(.status.conditions[]?; .reason == "Unschedulable")'; }
+
 offline_pools_are() { [ "$(kubectl get yurtappdaemon "$1" -o jsonpath='{.status.offlinePools}')" = "$2" ]; }
 
 recreated() { # KIND DAEMON POOL OLD-UID
@@ -182,9 +208,6 @@ status:
   allocatable: {cpu: "4", memory: 8Gi, pods: "110"}
 YAML
   done | kubectl apply -f - >/dev/null
-  # On a cluster with OpenYurt, OpenYurt counts.
-  kubectl patch nodepool "$1" --subresource=status --type=merge \
-    -p "{\"status\":{\"readyNodeNum\":2,\"unreadyNodeNum\":0,\"nodes\":[\"$1-1\",\"$1-2\"]}}" >/dev/null
 }
 
 # free_ports COUNT: ports that nobody listens on.
@@ -287,7 +310,8 @@ show version
 tell "The operator" "One helm install: CRDs, rights, webhooks. The operator makes the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
-  --set health.port=$HEALTH_PORT,metrics.port=$METRICS_PORT,webhook.port=$WEBHOOK_PORT,webhook.servicePort=$WEBHOOK_PORT
+  --set health.port=$HEALTH_PORT,metrics.port=$METRICS_PORT,webhook.port=$WEBHOOK_PORT,webhook.servicePort=$WEBHOOK_PORT \
+  --set nodePoolController.mode=Enabled,nodePoolAutoscaler.enabled=true
 seen "both CRDs are served" established
 lead_service_here
 start_operator
@@ -297,6 +321,7 @@ tell "Three pools of edge machines" "A NodePool stands for one site. Its nodes c
 show apply -f "$SAMPLES/nodepools.yaml"
 for pool in beijing hangzhou shanghai; do two_nodes $pool; done
 for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" node_is_ready $pool; done
+for pool in beijing hangzhou shanghai; do seen "$pool counts its nodes" pool_counts $pool 2 0; done
 show get nodepools
 show get nodes -L apps.openyurt.io/nodepool
 
@@ -371,7 +396,8 @@ show get yurtappdaemons
 
 tell "A bad version, and a site that is offline" "From now on one site after the other, and back by itself when one fails. \
 The new version asks for more memory than any machine has; shenzhen's line is cut meanwhile."
-show patch nodepool shenzhen --subresource=status --type=merge -p '{"status":{"readyNodeNum":0,"unreadyNodeNum":2}}'
+cut_off shenzhen
+seen "the pool counts its nodes as lost" pool_counts shenzhen 0 2
 show patch yurtappdaemon web --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate",
   "rollingUpdate":{"progressDeadlineSeconds":5,"onFailure":"Rollback"}}}}'
 seen "the status knows that shenzhen is offline" offline_pools_are web 1
@@ -386,10 +412,50 @@ set_version nginx:1.29 32Mi
 show yad status web
 seen "mended: it goes from site to site, and nobody waits for shenzhen" progress_is web True RolloutComplete
 seen "shenzhen's Deployment was written all the same" image_is deployments web shenzhen nginx:1.29
-show patch nodepool shenzhen --subresource=status --type=merge -p '{"status":{"readyNodeNum":2,"unreadyNodeNum":0}}'
+back_on_line shenzhen
+seen "the pool counts its nodes again" pool_counts shenzhen 2 0
 seen "shenzhen is back, and has caught up" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
 seen "the status counts three pools" status_says web 3
 show yad pools web
+
+tell "A pool runs out of room" "Spare machines stand in no pool. One is leased to hangzhou when a pod waits there, and given back when it \
+idles. Half a minute passes between the two looks that make sure that nobody is left behind on it."
+show apply -f - <<'YAML'
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: spare-1, labels: {example.com/inventory: spare}}
+  spec: {taints: [{key: example.com/spare, effect: NoSchedule}]}  # nobody else's pods
+  status: {capacity: {cpu: "64", memory: 64Gi, pods: "100"}, allocatable: {cpu: "64", memory: 64Gi, pods: "100"}}
+- apiVersion: capacity.openyurt.io/v1alpha1
+  kind: NodePoolAutoscaler
+  metadata: {name: hangzhou}
+  spec:
+    nodePool: hangzhou
+    inventorySelector: {matchLabels: {example.com/inventory: spare}}
+    scaleUp: {pendingSeconds: 1}
+    scaleDown: {idleSeconds: 1}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: night-report}
+  spec:
+    nodeSelector: {apps.openyurt.io/nodepool: hangzhou}
+    tolerations: [{key: example.com/site, operator: Exists}, {key: example.com/spare, operator: Exists}]
+    terminationGracePeriodSeconds: 0
+    containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
+YAML
+seen "the pod has found no node" waits_for_node night-report
+seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
+seen "the lease says that the node is in use" lease_is spare-1 InUse
+seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
+show yad capacity
+show delete pod night-report
+seen "the node idles, and is on its way back" lease_is spare-1 Releasing
+seen "nobody leases it any more" lease_is spare-1 ""
+seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
+show get nodepools
 
 tell "The daemons are deleted" "Everything that they made goes with them."
 show delete yurtappdaemons web cache

@@ -12,9 +12,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
-const ResourceType kPodType{"", "v1", "pods", "Pod", true};
-
 Result<std::vector<Json>> Read(Session& session) {
   const std::string& name = session.options.autoscaler;
   Result<std::vector<Json>> objects;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "operator/api/well_known.h"
+#include "operator/nodepool/attributes.h"
 #include "plugin/text.h"
 
 namespace yad {

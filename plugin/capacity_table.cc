@@ -92,7 +92,7 @@ std::string DescribeConditions(const Json& autoscaler) {
   for (const Json& condition : EntriesOf(autoscaler, "conditions")) {
     const std::string type = StringAt(condition, {"type"});
     const std::string status = StringAt(condition, {"status"});
-    if (type.empty() || status == (type == "Ready" ? "True" : "False")) continue;
+    if (type.empty() || type == "Short" || status == (type == "Ready" ? "True" : "False")) continue;
     text += (text.empty() ? "" : ", ") + type + "=" + status + " (" + StringAt(condition, {"reason"}) + ")";
   }
   return text;

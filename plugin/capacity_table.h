@@ -15,7 +15,7 @@ namespace yad {
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
 // "NoCapacity: 3 pods, MaxNodes: standby"; "" where nothing is short.
 std::string DescribeShortages(const Json& autoscaler);
-// "Ready=False (HostNetwork)": those that are not as they should be. Ready is to be True; the others tell of a fault.
+// "Ready=False (HostNetwork)": those that are not as they should be, but for Short, which DescribeShortages tells.
 std::string DescribeConditions(const Json& autoscaler);
 
 // NODE PHASE FOR SINCE READY: of these Nodes the leased ones. `pods`: names by uid, as far as they are known.

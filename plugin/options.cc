@@ -222,7 +222,7 @@ class Parser {
     CLI::App* plan = capacity->add_subcommand(
         "plan", "What would be leased and given back, by the operator's own plan of a file; offline");
     plan->footer(
-        "\nExamples:\n  kubectl get nodes,pods,npa -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
+        "\nExamples:\n  kubectl get npa,nodes,pods -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
         "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
     File(plan, "Nodes, Pods, one NodePoolAutoscaler, and perhaps its NodePool; - is standard input.");
     plan->add_option_function<std::string>(

@@ -14,7 +14,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
 // Questions to the apiserver about Nodes in one review.
 constexpr std::size_t kMaxAsked = 32;
 constexpr char kInventory[] = "spec.inventorySelector";

@@ -1,6 +1,8 @@
 // kubectl yad: the program as people run it, against a real control plane and a running operator.
 #include <filesystem>
 
+#include "operator/capacity/autoscaler.h"
+#include "operator/capacity/lease.h"
 #include "operator/workload/merge.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/process.h"
@@ -383,6 +385,59 @@ TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
       Json::parse(YadOut({"render", "-f", "-", "--pool-file", pools, "--pool", Pool("b"), "--uid", uid, "-o", "json"},
                          kDone, file.dump()));
   EXPECT_EQ(NameOf(one), NameOf(WorkloadOf("web", Pool("b"))));
+}
+
+TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
+  const std::string pool = AddPool("a");
+  const std::string inventory = Pool("inventory");
+  kube().Create(kNodePoolAutoscalerType, {{"metadata", {{"name", pool}}},
+                                          {"spec",
+                                           {{"nodePool", pool},
+                                            {"mode", "Manual"},
+                                            {"inventorySelector", {{"matchLabels", {{"inventory", inventory}}}}},
+                                            {"standby", {{{"name", "any"}, {"count", 2}}}}}}});
+  kube().MergePatch(
+      kNodePoolAutoscalerType, pool,
+      {{"status",
+        {{"leased", 1},
+         {"inUse", 1},
+         {"standby", {{{"name", "any"}, {"want", 2}, {"have", 0}}}},
+         {"shortages", {{{"requirements", Json::object()}, {"pods", Json::array()}, {"reason", "Manual"}}}}}}},
+      "status");
+  const std::string node = Pool("spare");
+  MakeNode(kube(), node, {{"inventory", inventory}});
+  MakeNode(kube(), Pool("leased"), {{"inventory", inventory}, {kNodePoolLabel, pool}});
+  kube().MergePatch(kNodeType, Pool("leased"),
+                    {{"metadata",
+                      {{"annotations",
+                        {{kLeaseAnnotation, Json{{"pool", pool},
+                                                 {"phase", "InUse"},
+                                                 {"for", ""},
+                                                 {"since", "2026-11-22T00:00:00Z"},
+                                                 {"applied", Json::object()}}
+                                                .dump()}}}}}});
+  EXPECT_THAT(YadOut({"capacity"}), ::testing::ContainsRegex(pool + " +" + pool +
+                                                             " +Manual +1 +0 +1 +0 +0 +0 +any 0/2 "
+                                                             "+Manual: standby"));
+  const std::string details = YadOut({"capacity", "npa/" + pool});
+  EXPECT_THAT(details, ::testing::ContainsRegex(Pool("leased") + " +InUse +<none> +[0-9a-z]+ +True"));
+  EXPECT_THAT(details, Not(HasSubstr(node + " ")));
+  EXPECT_EQ(Json::parse(YadOut({"capacity", pool, "-o", "json"}))["spec"]["nodePool"], pool);
+  EXPECT_THAT(YadErr({"capacity", "nobody"}, kFailed), HasSubstr("\"nobody\" not found"));
+
+  // The same objects in a file: with Auto, the standby would be leased.
+  Eventually("the node is Ready", [&] {
+    return plane().Kubectl({"get", "node", node}).find(" Ready") != std::string::npos;
+  });
+  std::string snapshot = plane().Kubectl({"get", "npa,nodepool", pool, "-o", "yaml"});
+  snapshot.replace(snapshot.find("mode: Manual"), 12, "mode: Auto");
+  snapshot += "---\n" + plane().Kubectl({"get", "nodes", "-l", "inventory=" + inventory, "-o", "yaml"}) + "---\n" +
+              plane().Kubectl({"get", "pods", "-A", "-o", "yaml"});
+  const Json plan = Json::parse(YadOut({"capacity", "plan", "-f", "-", "-o", "json"}, kDone, snapshot));
+  EXPECT_EQ(plan["leases"], (Json{{{"node", node}, {"for", "standby"}}})) << plan;
+  EXPECT_THAT(YadOut({"capacity", "plan", "-f", "-"}, kDone, snapshot), HasSubstr("standby any"));
+  kube().Delete(kNodePoolAutoscalerType, pool);
+  for (const char* name : {"spare", "leased"}) kube().Delete(kNodeType, Pool(name));
 }
 
 TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "operator/capacity/lease.h"
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -42,6 +43,7 @@ class SamplesTest : public ClusterTest {
     if (!HasControlPlane()) return;
     OperatorOptions options = DefaultOptions();
     options.ns = "";
+    options.flags = {"--controllers=*,nodepool-autoscaler"};
     everywhere_ = std::make_unique<OperatorProcess>(options);
     everywhere_->WaitUntilReady();
     Apply("nodepools");
@@ -159,11 +161,25 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithAClaimOfItsOwn) {
   });
 }
 
+TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
+  const std::string spare = Pool("spare");
+  MakeNode(kube(), spare, {{"example.com/inventory", "spare"}});
+  Apply("nodepoolautoscaler");
+  Eventually("the node is the pool's, and idles", [&] {
+    const Json node = kube().Get(kNodeType, spare);
+    return Label(node, kNodePoolLabel) == "hangzhou" &&
+           Annotation(node, kLeaseAnnotation).find("\"phase\":\"Idle\"") != std::string::npos;
+  });
+  EXPECT_THAT(kube().Get(kNodeType, spare)["spec"]["taints"].dump(), ::testing::HasSubstr("example.com/site"));
+  kube().Delete(kNodeType, spare);
+}
+
 TEST(SamplesFolderTest, NoSampleIsForgotten) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kSamples)) files.insert(entry.path().filename());
   EXPECT_EQ(files, (std::set<std::string>{"coredns.yaml", "deployment.yaml", "ingress-controller.yaml",
-                                          "nodepools.yaml", "statefulset-volumes.yaml", "statefulset.yaml"}));
+                                          "nodepoolautoscaler.yaml", "nodepools.yaml", "statefulset-volumes.yaml",
+                                          "statefulset.yaml"}));
 }
 
 }  // namespace

@@ -220,7 +220,8 @@ TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
     EXPECT_EQ(ran.code, kUsage) << error;
     EXPECT_THAT(ran.err, AllOf(HasSubstr(error), HasSubstr("See 'kubectl yad capacity --help'")));
   }
-  EXPECT_THAT(RunIt({"plan", "--help"}, "").out, AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get nodes,pods")));
+  EXPECT_THAT(RunIt({"plan", "--help"}, "").out,
+              AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get npa,nodes,pods")));
 }
 
 TEST(CapacityPlanTest, WhatIsWrittenWithoutQuotesIsTakenAsTextAndSaid) {
@@ -269,7 +270,7 @@ Json AutoscalerJson() {
          "since": "2026-11-22T11:58:00Z", "retryAt": "2026-11-22T12:01:00Z"},
         {"requirements": {}, "pods": [], "reason": "NoCapacity"}],
       "conditions": [{"type": "Ready", "status": "False", "reason": "HostNetwork", "message": "can't leave"},
-                     {"type": "Stopped", "status": "False", "reason": "Works"}]}})");
+                     {"type": "Short", "status": "True", "reason": "NoCapacity"}]}})");
 }
 Json NodeJson(const std::string& name, const StringMap& annotations) {
   return {{"metadata", {{"name", name}, {"annotations", annotations}}},

@@ -85,7 +85,9 @@ TEST_F(CapacityValidatingTest, OnePoolHasOneAutoscaler) {
   others_ = {Hangzhou()};
   Json object = Hangzhou();
   object["spec"]["minNodes"] = 1;
-  EXPECT_EQ(Refusal(Validate(object, Hangzhou())), "");
+  const AdmissionAnswer answer = Validate(object, Hangzhou());
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
 TEST_F(CapacityValidatingTest, ThePoolCannotBeChanged) {
@@ -199,7 +201,9 @@ TEST_F(CapacityValidatingTest, WhatLeavesTheSpecOrTheClusterIsAdmitted) {
   broken["spec"]["minNodes"] = -1;
   Json labelled = broken;
   labelled["metadata"]["labels"] = {{"a", "b"}};
-  EXPECT_EQ(Refusal(Validate(labelled, broken)), "");
+  const AdmissionAnswer answer = Validate(labelled, broken);
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, IsEmpty());
   Json deleted = Hangzhou();
   deleted["spec"]["minNodes"] = -1;
   deleted["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:00Z";

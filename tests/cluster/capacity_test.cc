@@ -1,0 +1,347 @@
+// Spare nodes for pools: leased for pods that wait, given back when they idle. One operator looks after all autoscalers
+// of the control plane, so each test takes its own away.
+#include <atomic>
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "operator/capacity/autoscaler.h"
+#include "operator/capacity/lease.h"
+#include "tests/cluster/fixture.h"
+#include "tests/support/write_gate.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const ResourceType kPolicyType{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
+                               "ValidatingAdmissionPolicy", false};
+const ResourceType kPolicyBindingType{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
+                                      "ValidatingAdmissionPolicyBinding", false};
+constexpr char kInventory[] = "capacity-test-inventory";
+
+class CapacityTest : public ClusterTest {
+ protected:
+  void TearDown() override {
+    if (!autoscaler_.empty()) kube().Delete(kNodePoolAutoscalerType, autoscaler_);
+    for (const std::string& node : spares_) kube().Delete(kNodeType, node);
+    ClusterTest::TearDown();
+  }
+
+  void StartAutoscaler() { StartOperator({"--controllers=nodepool-autoscaler"}); }
+
+  // Of 2 CPUs unless told. Nobody else's pods come there.
+  std::string AddSpare(const std::string& suffix, const std::string& cpu = "2") {
+    const Json resources = {{"cpu", cpu}, {"memory", "16Gi"}, {"pods", "50"}};
+    const std::string name = Pool(suffix);
+    kube().Create(kNodeType, {{"metadata", {{"name", name}, {"labels", {{kInventory, ns()}}}}},
+                              {"spec", {{"taints", {{{"key", "spare"}, {"effect", "NoSchedule"}}}}}},
+                              {"status", {{"capacity", resources}, {"allocatable", resources}}}});
+    spares_.push_back(name);
+    Eventually("the node is Ready and may be scheduled on", [&] {
+      const Json node = GetNode(name);
+      return ParseNode(node).ready() && At(node, "/spec/taints").size() == 1;
+    });
+    return name;
+  }
+  Json GetNode(const std::string& name) { return kube().Get(kNodeType, name); }
+
+  // For `pool`; everything happens fast.
+  void AddAutoscaler(const std::string& pool, const Json& spec = Json::object()) {
+    Json object{{"metadata", {{"name", pool}}},
+                {"spec",
+                 {{"nodePool", pool},
+                  {"inventorySelector", {{"matchLabels", {{kInventory, ns()}}}}},
+                  {"scaleUp", {{"pendingSeconds", 0}}},
+                  {"scaleDown", {{"idleSeconds", 1}}}}}};
+    object["spec"].update(spec, true);
+    kube().Create(kNodePoolAutoscalerType, object);
+    autoscaler_ = pool;
+  }
+  Json StatusOf(const std::string& autoscaler) {
+    return kube().Get(kNodePoolAutoscalerType, autoscaler).value("status", Json::object());
+  }
+  std::string ReadyReason(const std::string& autoscaler) {
+    for (const Json& condition : StatusOf(autoscaler).value("conditions", Json::array())) {
+      if (condition["type"] == "Ready") return StringAt(condition, {"reason"});
+    }
+    return "";
+  }
+
+  void AddPod(const std::string& name, const std::string& pool, const std::string& cpu, Json spec = Json::object()) {
+    spec["containers"] = {
+        {{"name", "main"}, {"image", "example.org/app:1"}, {"resources", {{"requests", {{"cpu", cpu}}}}}}};
+    spec["nodeSelector"] = {{kNodePoolLabel, pool}};
+    for (const char* key : {"spare", "shop"}) spec["tolerations"].push_back({{"key", key}, {"operator", "Exists"}});
+    spec["terminationGracePeriodSeconds"] = 0;
+    kube().Create(kPodType, {{"metadata", {{"name", name}}}, {"spec", spec}});
+  }
+  std::string NodeOfPod(const std::string& name) {
+    const Json pod = kube().Get(kPodType, name);
+    return StringAt(pod, {"status", "phase"}) == "Running" ? StringAt(pod, {"spec", "nodeName"}) : "";
+  }
+  void DeletePod(const std::string& name) {
+    kube().Delete(kPodType, name);
+    Eventually("the pod is gone", [&] { return !kube().Find(kPodType, name); });
+  }
+
+  // "" where it is leased by nobody.
+  std::string PhaseOf(const std::string& node) {
+    const std::string annotation = StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation});
+    return annotation.empty() ? "" : std::string(ToString(ParseLease(annotation)->phase));
+  }
+  void WaitForPhase(const std::string& node, const std::string& phase) {
+    Eventually(
+        node + " is " + (phase.empty() ? "free" : phase),
+        [&] {
+          const std::string now = PhaseOf(node);
+          return now == phase ? "" : "it is " + now;
+        },
+        std::chrono::minutes(2));
+  }
+  std::set<std::string> Events(const std::string& about) {
+    std::set<std::string> reasons;
+    // Those about what has no namespace stand in "default".
+    for (const std::string& ns : {std::string("default"), kube().ns()}) {
+      for (const Json& event : Kube(kube().client(), ns).List(kEventType)) {
+        if (StringAt(event, {"regarding", "name"}) == about) reasons.insert(StringAt(event, {"reason"}));
+      }
+    }
+    return reasons;
+  }
+
+  std::string autoscaler_;
+  std::vector<std::string> spares_;
+};
+
+// What a person and the kubelet leave of a node: all but what changes by itself.
+Json WithoutTimes(Json node) {
+  for (const char* field : {"resourceVersion", "managedFields"}) node["metadata"].erase(field);
+  node.erase("status");
+  if (node["metadata"].contains("annotations") && node["metadata"]["annotations"].empty())
+    node["metadata"].erase("annotations");
+  return node;
+}
+
+TEST_F(CapacityTest, APodThatWaitsGetsASpareNodeWhichGoesBackWhenItIdles) {
+  const std::string pool =
+      AddPool("a", {{"labels", {{"region", "east"}}}, {"taints", {{{"key", "shop"}, {"effect", "NoSchedule"}}}}});
+  const std::string small = AddSpare("small");
+  const std::string large = AddSpare("large", "8");
+  const Json before = GetNode(small);
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "1");
+  Eventually("the pod runs on the smaller node", [&] { return NodeOfPod("p") == small; });
+  WaitForPhase(small, "InUse");
+  EXPECT_EQ(PhaseOf(large), "");
+  EXPECT_EQ(StringAt(GetNode(small), {"metadata", "labels", "region"}), "east");
+  Eventually("status says so", [&] {
+    const Json status = StatusOf(pool);
+    return status.value("leased", 0) == 1 && status.value("inUse", 0) == 1;
+  });
+  EXPECT_TRUE(Events("p").contains("WaitingForNode"));
+  EXPECT_TRUE(Events(pool).contains("NodeLeased"));
+
+  DeletePod("p");
+  WaitForPhase(small, "Idle");
+  WaitForPhase(small, "Releasing");
+  EXPECT_THAT(At(GetNode(small), "/spec/taints").dump(), HasSubstr(kReleasingTaint));
+  WaitForPhase(small, "");
+  EXPECT_EQ(WithoutTimes(GetNode(small)), WithoutTimes(before));
+  Eventually("its end is told", [&] { return Events(small).contains("NodeReleased"); });
+  Eventually("status counts none", [&] { return StatusOf(pool).value("leased", -1) == 0; });
+}
+
+TEST_F(CapacityTest, APodTakesTheStandbyWhichIsRefilled) {
+  const std::string pool = AddPool("a");
+  const std::string first = AddSpare("n1");
+  const std::string second = AddSpare("n2");
+  StartAutoscaler();
+  AddAutoscaler(pool, {{"standby", {{{"name", "one"}, {"count", 1}}}}});
+  WaitForPhase(first, "Idle");
+  Eventually("status counts the standby", [&] { return At(StatusOf(pool), "/standby/0/have") == 1; });
+  EXPECT_EQ(PhaseOf(second), "");
+  AddPod("p", pool, "1");
+  Eventually("the pod runs on the standby", [&] { return NodeOfPod("p") == first; });
+  WaitForPhase(first, "InUse");
+  WaitForPhase(second, "Idle");
+}
+
+TEST_F(CapacityTest, WhereNoNodeFitsStatusSaysWhoWaitsForWhatAndANewNodeEndsIt) {
+  const std::string pool = AddPool("a");
+  AddSpare("small");
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "4");
+  Eventually("the shortage is told", [&] {
+    const Json shortage = At(StatusOf(pool), "/shortages/0");
+    return shortage.is_object() && shortage["reason"] == "NoCapacity" && shortage["pods"] == Json{kube().ns() + "/p"};
+  });
+  EXPECT_TRUE(Events(pool).contains("NoCapacity"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // creation times are whole seconds
+  const std::string large = AddSpare("large", "8");
+  Eventually("the pod runs", [&] { return NodeOfPod("p") == large; });
+  Eventually("nothing is short any more", [&] { return At(StatusOf(pool), "/shortages").empty(); });
+}
+
+TEST_F(CapacityTest, APodThatLandsDuringAReleaseIsNotLeftBehind) {
+  const std::string pool = AddPool("a");
+  const std::string node = AddSpare("n1");
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("first", pool, "1");
+  WaitForPhase(node, "InUse");
+  DeletePod("first");
+  WaitForPhase(node, "Releasing");
+  // As a scheduler that had decided before the taint was there.
+  AddPod("late", pool, "1", {{"nodeName", node}});
+  WaitForPhase(node, "InUse");
+  EXPECT_EQ(StringAt(GetNode(node), {"metadata", "labels", kNodePoolLabel}), pool);
+  EXPECT_EQ(At(GetNode(node), "/spec/taints").size(), 1U);
+}
+
+TEST_F(CapacityTest, WhereThePoolLabelMayNotBeChangedAutoStopsAndSaysSo) {
+  const std::string pool = AddPool("a");
+  const std::string node = AddSpare("n1");
+  const std::string policy = Pool("policy");
+  kube().Create(kPolicyType, {{"metadata", {{"name", policy}}},
+                              {"spec",
+                               {{"failurePolicy", "Fail"},
+                                {"matchConstraints",
+                                 {{"resourceRules",
+                                   {{{"apiGroups", {""}},
+                                     {"apiVersions", {"v1"}},
+                                     {"operations", {"UPDATE"}},
+                                     {"resources", {"nodes"}},
+                                     {"resourceNames", {node}}}}}}},
+                                {"validations",
+                                 {{{"expression", "!('apps.openyurt.io/nodepool' in object.metadata.labels)"},
+                                   {"message", "a node's pool can't be changed"}}}}}}});
+  kube().Create(kPolicyBindingType, {{"metadata", {{"name", policy}}},
+                                     {"spec", {{"policyName", policy}, {"validationActions", {"Deny"}}}}});
+  Eventually("the policy is in force", [&] {
+    WriteOptions dry_run;
+    dry_run.dry_run = true;
+    const Json patch{{"metadata", {{"labels", {{kNodePoolLabel, pool}}}}}};
+    return !kube().client().Patch(yad::kNodeType, {"", node}, PatchType::kMerge, patch, dry_run);
+  });
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "1");
+  Eventually("the refusal is told", [&] { return ReadyReason(pool) == "LabelChangeRefused"; });
+  EXPECT_THAT(At(StatusOf(pool), "/conditions").dump(), HasSubstr("a node's pool can't be changed"));
+  Eventually("who waits is told all the same", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "Stopped"; });
+  EXPECT_TRUE(Events(pool).contains("LabelChangeRefused"));
+  kube().Delete(kPolicyBindingType, policy);
+  kube().Delete(kPolicyType, policy);
+}
+
+TEST_F(CapacityTest, APoolWithHostNetworkLeasesNothing) {
+  const std::string pool = AddPool("a", {{"hostNetwork", true}});
+  const std::string node = AddSpare("n1");
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "1");
+  Eventually("it is told", [&] { return ReadyReason(pool) == "HostNetwork"; });
+  EXPECT_EQ(PhaseOf(node), "");
+}
+
+TEST_F(CapacityTest, ALeaseThatIsJunkIsReportedAndTheNodeLeftAlone) {
+  const std::string pool = AddPool("a");
+  const std::string node = AddSpare("n1");
+  kube().MergePatch(yad::kNodeType, node, {{"metadata", {{"annotations", {{kLeaseAnnotation, "[1,"}}}}}});
+  StartAutoscaler();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "1");
+  Eventually("the junk is told", [&] { return Events(node).contains("InvalidLease"); });
+  Eventually("nobody gets the node", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "NoCapacity"; });
+  EXPECT_EQ(StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation}), "[1,");
+}
+
+TEST_F(CapacityTest, NodesOfAnAutoscalerThatIsGoneAreGivenBack) {
+  const std::string pool = AddPool("a");
+  const std::string node = AddSpare("n1");
+  StartAutoscaler();
+  AddAutoscaler(pool, {{"standby", {{{"name", "one"}, {"count", 1}}}}});
+  WaitForPhase(node, "Idle");
+  kube().Delete(kNodePoolAutoscalerType, pool);
+  autoscaler_.clear();
+  WaitForPhase(node, "Releasing");
+}
+
+// The operator dies after each of its writes, once: every life writes once.
+class CapacityCrashTest : public CapacityTest {
+ protected:
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = CapacityTest::DefaultOptions();
+    if (proxy_ == nullptr) {
+      proxy_ = MakeProxy(options.kubeconfig, [this](const ProxiedRequest& request) { return gate_(request); });
+      through_ = KubeconfigThrough(*proxy_, options.kubeconfig, plane().dir() + "/capacity-crash.kubeconfig");
+    }
+    options.kubeconfig = through_;
+    return options;
+  }
+  void TearDown() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+    if (HasControlPlane()) KillOperator();
+    CapacityTest::TearDown();
+    proxy_.reset();
+  }
+
+  // Until its first write has taken effect.
+  void Live() {
+    gate_.Hold();
+    StartAutoscaler();
+    gate_.Arm(op().pid(), 1);
+  }
+
+  // Kills and starts again, for each write.
+  void BeginDying() {
+    Live();
+    thread_ = std::jthread([this](std::stop_token stop) {
+      while (!stop.stop_requested()) {
+        if (gate_.killed()) {
+          KillOperator();
+          gate_.Disarm();
+          ++lives_;
+          gate_.Reopen();
+          Live();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      gate_.Disarm();
+    });
+  }
+
+  WriteGate gate_;
+  std::unique_ptr<FaultProxy> proxy_;
+  std::string through_;
+  std::atomic<int> lives_ = 0;
+  std::jthread thread_;
+};
+
+TEST_F(CapacityCrashTest, AfterEachWriteOfALeaseAndOfARelease) {
+  const std::string pool = AddPool("a", {{"taints", {{{"key", "shop"}, {"effect", "NoSchedule"}}}}});
+  const std::string node = AddSpare("n1");
+  const std::string other = AddSpare("n2");
+  const Json before = GetNode(node);
+  BeginDying();
+  AddAutoscaler(pool);
+  AddPod("p", pool, "1");
+  Eventually("the pod runs", [&] { return NodeOfPod("p") == node; });
+  WaitForPhase(node, "InUse");
+  EXPECT_EQ(PhaseOf(other), "") << "a second node was leased for the same pod";
+  DeletePod("p");
+  WaitForPhase(node, "Releasing");
+  WaitForPhase(node, "");
+  EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
+  EXPECT_EQ(PhaseOf(other), "");
+  // A lease, its two or three phases, the way back in two writes, and status between them.
+  EXPECT_GE(lives_, 6);
+}
+
+}  // namespace
+}  // namespace yad::testing
