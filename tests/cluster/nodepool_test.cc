@@ -196,6 +196,27 @@ TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilItReturns
   phase_is("Ready");
 }
 
+TEST_F(NodePoolTest, APoolOfAThousandNodesIsAFewStatusWritesAndOneWriteForEachNode) {
+  if (!RunsEverything()) GTEST_SKIP() << "it takes half a minute: YAD_ALL=1";
+  StartNodePools();
+  const std::size_t position = Now();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string pool = AddPool("a", {{"labels", {{"zone", "north"}}}});
+  for (int i = 0; i < 1000; ++i) AddOwnNode(std::to_string(10000 + i), pool);
+  const Json status = WaitForPoolStatus(pool, {{"readyNodeNum", 1000}, {"nodeStates/ready", 1000}});
+  EXPECT_EQ(At(status, "/nodes").size(), 500U);
+  EXPECT_EQ(At(status, "/resources/capacity/cpu"), "4000");
+  Eventually("each has its label",
+             [&] { return kube().List(kNodeType, "zone=north,own-node-of=" + ns()).size() == 1000; });
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  double of_pool = 0, of_nodes = 0;
+  for (const AuditedRequest& request : plane().OperatorWrites("", position)) {
+    (request.resource == "nodepools" ? of_pool : of_nodes) += request.code == 200 ? 1 : 0;
+  }
+  EXPECT_LE(of_pool, seconds + 1);
+  EXPECT_EQ(of_nodes, 1000);
+}
+
 // The NodePool CRD with no more fields in status than OpenYurt's.
 class PruningCrdTest : public NodePoolTest {
  protected:
