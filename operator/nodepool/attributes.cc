@@ -23,9 +23,12 @@ constexpr std::array<std::string_view, 3> kReservedAnnotations = {
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
+// What a kubelet may not change of its own Node, and may not have us change by what it writes into our annotation.
+constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
+
 bool MayLabel(const std::string& key, const std::string& value) {
   return std::find(kReservedLabels.begin(), kReservedLabels.end(), key) == kReservedLabels.end() &&
-         CheckLabelKey(key).empty() && CheckLabelValue(value).empty();
+         !key.starts_with(kNodeRestriction) && CheckLabelKey(key).empty() && CheckLabelValue(value).empty();
 }
 
 bool MayAnnotate(const std::string& key, const std::string&) {

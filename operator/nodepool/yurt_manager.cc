@@ -69,6 +69,12 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
+// Who may not look can't know: that is an answer, and will be the same in a moment.
+Result<std::string> Unanswered(const Error& error) {
+  if (error.reason != Reason::kForbidden) return Fail(error);
+  return "it may not look whether OpenYurt's yurt-manager does: " + error.message;
+}
+
 }  // namespace
 
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
@@ -82,14 +88,14 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
     }
   }
   const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
-  if (!webhooks) return Fail(webhooks.error());
+  if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
     return "OpenYurt's yurt-manager looks after the pools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
            " reviews them";
   }
   const auto lease = Find(client, kLeaseType, kYurtManagerLease, stop);
-  if (!lease) return Fail(lease.error());
+  if (!lease) return Unanswered(lease.error());
   if (*lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() &&
       ParseTime(StringAt(**lease, {"spec", "renewTime"})) + kLeaseIsOld > now) {
     return "OpenYurt's yurt-manager runs: Lease " + kYurtManagerLease.ToString() + " is held";

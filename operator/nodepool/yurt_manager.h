@@ -12,7 +12,7 @@ namespace yad {
 
 // "": nobody else does, and we have the rights that it takes. Else why it has to stay off, as a sentence. In this
 // order:
-// - Rights are missing (the apiserver is asked, so that nothing is refused).
+// - Rights to do it, or to look, are missing (the apiserver is asked about the former, so that nothing is refused).
 // - yurt-manager's webhook configuration reviews NodePools. yurt-manager takes the webhooks of a controller that is
 //   switched off out of it, so that its other webhooks alone mean that nobody looks after the pools.
 // - There is no such configuration, and somebody holds yurt-manager's Lease.

@@ -126,6 +126,14 @@ TEST(AttributesTest, JunkInTheAnnotationDeletesNothingAndIsReplacedOnlyWhereTher
   EXPECT_TRUE(AttributesPatch(NodeJson(labels, {{kPreviousAttributesAnnotation, deep}}), {}).is_null());
 }
 
+TEST(AttributesTest, AKubeletCannotHaveALabelTakenAwayThatItMayNotChangeItself) {
+  const Json labels = {{"node-restriction.kubernetes.io/tenant", "a"}};
+  const Json node = NodeJson(
+      labels, {{kPreviousAttributesAnnotation, R"({"labels":{"node-restriction.kubernetes.io/tenant":"a"}})"}});
+  EXPECT_EQ(After(node, {})["metadata"]["labels"], labels);
+  EXPECT_TRUE(Pool({{"labels", {{"node-restriction.kubernetes.io/tenant", "b"}}}}).empty());
+}
+
 TEST(AttributesTest, WhatBelongsToKubernetesToTheKubeletOrToUsIsLeftOutAndNamed) {
   std::vector<std::string> left_out;
   const Json spec = {

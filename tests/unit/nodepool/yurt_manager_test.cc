@@ -35,7 +35,7 @@ class YurtManagerTest : public ::testing::Test {
       return Answer(201, {{"status", {{"allowed", !denied_.contains(right)}}}});
     }
     paths_.push_back(request.path);
-    if (fails_) return Answer(503, {{"kind", "Status"}, {"reason", "ServiceUnavailable"}, {"code", 503}});
+    if (fails_ != 0) return Answer(fails_, {{"kind", "Status"}, {"status", "Failure"}, {"code", fails_}});
     return Found(request.path.find("webhook") != std::string::npos ? webhooks_ : lease_);
   }
   std::string WhyNot() { return WhyNotNodePool(client_, kNow, {}).value(); }
@@ -51,7 +51,7 @@ class YurtManagerTest : public ::testing::Test {
 
   std::set<std::string> denied_;
   Json webhooks_, lease_;
-  bool fails_ = false;
+  int fails_ = 0;  // the HTTP status
   std::vector<std::string> paths_;
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
 };
@@ -86,8 +86,13 @@ TEST_F(YurtManagerTest, WithoutWebhooksItsLeaseSaysWhetherItRuns) {
   EXPECT_EQ(WhyNot(), "") << "it was given back";
 }
 
+TEST_F(YurtManagerTest, WhoMayNotLookStaysOff) {
+  fails_ = 403;
+  EXPECT_THAT(WhyNot(), HasSubstr("it may not look"));
+}
+
 TEST_F(YurtManagerTest, AFailedReadIsNoAnswer) {
-  fails_ = true;
+  fails_ = 503;
   EXPECT_FALSE(WhyNotNodePool(client_, kNow, {}));
 }
 
