@@ -198,8 +198,10 @@ TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   first.Uninstall();
   EXPECT_THAT(first.notes(), HasSubstr(kDaemonCrd));
   EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
+  // What kubectl has discovered in another test may be a type that is gone.
+  const std::string fresh = "--cache-dir=" + plane().dir() + "/kubectl-cache-again";
   const std::string left =
-      plane().Kubectl({"get",
+      plane().Kubectl({"get", fresh,
                        "all,secrets,serviceaccounts,roles,rolebindings,pdb,clusterroles,clusterrolebindings,"
                        "mutatingwebhookconfigurations,validatingwebhookconfigurations",
                        "--namespace=again", "--output=name", "--selector=app.kubernetes.io/instance=again"});

@@ -315,6 +315,11 @@ TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
   const std::vector<Json> with = Admitted({"nodePoolAutoscaler.enabled=true"});
   EXPECT_NO_THROW(TheOne(with, "CustomResourceDefinition", kAutoscalerCrd));
   EXPECT_NO_THROW(TheOne(with, "ClusterRoleBinding", "-capacity"));
+  EXPECT_THAT(
+      TheOne(Admitted({"nodePoolAutoscaler.enabled=true", "watchNamespace=default"}), "ClusterRole", "-capacity")
+          .dump(),
+      HasSubstr("events.k8s.io"))
+      << "pods wait in every namespace";
   EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
   const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
   ASSERT_EQ(configuration.at("webhooks").size(), 2u);

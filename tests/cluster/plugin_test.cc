@@ -405,8 +405,10 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
          {"shortages", {{{"requirements", Json::object()}, {"pods", Json::array()}, {"reason", "Manual"}}}}}}},
       "status");
   const std::string node = Pool("spare");
-  MakeNode(kube(), node, {{"inventory", inventory}});
-  MakeNode(kube(), Pool("leased"), {{"inventory", inventory}, {kNodePoolLabel, pool}});
+  // No pod of another test is to run there.
+  const Json taints = {{{"key", "example.com/spare"}, {"effect", "NoSchedule"}}};
+  MakeNode(kube(), node, {{"inventory", inventory}}, taints);
+  MakeNode(kube(), Pool("leased"), {{"inventory", inventory}, {kNodePoolLabel, pool}}, taints);
   kube().MergePatch(kNodeType, Pool("leased"),
                     {{"metadata",
                       {{"annotations",
