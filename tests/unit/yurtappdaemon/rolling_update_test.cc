@@ -354,7 +354,7 @@ TEST_P(RollingUpdateTest, NothingIsMovedWhileItIsPaused) {
 TEST_P(RollingUpdateTest, ReplicasAreWrittenAtOnceAndTakeNoSoak) {
   Deployed({"a", "b", "c"}, {{"minReadySeconds", 60}, {"partition", 1}});
   world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
-  Look();
+  Wait(seconds(0));
   for (const char* pool : {"a", "b", "c"}) {
     EXPECT_EQ(world_.Workload(pool)["spec"]["replicas"], 3) << pool;
     Heal(pool);

@@ -106,6 +106,7 @@ TEST(StatusTest, EveryFieldAtRest) {
                                       {"workload", name},
                                       {"revision", revision},
                                       {"phase", "Ready"},
+                                      {"state", "Ready"},
                                       {"replicas", 1},
                                       {"readyReplicas", 1},
                                       {"lastTransitionTime", "2026-05-01T10:00:00Z"}}));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
@@ -12,8 +13,6 @@ using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-
-const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 
 class StuckPodsTest : public ::testing::Test {
  protected:
