@@ -83,7 +83,9 @@ TEST_F(DiagnosticianTest, WhatIsWrongIsToldWithoutAnyEventOfTheWorkload) {
   Deployed({"a", "b"});
   Break("a");
   AddPod("a", CrashingPod(3));
-  ASSERT_TRUE(world_.Reconcile());
+  const auto first = world_.Reconcile();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->next, ReconcileResult::Next::kAfter) << "it comes again by itself";
   EXPECT_EQ(Reason("a"), "") << "an ordinary start costs no request";
   Wait(seconds(2));
   EXPECT_EQ(Pool("a")["phase"], "Updating");

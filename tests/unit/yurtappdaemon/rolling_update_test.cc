@@ -199,7 +199,7 @@ TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
                                          {"uid", StringAt(world_.Workload("a"), {"metadata", "uid"})},
                                          {"controller", true}}};
   world_.cluster.Create(kPodType, pod);
-  Wait(seconds(60));
+  Wait(seconds(33));
   EXPECT_EQ(Phase("a"), "Failed CrashLoopBackOff");
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["message"],
             "container \"main\" ended with exit code 3; not healthy within 30 s on its revision");
