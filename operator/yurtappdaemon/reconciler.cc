@@ -228,12 +228,12 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   ReleaseStuck(snapshot->daemon, plan, stop);
   if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
+  daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
   const Diagnostician::Answer examined =
       diagnostician_.Examine(snapshot->daemon, applied.pools, previous, state->patients, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   const Json status = BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count,
                                    plan.held, plan.rollout, &examined.diagnoses});
-  daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
   if (plan.rollout) daemon_events_.TellRollout(snapshot->daemon, previous, status, state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
