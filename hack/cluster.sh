@@ -250,7 +250,13 @@ try_start() {
     return 1
   fi
   [ "$CONTROLLERS" = yes ] || return 0
-  printf 'kind: KwokConfiguration\napiVersion: config.kwok.x-k8s.io/v1alpha1\n' >"$DIR/kwok.yaml"
+  # Nodes and pods with this annotation are left alone: their status is what somebody writes in a kubelet's place.
+  cat >"$DIR/kwok.yaml" <<YAML
+kind: KwokConfiguration
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+options:
+  disregardStatusWithAnnotationSelector: kwok.x-k8s.io/status=custom
+YAML
   launch_controllers
   if ! until_true "ready controllers" "kube-controller-manager kube-scheduler kwok" controllers_ready; then
     if port_taken kube-controller-manager kube-scheduler kwok; then return 75; fi

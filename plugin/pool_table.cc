@@ -32,9 +32,14 @@ std::vector<Json> PoolsOf(const Json& daemon) {
   return pools;
 }
 
+std::string WhyNotReady(const Json& pool) {
+  const std::string reason = StringAt(pool, {"reason"}), message = StringAt(pool, {"message"});
+  return reason.empty() || message.empty() || StringAt(pool, {"phase"}) == "Ready" ? "" : reason + ": " + message;
+}
+
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most) {
   std::vector<std::string> header{"NAME", "PHASE", "REVISION", "REPLICAS", "READY", "AGE", "REASON"};
-  if (wide) header.insert(header.end(), {"WORKLOAD", "MESSAGE"});
+  if (wide) header.insert(header.end(), {"STATE", "WORKLOAD", "MESSAGE"});
   Table table(std::move(header));
   for (const Json& pool : PoolsOf(daemon)) {
     if (table.size() == most) break;
@@ -42,7 +47,10 @@ Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most) {
         StringAt(pool, {"name"}),   StringAt(pool, {"phase"}),       StringAt(pool, {"revision"}, "<none>"),
         Number(pool, {"replicas"}), Number(pool, {"readyReplicas"}), Age(StringAt(pool, {"lastTransitionTime"}), now),
         StringAt(pool, {"reason"})};
-    if (wide) row.insert(row.end(), {StringAt(pool, {"workload"}, "<none>"), StringAt(pool, {"message"})});
+    if (wide) {
+      row.insert(row.end(), {StringAt(pool, {"state"}, "<none>"), StringAt(pool, {"workload"}, "<none>"),
+                             StringAt(pool, {"message"})});
+    }
     table.Add(std::move(row));
   }
   return table;

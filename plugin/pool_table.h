@@ -14,8 +14,11 @@ namespace yad {
 // status.pools of a daemon, as it is sorted: the unhealthy first, then by name.
 std::vector<Json> PoolsOf(const Json& daemon);
 
+// "ImagePullBackOff: container …": why a pool that is not Ready is not; "" where status does not say.
+std::string WhyNotReady(const Json& pool);
+
 inline constexpr std::size_t kPhaseColumn = 1;  // of PoolTable
-// NAME PHASE REVISION REPLICAS READY AGE REASON; wide: WORKLOAD MESSAGE. At most `most` rows.
+// NAME PHASE REVISION REPLICAS READY AGE REASON; wide: STATE WORKLOAD MESSAGE. At most `most` rows.
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 
 // (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; wide: REVISION IMAGES.

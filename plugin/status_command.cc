@@ -18,20 +18,25 @@ namespace {
 constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen go on while nothing happens.
 constexpr std::size_t kNamed = 10;
 
-// "pool a failed: ProgressDeadlineExceeded: …", once for each pool that has failed.
-class FailureLines {
+// "pool a failed: ImagePullBackOff: …", once for each pool and each text; "pool a: …" of one that has not failed yet.
+class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {
-    std::map<std::string, std::string> failed;
+    std::map<std::string, std::string> now;
     for (const Json& pool : PoolsOf(daemon)) {
-      if (StringAt(pool, {"phase"}) != "Failed") continue;
-      const std::string message = StringAt(pool, {"message"});
-      failed[StringAt(pool, {"name"})] = StringAt(pool, {"reason"}) + (message.empty() ? "" : ": " + message);
+      const std::string name = StringAt(pool, {"name"});
+      const std::string why = WhyNotReady(pool);
+      if (StringAt(pool, {"phase"}) == "Failed") {
+        now[name] = "pool " + name + " failed: " + (why.empty() ? StringAt(pool, {"reason"}) : why);
+      } else if (!why.empty()) {
+        now[name] = "pool " + name + ": " + why;
+      }
     }
-    for (const auto& [name, why] : failed) {
-      if (!told_.contains(name)) out << Printable("pool " + name + " failed: " + why) << "\n";
+    for (const auto& [name, line] : now) {
+      const auto told = told_.find(name);
+      if (told == told_.end() || told->second != line) out << Printable(line) << "\n";
     }
-    told_ = std::move(failed);
+    told_ = std::move(now);
   }
 
  private:
@@ -73,7 +78,7 @@ Result<int> RunStatus(Session& session) {
   const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
   DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);
-  FailureLines failures;
+  WhyLines why;
   std::string last_line;
   Json daemon = *first;
   while (true) {
@@ -81,7 +86,7 @@ Result<int> RunStatus(Session& session) {
     if (const auto screen = session.console.screen()) {
       view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow()), *screen);
     } else {
-      failures.Print(daemon, session.console.out);
+      why.Print(daemon, session.console.out);
       if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
         session.console.out << Printable(progress.line) << std::endl;
         last_line = progress.line;

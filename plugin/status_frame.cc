@@ -12,7 +12,8 @@ namespace yad {
 namespace {
 
 constexpr int kLongestBar = 40;
-// Headline, bar, reason, table header, "and more", and the line of the cursor.
+// Headline, bar, reason, table header, "and more", and the line of the cursor. (And, where a pool tells it, why it is
+// not ready.)
 constexpr int kOtherLines = 6;
 
 }  // namespace
@@ -44,9 +45,17 @@ std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, D
   }
   add(progress.observed ? progress.reason + ": " + progress.message : progress.line);
 
-  const std::size_t all = PoolsOf(daemon).size();
+  const std::vector<Json> pools = PoolsOf(daemon);
+  const std::size_t all = pools.size();
   if (all == 0) return lines;
-  const auto rows = static_cast<std::size_t>(std::max(screen.height - kOtherLines, 1));
+  int others = kOtherLines;
+  const auto told =
+      std::find_if(pools.begin(), pools.end(), [](const Json& pool) { return !WhyNotReady(pool).empty(); });
+  if (told != pools.end()) {
+    add("pool " + StringAt(*told, {"name"}) + ": " + WhyNotReady(*told));
+    ++others;
+  }
+  const auto rows = static_cast<std::size_t>(std::max(screen.height - others, 1));
   for (std::string& line : PoolTable(daemon, false, now, rows).LinesFor(screen, kPhaseColumn)) {
     lines.push_back(std::move(line));
   }

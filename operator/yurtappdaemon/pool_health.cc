@@ -4,8 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/pod_facts.h"
 
 namespace yad {
+
+namespace {
+
+// Of a pool that has failed: why it is not healthy, and not why a write was refused. A quota refuses pods where there
+// is a workload, and else the workload.
+bool SaysWhyOfPods(const Json& entry) {
+  const std::string reason = StringAt(entry, {"reason"});
+  return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !StringAt(entry, {"workload"}).empty());
+}
+
+}  // namespace
 
 PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now) {
   PoolHealth health{state, revision, now, std::nullopt};
@@ -33,7 +45,7 @@ HealthRecord RestoreHealth(const Json& status) {
       health.since = {};  // It has soaked.
     } else if (phase == kSoakingPhase) {
       health.state = PoolHealth::State::kHealthy;
-    } else if (phase == kFailedPhase && reason == kDeadlineExceeded) {
+    } else if (phase == kFailedPhase && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
       health.since = {};  // It is overdue.
     } else if (phase == kFailedPhase) {
       health.refused = RefusedWrite{StringAt(status, {"updateRevision"}), reason, StringAt(entry, {"message"})};

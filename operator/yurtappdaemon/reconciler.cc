@@ -99,6 +99,7 @@ struct Reconciler::DaemonState {
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
   RemovalGate::Memory removals;
   DaemonEvents::Memory told;
+  Diagnostician::Memory patients;
   std::set<std::string> deleted;  // workloads, by name, that status names and that we have deleted
   std::string reported;           // by ReportBlocked
 };
@@ -111,6 +112,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       clock_(clock),
       removals_(client, stores.pools, events, clock, limit),
       daemon_events_(events),
+      diagnostician_(client, clock),
       deployments_(client, stores.deployments, ProjectDeployment, apply),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, apply) {}
 
@@ -226,9 +228,12 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   ReleaseStuck(snapshot->daemon, plan, stop);
   if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
-  const Json status = BuildStatus(
-      {*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, plan.held, plan.rollout});
   daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
+  const Diagnostician::Answer examined =
+      diagnostician_.Examine(snapshot->daemon, applied.pools, previous, state->patients, stop);
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
+  const Json status = BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count,
+                                   plan.held, plan.rollout, &examined.diagnoses});
   if (plan.rollout) daemon_events_.TellRollout(snapshot->daemon, previous, status, state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
@@ -271,19 +276,21 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::RequeueAfter(std::max(due, wish));
   }
   // When time alone changes something; never: max.
-  const Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
+  Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
   if (applied.retry && !plan.wake) return Fail(*applied.retry);
   if (applied.retry) {
     log::Warn("some pools could not be written", {{"yurtappdaemon", meta.key.ToString()}, {"error", *applied.retry}});
     return ReconcileResult::RequeueWithBackoff(wake);
   }
+  // Pods that wait are no event. (Where a write is tried again, its backoff is not cut short for that.)
+  wake = std::min(wake, examined.again.value_or(Duration::max()));
   // No event will tell when they are gone.
   if (std::any_of(applied.leaving.begin(), applied.leaving.end(),
                   [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); })) {
     return ReconcileResult::RequeueWithBackoff(wake);
   }
   if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(std::min(repairs_due, wake));
-  return plan.wake ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
+  return wake < Duration::max() ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
 }
 
 Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions,

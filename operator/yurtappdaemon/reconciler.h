@@ -17,6 +17,7 @@
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply.h"
 #include "operator/yurtappdaemon/daemon_events.h"
+#include "operator/yurtappdaemon/diagnostician.h"
 #include "operator/yurtappdaemon/history.h"
 #include "operator/yurtappdaemon/removal_gate.h"
 
@@ -78,6 +79,7 @@ class Reconciler {
   Clock& clock_;
   const RemovalGate removals_;
   const DaemonEvents daemon_events_;
+  Diagnostician diagnostician_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/fault_text.h"
 
 namespace yad {
 namespace {
@@ -20,16 +21,18 @@ const Json* FindCondition(const Json& object, std::string_view type) {
 
 void ReadCommon(const Json& object, WorkloadState& state) {
   state.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  state.seen = IntAt(object, {"status", "observedGeneration"}) > 0;
   state.observed = IntAt(object, {"status", "observedGeneration"}) >= IntAt(object, {"metadata", "generation"});
+  state.wanted = IntAt(object, {"spec", "replicas"}, 1);
   state.replicas = IntAt(object, {"status", "replicas"});
   state.ready_replicas = IntAt(object, {"status", "readyReplicas"});
   state.available_replicas = IntAt(object, {"status", "availableReplicas"});
 }
 
 auto Members(const WorkloadState& state) {
-  return std::tie(state.pool, state.observed, state.healthy, state.outdated_pods, state.progress_deadline_exceeded,
-                  state.failure_message, state.available_condition, state.replicas, state.ready_replicas,
-                  state.available_replicas);
+  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
+                  state.progress_deadline_exceeded, state.failure_message, state.refusal, state.available_condition,
+                  state.wanted, state.replicas, state.ready_replicas, state.available_replicas);
 }
 
 }  // namespace
@@ -40,17 +43,26 @@ bool WorkloadState::operator==(const WorkloadState& other) const { return Member
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
-  const std::int64_t want = IntAt(object, {"spec", "replicas"}, 1);
+  const std::int64_t want = state->wanted;
   const std::int64_t updated = IntAt(object, {"status", "updatedReplicas"});
   state->healthy =
       state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
   if (const Json* available = FindCondition(object, "Available")) {
     state->available_condition = StringAt(*available, {"status"});
   }
-  if (const Json* progressing = FindCondition(object, "Progressing");
-      progressing != nullptr && StringAt(*progressing, {"reason"}) == "ProgressDeadlineExceeded") {
-    state->progress_deadline_exceeded = state->observed && !state->healthy;
-    state->failure_message = StringAt(*progressing, {"message"});
+  state->rolling = !state->healthy && (!state->observed || updated < want || state->replicas > updated);
+  if (const Json* progressing = FindCondition(object, "Progressing")) {
+    const std::string reason = StringAt(*progressing, {"reason"});
+    if (reason == "ProgressDeadlineExceeded") {
+      state->progress_deadline_exceeded = state->observed && !state->healthy;
+      state->failure_message = StringAt(*progressing, {"message"});
+    } else if (StringAt(*progressing, {"status"}) == "True" && reason != "NewReplicaSetAvailable") {
+      state->rolling = !state->healthy;
+    }
+  }
+  if (const Json* failure = FindCondition(object, "ReplicaFailure");
+      failure != nullptr && StringAt(*failure, {"status"}) == "True" && !state->healthy) {
+    state->refusal = RefusalOfPod(StringAt(*failure, {"message"}));
   }
   return state;
 }
@@ -60,7 +72,7 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
-  const std::int64_t want = IntAt(object, {"spec", "replicas"}, 1);
+  const std::int64_t want = state->wanted;
   bool updated = true;
   if (StringAt(object, {"spec", "updateStrategy", "type"}, "RollingUpdate") == "RollingUpdate") {
     const std::int64_t partition = IntAt(object, {"spec", "updateStrategy", "rollingUpdate", "partition"});
@@ -75,6 +87,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   }
   state->healthy = state->observed && updated && state->replicas == want && state->ready_replicas >= want &&
                    state->available_replicas >= want;
+  state->rolling = !state->healthy && (!state->observed || !updated || state->replicas != want);
   if (state->observed) state->available_condition = state->available_replicas >= want ? "True" : "False";
   return state;
 }

@@ -21,14 +21,18 @@ namespace yad {
 // belongs to.
 struct WorkloadState : Projection {
   std::string pool;       // from the selector, which nobody can change; "" where it names none
+  bool seen = false;      // by its controller, in whatever generation
   bool observed = false;  // status speaks of the generation that is there
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
   // A StatefulSet that replaces its pods one by one and has some of an older template. One of these that never becomes
   // ready would never be replaced.
   bool outdated_pods = false;
+  bool rolling = false;  // its controller makes or replaces pods; false where it is healthy
   bool progress_deadline_exceeded = false;
   std::string failure_message;      // with progress_deadline_exceeded
+  std::string refusal;              // of a Deployment's pods, in the apiserver's words (RefusalOfPod); "": none is
   std::string available_condition;  // "True", "False", "Unknown"
+  std::int64_t wanted = 0;          // spec.replicas
   std::int64_t replicas = 0;        // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;

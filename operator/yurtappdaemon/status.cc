@@ -21,6 +21,7 @@ constexpr char kTruncated[] = "poolsTruncated";
 struct PoolView {
   std::string name;
   std::string phase;
+  std::string state;  // "": there is no workload
   std::string reason;
   std::string message;
   std::string revision;
@@ -30,6 +31,7 @@ struct PoolView {
   bool updated = false;
   bool excused = false;          // failed, and it is not the revision's fault
   bool revision_failed = false;  // failed, and it may be the revision's fault
+  bool late = false;             // failed, because it was not healthy in time
 };
 
 std::string RevisionNameOf(const PoolResult& result) {
@@ -41,7 +43,15 @@ std::string RevisionNameOf(const PoolResult& result) {
                                                : result.workload->object->meta().Label(kRevisionLabel);
 }
 
-PoolView View(const PoolResult& result, const RollingUpdate& strategy) {
+// What the pods say, beside why the pool counts as failed.
+void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
+  view.state = diagnosis.state;
+  if (diagnosis.reason.empty()) return;
+  view.reason = diagnosis.reason;
+  view.message = diagnosis.told || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
+}
+
+PoolView View(const PoolResult& result, const RollingUpdate& strategy, const Diagnoses* diagnoses) {
   PoolView view;
   view.name = result.plan->pool;
   view.revision = RevisionNameOf(result);
@@ -64,6 +74,7 @@ PoolView View(const PoolResult& result, const RollingUpdate& strategy) {
     view.reason = kDeadlineExceeded;
     view.message = "not healthy within " + std::to_string(strategy.progress_deadline.count()) + " s on its revision";
   }
+  view.late = view.reason == kDeadlineExceeded;
   view.revision_failed = IsRevisionsFault(view.reason);
   view.excused = !view.reason.empty() && !view.revision_failed;
   if (result.plan->offline) {
@@ -81,6 +92,10 @@ PoolView View(const PoolResult& result, const RollingUpdate& strategy) {
   } else {
     view.phase = kReadyPhase;
   }
+  // In a pool without a node nothing gets on.
+  if (state != nullptr) view.state = StateOf({*state, deleting, result.plan->offline || result.plan->overdue});
+  if (diagnoses == nullptr) return view;
+  if (const auto found = diagnoses->find(view.name); found != diagnoses->end()) AddDiagnosis(found->second, view);
   return view;
 }
 
@@ -90,6 +105,7 @@ int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
 Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& old_entries, const std::string& now) {
   Json entry = {{"name", view.name}, {"phase", view.phase}, {"lastTransitionTime", now}};
   if (!view.revision.empty()) entry["revision"] = view.revision;
+  if (!view.state.empty()) entry["state"] = view.state;
   if (!view.reason.empty()) entry["reason"] = view.reason;
   if (!view.message.empty()) entry["message"] = Cut(view.message, kMaxMessage);
   if (view.workload != nullptr) {
@@ -147,7 +163,7 @@ Json BuildStatus(const StatusInput& input) {
 
   std::vector<PoolView> views;
   views.reserve(input.pools.size());
-  for (const PoolResult& result : input.pools) views.push_back(View(result, daemon.strategy.rolling));
+  for (const PoolResult& result : input.pools) views.push_back(View(result, daemon.strategy.rolling, input.diagnoses));
 
   std::int64_t updated = 0, ready = 0, failed = 0, offline = 0, replicas = 0, ready_replicas = 0, held = 0, waits = 0,
                provisioned = 0;
@@ -162,8 +178,7 @@ Json BuildStatus(const StatusInput& input) {
     ready += view.healthy && view.phase == kReadyPhase;
     failed += view.phase == kFailedPhase;
     offline += view.phase == kOfflinePhase;
-    if (view.revision_failed && view.phase == kFailedPhase)
-      ++(view.reason == kDeadlineExceeded ? deadline_exceeded : refused);
+    if (view.revision_failed && view.phase == kFailedPhase) ++(view.late ? deadline_exceeded : refused);
     held += input.pools[i].plan->held;
     waits += input.pools[i].plan->waits;
     provisioned += view.workload != nullptr;
@@ -218,6 +233,7 @@ Json BuildStatus(const StatusInput& input) {
       if (stay && (input.held.blocked() || was_blocked(view.name))) view.reason = kRemovalBlocked;
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
+      view.state = StateOf({workload.state(), !stay || workload.object->meta().deleting()});
       leaving.push_back(std::move(view));
     }
   };

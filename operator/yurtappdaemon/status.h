@@ -8,6 +8,7 @@
 
 #include "operator/api/field_error.h"
 #include "operator/base/clock.h"
+#include "operator/yurtappdaemon/diagnosis.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
@@ -32,6 +33,7 @@ struct StatusInput {
   std::int64_t collision_count = 0;
   const HeldRemovals& held;  // workloads of such pools that stay for now
   const std::optional<Rollout>& rollout;
+  const Diagnoses* diagnoses = nullptr;  // of pools that are not healthy; null: none was looked at
 };
 
 // Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives

@@ -1,24 +1,16 @@
 #include "operator/yurtappdaemon/stuck_pods.h"
 
 #include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/pods.h"
 
 namespace yad {
 namespace {
 
-constexpr char kPodRevisionLabel[] = "controller-revision-hash";
 constexpr int kPageSize = 500;
-
-bool IsReady(const Json& pod) {
-  const Json* conditions = Find(pod, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return false;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == "Ready") return StringAt(condition, {"status"}) == "True";
-  }
-  return false;
-}
 
 // Of "web-3": 3.
 std::int64_t Ordinal(const std::string& name) {
@@ -46,25 +38,22 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   options.limit = kPageSize;
   options.label_selector =
       std::string(kPoolNameLabel) + "=" + StringAt(*owner, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  do {
-    auto page = client.List(kPodType, options, stop);
-    if (!page) return Fail(page.error());
-    for (const Json& pod : page->items) {
-      const ObjectMeta meta = ParseMeta(pod);
-      const OwnerReference* controller = meta.controller();
-      if (controller == nullptr || controller->uid != uid || meta.deleting() || IsReady(pod)) continue;
-      if (meta.Label(kPodRevisionLabel) == update || Ordinal(meta.key.name) < partition) continue;
-      DeleteOptions precondition;
-      precondition.uid = meta.uid;
-      precondition.resource_version = meta.resource_version;  // It may have become ready.
-      const Status gone = client.Delete(kPodType, meta.key, precondition, stop);
-      if (gone) deleted.push_back(meta.key.name);
-      const bool changed =
-          !gone && (gone.error().reason == Reason::kNotFound || gone.error().reason == Reason::kConflict);
-      if (!gone && !changed) return Fail(gone.error());
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
+  const auto replace = [&](const Json& pod) -> Status {
+    const ObjectMeta meta = ParseMeta(pod);
+    const OwnerReference* controller = meta.controller();
+    if (controller == nullptr || controller->uid != uid || meta.deleting() || IsPodReady(pod)) return {};
+    if (meta.Label(kPodRevisionLabel) == update || Ordinal(meta.key.name) < partition) return {};
+    DeleteOptions precondition;
+    precondition.uid = meta.uid;
+    precondition.resource_version = meta.resource_version;  // It may have become ready.
+    const Status gone = client.Delete(kPodType, meta.key, precondition, stop);
+    if (gone) deleted.push_back(meta.key.name);
+    const bool changed =
+        !gone && (gone.error().reason == Reason::kNotFound || gone.error().reason == Reason::kConflict);
+    return gone || changed ? Status() : gone;
+  };
+  const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, replace);
+  if (!read) return Fail(read.error());
   return deleted;
 }
 

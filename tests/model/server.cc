@@ -78,6 +78,11 @@ void Understand(const HttpRequest& http, Request& request) {
     at += 2;
   }
   const std::string resource = parts.size() > at ? parts[at] : "";
+  if (parts.front() == "api") {  // The core group has no name.
+    const bool lists_pods = http.method == "GET" && parts.back() == "pods";
+    request.verb = lists_pods ? Request::kListPods : Request::kUnknown;
+    return;
+  }
   if (resource == kCrdType.resource && http.method == "GET") {
     request.verb = Request::kGetCrd;
     return;
@@ -206,7 +211,7 @@ std::uint64_t Server::Serve(const Request& request) {
   items_.clear();
   effect_ = nullptr;
   status_ = 200;
-  if (request.verb == Request::kGetCrd) return 1;
+  if (request.verb == Request::kGetCrd || request.verb == Request::kListPods) return 1;  // There are no pods here.
   if (request.verb == Request::kList) {
     std::uint64_t print = 2;
     for (const Shown& live : live_[request.kind]) {

@@ -54,7 +54,7 @@ struct Write {
 // A request, understood once. Lives as long as the process.
 struct Request {
   std::uint32_t id = 0;
-  enum Verb : std::uint8_t { kGet, kList, kPost, kPut, kPatch, kDelete, kGetCrd, kUnknown } verb = kUnknown;
+  enum Verb : std::uint8_t { kGet, kList, kPost, kPut, kPatch, kDelete, kGetCrd, kListPods, kUnknown } verb = kUnknown;
   Kind kind = kDaemon;
   ObjectKey key;
   std::uint64_t key_hash = 0;

@@ -111,6 +111,9 @@ TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
                           "pool-1   Updating   web-old    2          1       30s"));
   EXPECT_THAT(PoolTable(daemon, true, kNow, 10).Lines().at(1), HasSubstr("web-pool-x   a message"));
   EXPECT_EQ(PoolTable(daemon, true, kNow, 1).size(), 1u);
+  Json told = daemon;
+  told["status"]["pools"][1]["state"] = "Waiting";
+  EXPECT_THAT(PoolTable(told, true, kNow, 10).Lines().at(2), HasSubstr("Waiting   web-pool-x   a message"));
 }
 
 TEST(PoolTableTest, NothingOfAClusterReachesTheTerminalRaw) {
@@ -157,6 +160,15 @@ TEST(StatusFrameTest, TheRestIsCountedByPhase) {
   EXPECT_EQ(lines[1], "######################################.. 38/40 updated, 38 ready  83s");
   EXPECT_EQ(lines[2], "RollingOut: 38 of 40 pools are updated");
   EXPECT_EQ(lines.back(), "and 34 more: 2 Updating, 32 Ready");
+}
+
+TEST(StatusFrameTest, TheFirstPoolThatKnowsWhyItIsNotReadyTellsIt) {
+  Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", ""));
+  daemon["status"]["pools"][1].update({{"reason", "ImagePullBackOff"}, {"message", "no such image"}});
+  const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kNow);
+  EXPECT_EQ(lines[3], "pool pool-1: ImagePullBackOff: no such image");
+  EXPECT_EQ(lines.back(), "and 35 more: 35 Updating");
+  EXPECT_LT(lines.size(), 12u) << "room for the cursor";
 }
 
 TEST(StatusFrameTest, PhasesHaveTheirColours) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/yurtappdaemon/pods.h"
+#include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
@@ -183,6 +185,36 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
+TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Look();
+  Break("a");
+  world_.EditWorkload("a", [](Json& w) { w["status"]["observedGeneration"] = w["metadata"]["generation"]; });
+  Json pod = CrashingPod(3);
+  pod["metadata"].update({{"namespace", kNs}, {"labels", {{"app", "web"}, {kPoolNameLabel, "a"}}}});
+  pod["metadata"]["ownerReferences"] = {{{"apiVersion", "apps/v1"},
+                                         {"kind", world_.type().kind},
+                                         {"name", world_.NameOf("a")},
+                                         {"uid", StringAt(world_.Workload("a"), {"metadata", "uid"})},
+                                         {"controller", true}}};
+  world_.cluster.Create(kPodType, pod);
+  Wait(seconds(33));
+  EXPECT_EQ(Phase("a"), "Failed CrashLoopBackOff");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["message"],
+            "container \"main\" ended with exit code 3; not healthy within 30 s on its revision");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["state"], "Error");
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True CrashLoopBackOff");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  const Json before = world_.Status();
+  for (int i = 0; i < 2; ++i) {
+    world_.Restart();
+    Wait(seconds(20));
+    EXPECT_EQ(world_.Status(), before);
+    EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  }
+}
+
 TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
@@ -354,7 +386,7 @@ TEST_P(RollingUpdateTest, NothingIsMovedWhileItIsPaused) {
 TEST_P(RollingUpdateTest, ReplicasAreWrittenAtOnceAndTakeNoSoak) {
   Deployed({"a", "b", "c"}, {{"minReadySeconds", 60}, {"partition", 1}});
   world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
-  Look();
+  Wait(seconds(0));
   for (const char* pool : {"a", "b", "c"}) {
     EXPECT_EQ(world_.Workload(pool)["spec"]["replicas"], 3) << pool;
     Heal(pool);

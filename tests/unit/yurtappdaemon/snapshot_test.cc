@@ -132,5 +132,22 @@ TEST(RevisionProjectionTest, WhatHoldsNoTemplateIsNoRevisionOfOurs) {
   EXPECT_EQ(digest(MakeControllerRevision(daemon, ContentOf(daemon), "h", 4)), Fnv1a64(ContentOf(daemon).digest));
 }
 
+TEST(WorkloadStateTest, APodThatIsRefusedIsToldWithoutWhatChanges) {
+  const auto state_of = [](const std::string& pod, const char* used) {
+    Json deployment = {{"kind", "Deployment"}, {"metadata", {{"generation", 1}}}, {"spec", {{"replicas", 1}}}};
+    deployment["status"] = {{"observedGeneration", 1}};
+    deployment["status"]["conditions"] = {{{"type", "ReplicaFailure"},
+                                           {"status", "True"},
+                                           {"message", "pods \"" + pod +
+                                                           "\" is forbidden: exceeded quota: q, requested: "
+                                                           "pods=1, used: pods=" +
+                                                           used + ", limited: pods=2"}}};
+    const auto projection = ProjectDeployment(deployment);
+    return *static_cast<const WorkloadState*>(projection.get());
+  };
+  EXPECT_EQ(state_of("web-a", "1").refusal, "exceeded quota: q, requested: pods=1, limited: pods=2");
+  EXPECT_TRUE(state_of("web-a", "1") == state_of("web-b", "2")) << "another try is no news";
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -23,6 +23,7 @@ struct Scene {
   std::vector<Json> leaving = {};
   Json previous = nullptr;
   HeldRemovals held = {};
+  Diagnoses diagnoses = {};
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
@@ -36,7 +37,7 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout});
+    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
   }
 };
 
@@ -106,6 +107,7 @@ TEST(StatusTest, EveryFieldAtRest) {
                                       {"workload", name},
                                       {"revision", revision},
                                       {"phase", "Ready"},
+                                      {"state", "Ready"},
                                       {"replicas", 1},
                                       {"readyReplicas", 1},
                                       {"lastTransitionTime", "2026-05-01T10:00:00Z"}}));
@@ -203,6 +205,43 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
     EXPECT_EQ(Says(status, "WorkLoadFailure"), c.failed > 0 ? std::string("True ") + c.reason : "absent");
     EXPECT_EQ(status["currentRevision"], c.current_advances ? update : before);
   }
+}
+
+TEST(StatusTest, AnUnhealthyPoolTellsWhatIsWrongWithItsPods) {
+  Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
+  MakeUnhealthy(scene.moment.workloads[0]);
+  scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
+  Json status = scene.Status();
+  EXPECT_EQ(PoolOf(status, "a")["phase"], "Updating");
+  EXPECT_EQ(PoolOf(status, "a")["state"], "Error");
+  EXPECT_EQ(PoolOf(status, "a")["reason"], "ImagePullBackOff");
+  EXPECT_EQ(PoolOf(status, "a")["message"], "no such image");
+  EXPECT_EQ(PoolOf(status, "b")["state"], "Ready");
+  EXPECT_FALSE(PoolOf(status, "b").contains("reason"));
+  EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "it has not failed yet";
+}
+
+TEST(StatusTest, OneThatIsTooLateTellsWhyBesideThatItIs) {
+  Scene scene = Deployed({PoolJson("a")});
+  ExceedDeadline(scene.moment.workloads[0]);
+  scene.moment.workloads[0]["status"]["readyReplicas"] = 0;
+  EXPECT_EQ(PoolOf(scene.Status(), "a")["state"], "Degraded");
+  scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
+  const Json status = scene.Status();
+  EXPECT_EQ(PoolOf(status, "a")["phase"], "Failed");
+  EXPECT_EQ(PoolOf(status, "a")["reason"], "ImagePullBackOff");
+  EXPECT_EQ(PoolOf(status, "a")["message"], "no such image; ReplicaSet has timed out progressing");
+  EXPECT_EQ(Says(status, "WorkLoadFailure"), "True ImagePullBackOff");
+  EXPECT_EQ(Says(status, "Progressing"), "False ProgressDeadlineExceeded") << "as before";
+  scene.diagnoses["a"] = {kDegradedState, "", ""};
+  EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "nothing is wrong with the pods";
+}
+
+TEST(StatusTest, AWorkloadThatLeavesIsDestroyedAndAPoolWithoutOneHasNoState) {
+  Scene scene{.moment = {.pools = {PoolJson("a")}}};
+  scene.leaving = {WorkloadJson(scene.moment.daemon, scene.moment.update(), PoolJson("old"))};
+  EXPECT_EQ(PoolOf(scene.Status(), "old")["state"], "Destroy");
+  EXPECT_FALSE(PoolOf(scene.Status(), "a").contains("state"));
 }
 
 TEST(StatusTest, AHeldPoolIsReadyOnTheRevisionItIsMeantToHave) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {

@@ -1,0 +1,111 @@
+#include "operator/yurtappdaemon/diagnosis.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace yad {
+namespace {
+
+// The pods that a state is made of.
+struct Counted {
+  std::size_t pods = 0;
+  std::size_t ready = 0;
+  bool faulty = false;
+  bool failed = false;
+  bool missing = false;
+
+  void Add(const PodFacts& pod) {
+    ++pods;
+    ready += pod.ready ? 1 : 0;
+    if (pod.fault) Add(*pod.fault);
+  }
+  void Add(const PodFault& fault) {
+    faulty = true;
+    failed = failed || fault.failed();
+    missing = missing || fault.missing;
+  }
+  void Add(const Counted& other) {
+    pods += other.pods;
+    ready += other.ready;
+    faulty = faulty || other.faulty;
+    failed = failed || other.failed;
+    missing = missing || other.missing;
+  }
+};
+
+// What is decided before any pod is asked.
+std::optional<std::string> StateWithoutPods(const Patient& patient) {
+  if (patient.deleting) return kDestroyState;
+  if (!patient.workload.seen) return kCreatedState;
+  if (patient.workload.wanted == 0) return kReadyState;
+  return std::nullopt;
+}
+
+bool GetsOn(const Patient& patient) { return !patient.gave_up && !patient.workload.progress_deadline_exceeded; }
+
+}  // namespace
+
+std::string StateOf(const Patient& patient) {
+  if (auto state = StateWithoutPods(patient)) return *std::move(state);
+  const WorkloadState& workload = patient.workload;
+  if (workload.healthy || workload.ready_replicas >= std::max(workload.wanted, workload.replicas)) return kReadyState;
+  return GetsOn(patient) ? kProvisionState : kDegradedState;
+}
+
+Diagnosis Diagnose(const Patient& patient, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen) {
+  const WorkloadState& workload = patient.workload;
+  std::optional<PodFault> worst = seen;
+  const std::optional<PodFault> refusal = FaultOfRefusal(workload.refusal);
+  Worsen(worst, refusal);
+  std::map<std::string_view, Counted> by_revision;
+  for (const PodFacts& pod : pods) {
+    Worsen(worst, pod.fault);
+    if (!pod.leaving) by_revision[pod.revision].Add(pod);
+  }
+
+  // A revision that serves keeps its state beside a bad one that does not.
+  const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
+                                  [](const auto& revision) { return revision.second.ready > 0; });
+  Counted counted;
+  bool beside_bad = false;
+  for (const auto& [revision, of_it] : by_revision) {
+    const bool bad = of_it.faulty && of_it.ready == 0;
+    if (serves && bad) {
+      beside_bad = true;
+    } else {
+      counted.Add(of_it);
+    }
+  }
+  if (!serves) {
+    for (const auto* fault : {&seen, &refusal}) {
+      if (*fault) counted.Add(**fault);
+    }
+  }
+
+  Diagnosis diagnosis;
+  if (worst) {
+    diagnosis.reason = worst->reason;
+    diagnosis.message = worst->message;
+  }
+  const bool all_ready = counted.pods > 0 && counted.ready == counted.pods;
+  if (auto state = StateWithoutPods(patient); state && *state == kDestroyState) {
+    diagnosis.state = *state;
+  } else if (counted.missing) {
+    diagnosis.state = kWaitingState;
+  } else if (state) {
+    diagnosis.state = *state;
+  } else if (all_ready && (beside_bad || workload.ready_replicas >= workload.wanted)) {
+    diagnosis.state = kReadyState;
+  } else if (counted.failed && counted.ready == 0) {
+    diagnosis.state = kErrorState;
+  } else if (GetsOn(patient) && ((workload.rolling && !beside_bad) || !(counted.faulty || refusal))) {
+    diagnosis.state = kProvisionState;
+  } else {
+    diagnosis.state = kDegradedState;
+  }
+  return diagnosis;
+}
+
+}  // namespace yad

@@ -1,0 +1,253 @@
+#include "operator/yurtappdaemon/diagnostician.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/label_selector.h"
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/pods.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
+
+// Of the process.
+constexpr double kRequestsPerSecond = 5;
+constexpr double kRequestsAtOnce = 10;
+// Of one daemon: at one turn, and at the soonest.
+constexpr std::ptrdiff_t kPoolsAtATurn = 10;
+constexpr Duration kSoonest = std::chrono::seconds(1);
+// Of one pool: a second after it was found not healthy, so that an ordinary start costs nothing; then ever more seldom.
+constexpr Duration kFirstLook = std::chrono::seconds(1);
+constexpr Duration kSeldomLook = std::chrono::minutes(1);
+constexpr Duration kAfterAFailure = std::chrono::seconds(30);
+constexpr int kPodsInAPage = 100;
+constexpr int kPages = 10;
+constexpr int kEvents = 100;
+
+bool IsUnwell(const PoolResult& pool) {
+  if (!pool.workload || pool.outstanding || !pool.failure_reason.empty() || pool.plan->offline) return false;
+  const WorkloadState& state = pool.workload->state();
+  return state.seen && !state.healthy && state.wanted > 0 && !pool.workload->object->meta().deleting();
+}
+
+// Of what makes another look worth while.
+std::uint64_t PrintOf(const WorkloadState& state) {
+  std::string text = state.refusal;
+  for (const std::int64_t value :
+       {state.wanted, state.replicas, state.ready_replicas, state.available_replicas,
+        std::int64_t{state.observed} | std::int64_t{state.progress_deadline_exceeded} << 1}) {
+    text += "," + std::to_string(value);
+  }
+  return Fnv1a64(text);
+}
+
+// What status said of the pools that it listed, where that was a diagnosis.
+class Remembered {
+ public:
+  explicit Remembered(const Json& previous) {
+    const Json* entries = Find(previous, {"pools"});
+    if (entries == nullptr || !entries->is_array()) return;
+    for (const Json& entry : *entries) {
+      const std::string phase = StringAt(entry, {"phase"});
+      const bool told = phase == kUpdatingPhase || phase == kFailedPhase;
+      if (told && IsFaultOfPods(StringAt(entry, {"reason"}))) entries_.emplace(StringAt(entry, {"name"}), &entry);
+    }
+  }
+  std::optional<Diagnosis> Of(const std::string& pool, const std::string& workload) const {
+    const auto found = entries_.find(pool);
+    if (found == entries_.end() || StringAt(*found->second, {"workload"}) != workload) return std::nullopt;
+    const Json& entry = *found->second;
+    return Diagnosis{StringAt(entry, {"state"}), StringAt(entry, {"reason"}), StringAt(entry, {"message"}), true};
+  }
+
+ private:
+  std::unordered_map<std::string, const Json*> entries_;
+};
+
+// A kubelet that only waits says less than one that has just tried.
+bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
+  return before && !before->told && now.reason == before->reason && now.message.size() < before->message.size() &&
+         before->message.starts_with(now.message);
+}
+
+}  // namespace
+
+Turns::Turns(Clock& clock) : clock_(clock), bucket_(Bucket{kRequestsAtOnce, clock.Now()}) {}
+
+SteadyTime Turns::Take(int requests) {
+  const SteadyTime now = clock_.Now();
+  return bucket_.With([&](Bucket& bucket) {
+    const double seconds = std::chrono::duration<double>(now - bucket.filled_at).count();
+    bucket.tokens = std::min(kRequestsAtOnce, bucket.tokens + seconds * kRequestsPerSecond) - requests;
+    bucket.filled_at = now;
+    if (bucket.tokens >= 0) return now;
+    return now + Duration(static_cast<Duration::rep>(std::ceil(-bucket.tokens / kRequestsPerSecond * 1e9)));
+  });
+}
+
+Diagnostician::Answer Diagnostician::Examine(const YurtAppDaemon& daemon, const std::vector<PoolResult>& pools,
+                                             const Json& previous, Memory& memory, std::stop_token stop) {
+  Answer answer;
+  const std::vector<Unwell> unwell = Admit(pools, previous, memory);
+  if (unwell.empty()) {
+    memory.turn_.reset();
+    return answer;
+  }
+  LookAtDue(unwell, daemon.kind, memory, stop);
+
+  const SteadyTime now = clock_.Now();
+  SteadyTime next = SteadyTime::max();
+  for (const auto& [pool, known] : unwell) {
+    if (known->diagnosis) answer.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
+    next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
+  }
+  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kSoonest);
+  return answer;
+}
+
+std::vector<Diagnostician::Unwell> Diagnostician::Admit(const std::vector<PoolResult>& pools, const Json& previous,
+                                                        Memory& memory) const {
+  std::vector<Unwell> unwell;
+  std::map<std::string, Memory::Pool> still;
+  std::optional<Remembered> remembered;
+  for (const PoolResult& pool : pools) {
+    if (!IsUnwell(pool)) continue;
+    const ObjectMeta& meta = pool.workload->object->meta();
+    Memory::Pool& known = still[pool.plan->pool];
+    if (const auto old = memory.pools_.find(pool.plan->pool);
+        old != memory.pools_.end() && old->second.uid == meta.uid) {
+      known = std::move(old->second);
+    } else {
+      if (!remembered) remembered.emplace(previous);
+      known.uid = meta.uid;
+      known.last = clock_.Now();
+      known.interval = kFirstLook;
+      known.diagnosis = remembered->Of(pool.plan->pool, meta.key.name);
+    }
+    if (known.looked && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
+    unwell.push_back({&pool, &known});
+  }
+  memory.pools_ = std::move(still);
+  std::stable_sort(unwell.begin(), unwell.end(),
+                   [](const Unwell& a, const Unwell& b) { return a.known->Due() < b.known->Due(); });
+  return unwell;
+}
+
+void Diagnostician::LookAtDue(const std::vector<Unwell>& unwell, WorkloadKind kind, Memory& memory,
+                              std::stop_token stop) {
+  const SteadyTime now = clock_.Now();
+  const auto take_turn = [&](std::ptrdiff_t due) {
+    if (memory.turn_ || due <= 0) return;
+    const int pools = static_cast<int>(std::min(due, kPoolsAtATurn));
+    memory.turn_ = Memory::Turn{turns_.Take(pools), pools};
+  };
+  const auto due =
+      std::count_if(unwell.begin(), unwell.end(), [&](const Unwell& one) { return one.known->Due() <= now; });
+  if (now < memory.not_before_) return;
+  take_turn(due);
+  if (due == 0 || memory.turn_->at > now) return;
+
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn_->pools);
+  memory.turn_.reset();
+  for (auto one = unwell.begin(); one != unwell.begin() + most; ++one) {
+    Memory::Pool& known = *one->known;
+    auto diagnosis = Look(*one->pool, kind, stop);
+    known.last = now;
+    if (!diagnosis) {
+      known.interval = kSeldomLook;
+      memory.not_before_ = now + kAfterAFailure;
+      return;
+    }
+    const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
+    known.interval = known.looked && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
+    known.looked = true;
+    known.print = PrintOf(one->pool->workload->state());
+    if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
+    known.diagnosis = *std::move(diagnosis);
+  }
+  take_turn(due - most);
+}
+
+std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKind kind, std::stop_token stop) {
+  const ObjectMeta& meta = pool.workload->object->meta();
+  const WorkloadState& state = pool.workload->state();
+  const Json workload = pool.workload->object->Parse();
+  const Json* selector = Find(workload, {"spec", "selector"});
+  const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
+  if (!parsed) return std::nullopt;  // The apiserver takes none that can't be read.
+  ListOptions options;
+  options.ns = meta.key.ns;
+  options.label_selector = parsed->ToString();
+  options.limit = kPodsInAPage;
+
+  const WallTime now = clock_.WallNow();
+  std::vector<PodFacts> pods;
+  const auto read = ForEachPod(client_, options, kPages, stop, [&](const Json& pod) -> Status {
+    if (ControlsPod(meta, ParseMeta(pod))) pods.push_back(ExaminePod(pod, now));
+    return {};
+  });
+  if (!read) {
+    Tell(Fail(read.error()));
+    return std::nullopt;
+  }
+  if (*read > 1) turns_.Take(*read - 1);
+
+  // A pod that waits for its containers, or a StatefulSet that waits for a pod, tells why in Events only.
+  std::string tells;
+  bool well = true;
+  std::int64_t there = 0;
+  for (const PodFacts& pod : pods) {
+    if (!pod.waiting_uid.empty() && (tells.empty() || pod.waiting_uid < tells)) tells = pod.waiting_uid;
+    if (pod.leaving) continue;
+    ++there;
+    well = well && pod.ready;
+  }
+  if (tells.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) tells = meta.uid;
+  std::optional<PodFault> told;
+  Status events_read;
+  if (!tells.empty()) {
+    if (const auto events = WarningsAbout(meta.key.ns, tells, stop)) {
+      told = FaultOfEvents(*events);
+    } else {
+      events_read = Fail(events.error());
+    }
+    for (PodFacts& pod : pods) {
+      if (pod.waiting_uid == tells) pod.fault = std::exchange(told, std::nullopt);
+    }
+  }
+  Tell(events_read);
+  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, told);
+}
+
+Result<std::vector<Json>> Diagnostician::WarningsAbout(const std::string& ns, const std::string& uid,
+                                                       std::stop_token stop) {
+  turns_.Take(1);
+  ListOptions options;
+  options.ns = ns;
+  options.field_selector = "regarding.uid=" + uid + ",type=Warning";
+  options.limit = kEvents;
+  auto page = client_.List(kEventType, options, stop);
+  if (!page) return Fail(page.error());
+  return std::move(page->items);
+}
+
+void Diagnostician::Tell(const Status& read) {
+  if (!read && read.error().reason == Reason::kCancelled) return;
+  const bool fails = !read;
+  if (fails_.exchange(fails) == fails) return;
+  if (fails) {
+    log::Warn("pods or their events can't be read: status says less of why pools are not ready",
+              {{"error", read.error()}});
+  } else {
+    log::Info("pods and their events can be read again");
+  }
+}
+
+}  // namespace yad

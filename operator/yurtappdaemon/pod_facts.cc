@@ -1,0 +1,256 @@
+#include "operator/yurtappdaemon/pod_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "operator/yurtappdaemon/fault_text.h"
+#include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/pods.h"
+
+namespace yad {
+namespace {
+
+constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
+                                                       kCrashLoopBackOff,
+                                                       kCreateContainerConfigError,
+                                                       kCreateContainerError,
+                                                       kImagePullBackOff,
+                                                       kFailedMount,
+                                                       kFailedCreatePodSandBox,
+                                                       kNodeNotReady,
+                                                       kUnschedulable,
+                                                       kQuotaExceeded,
+                                                       kFailedCreate,
+                                                       kPodFailed,
+                                                       kContainersNotReady};
+constexpr std::size_t kFailedBefore = 7;  // of kWorstFirst: up to FailedCreatePodSandBox
+
+// After so long a kubelet restarts a container without delay: its crash is history.
+constexpr std::chrono::minutes kCrashIsRecent{10};
+// So long it may take until a readiness probe has succeeded.
+constexpr std::chrono::seconds kStartTakes{30};
+// So long a kubelet may take for volumes and network before that is worth a question.
+constexpr std::chrono::seconds kCreationTakes{3};
+// A kubelet tries a volume again every two minutes: an Event that is so much older than the newest is over.
+constexpr std::chrono::minutes kEventLasts{3};
+
+std::size_t Rank(std::string_view reason) {
+  return static_cast<std::size_t>(std::find(kWorstFirst.begin(), kWorstFirst.end(), reason) - kWorstFirst.begin());
+}
+
+PodFault MakeFault(const char* reason, std::string message) {
+  const bool missing = SaysMissing(message);
+  return {reason, std::move(message), missing};
+}
+
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  static const Json kNone = Json::array();
+  const Json* list = Find(object, path);
+  return list != nullptr && list->is_array() ? *list : kNone;
+}
+
+// A container's part of the pod's spec.
+const Json& SpecOf(const Json& pod, const char* list, const std::string& name) {
+  static const Json kNone = Json::object();
+  for (const Json& container : ListAt(pod, {"spec", list})) {
+    if (StringAt(container, {"name"}) == name) return container;
+  }
+  return kNone;
+}
+
+std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& image, const std::string& reason,
+                                    const std::string& message) {
+  const std::string subject = who + ": image \"" + Steady(image) + "\" ";
+  if (reason == "ErrImageNeverPull")
+    return PodFault{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never", false};
+  if (reason == "InvalidImageName") return PodFault{kImagePullBackOff, subject + "is no valid name", false};
+  const bool pulls = reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "ImageInspectError" ||
+                     reason == "RegistryUnavailable" || reason == "SignatureValidationFailed";
+  if (!pulls) return std::nullopt;
+  const std::string error = PullError(message);
+  return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
+}
+
+// How it ended, where that is a fault.
+PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
+  const std::string reason = StringAt(terminated, {"reason"});
+  if (reason == kOomKilled) {
+    const std::string limit = StringAt(spec, {"resources", "limits", "memory"});
+    return {kOomKilled, who + " was killed for want of memory" + (limit.empty() ? "" : "; its limit is " + limit),
+            false};
+  }
+  if (reason == "StartError" || reason == "ContainerCannotRun")
+    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"})), false};
+  std::string message = who + " ended with exit code " + std::to_string(IntAt(terminated, {"exitCode"}));
+  if (!reason.empty() && reason != "Error" && reason != "Completed") message += " (" + Steady(reason) + ")";
+  return {kCrashLoopBackOff, std::move(message), false};
+}
+
+std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bool init, WallTime now) {
+  const std::string name = StringAt(status, {"name"});
+  const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
+  const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
+  // One that has to end, and not to run on.
+  const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
+  if (BoolAt(status, {"ready"})) return std::nullopt;
+
+  const Json* last = Find(status, {"lastState", "terminated"});
+  if (const Json* ended = Find(status, {"state", "terminated"})) {
+    if (ends && IntAt(*ended, {"exitCode"}) == 0) return std::nullopt;
+    return FaultOfEnd(who, spec, *ended);
+  }
+  if (const Json* running = Find(status, {"state", "running"})) {
+    // Between two crashes, or it was killed because it did not become ready.
+    const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
+    return last != nullptr && recent ? std::optional(FaultOfEnd(who, spec, *last)) : std::nullopt;
+  }
+  const std::string reason = StringAt(status, {"state", "waiting", "reason"});
+  const std::string message = StringAt(status, {"state", "waiting", "message"});
+  if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return std::nullopt;
+  if (reason == kCrashLoopBackOff)
+    return last != nullptr ? FaultOfEnd(who, spec, *last)
+                           : PodFault{kCrashLoopBackOff, who + " ends again and again", false};
+  // The first try of what is CrashLoopBackOff with a StartError from then on.
+  if (reason == "RunContainerError")
+    return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
+  if (reason == kCreateContainerConfigError)
+    return MakeFault(kCreateContainerConfigError, who + ": " + Steady(message));
+  if (auto fault = FaultOfPull(who, StringAt(spec, {"image"}), reason, message)) return fault;
+  return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
+}
+
+// Its containers run, and yet it is not ready, without a word from the kubelet: then the control plane has said so,
+// because it does not hear of the node.
+bool LostItsNode(const Json& pod) {
+  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
+  const Json* ready = PodCondition(pod, "Ready");
+  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
+    return false;
+  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
+  return !statuses.empty() &&
+         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
+}
+
+// Whether all that it waits for is that the kubelet makes its containers, and for how long.
+bool WaitsForItsContainers(const Json& pod, WallTime now) {
+  const Json* scheduled = PodCondition(pod, "PodScheduled");
+  if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
+  if (now - ParseTime(StringAt(*scheduled, {"lastTransitionTime"})) < kCreationTakes) return false;
+  bool waits = false;
+  for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
+    for (const Json& status : ListAt(pod, {"status", list})) {
+      const std::string reason = StringAt(status, {"state", "waiting", "reason"});
+      if (reason != "ContainerCreating" && reason != "PodInitializing") return false;
+      waits = true;
+    }
+  }
+  return waits;
+}
+
+std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
+  const Json* ready = PodCondition(pod, "Ready");
+  if (ready == nullptr || StringAt(pod, {"status", "phase"}) != "Running") return std::nullopt;
+  const std::string reason = StringAt(*ready, {"reason"});
+  if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady") return std::nullopt;
+  if (now - ParseTime(StringAt(*ready, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
+  return PodFault{kContainersNotReady, Steady(StringAt(*ready, {"message"})), false};
+}
+
+// When it was seen last.
+WallTime TimeOf(const Json& event) {
+  WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
+  for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
+                                  StringAt(event, {"series", "lastObservedTime"})}) {
+    if (!time.empty()) latest = std::max(latest, ParseTime(time));
+  }
+  return latest;
+}
+
+}  // namespace
+
+bool IsFaultOfPods(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
+
+bool PodFault::failed() const { return Rank(reason) < kFailedBefore; }
+
+bool IsWorse(const PodFault& a, const PodFault& b) {
+  return std::tuple(Rank(a.reason), std::string_view(a.message)) <
+         std::tuple(Rank(b.reason), std::string_view(b.message));
+}
+
+void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault) {
+  if (fault && (!worst || IsWorse(*fault, *worst))) worst = std::move(fault);
+}
+
+PodFacts ExaminePod(const Json& pod, WallTime now) {
+  PodFacts facts;
+  const ObjectMeta meta = ParseMeta(pod);
+  facts.revision = meta.Label(kPodTemplateHashLabel);
+  if (facts.revision.empty()) facts.revision = meta.Label(kPodRevisionLabel);
+  const std::string phase = StringAt(pod, {"status", "phase"});
+  facts.leaving = meta.deleting() || phase == "Failed" || phase == "Succeeded";
+  facts.ready = !facts.leaving && IsPodReady(pod);
+  if (facts.ready) return facts;
+
+  if (LostItsNode(pod)) {
+    facts.fault = PodFault{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready", false};
+    return facts;
+  }
+  if (phase == "Failed" && !meta.deleting()) {
+    // Evicted, for instance. Its words end in numbers.
+    const std::string message = StringAt(pod, {"status", "message"});
+    facts.fault = PodFault{
+        kPodFailed,
+        Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " + message.substr(0, message.find(". "))), false};
+  }
+  if (facts.leaving) return facts;
+
+  if (const Json* scheduled = PodCondition(pod, "PodScheduled");
+      scheduled != nullptr && StringAt(*scheduled, {"status"}) == "False") {
+    facts.fault = MakeFault(kUnschedulable, SchedulersWords(StringAt(*scheduled, {"message"})));
+    return facts;
+  }
+  for (const bool init : {true, false}) {
+    for (const Json& status : ListAt(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"})) {
+      Worsen(facts.fault, FaultOfContainer(pod, status, init, now));
+    }
+  }
+  if (facts.fault) return facts;
+  if (WaitsForItsContainers(pod, now)) {
+    facts.waiting_uid = meta.uid;
+  } else {
+    facts.fault = FaultOfReadiness(pod, now);
+  }
+  return facts;
+}
+
+std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events) {
+  constexpr std::string_view kAttach = "FailedAttachVolume";
+  WallTime newest{};
+  for (const Json& event : events) newest = std::max(newest, TimeOf(event));
+  std::optional<PodFault> worst, summary;
+  for (const Json& event : events) {
+    if (TimeOf(event) < newest - kEventLasts) continue;
+    const std::string reason = StringAt(event, {"reason"});
+    const std::string note = StringAt(event, {"note"});
+    if (reason == kFailedMount || reason == kAttach) {
+      // Older kubelets say in turn what is wrong with a volume, and that they have waited for all of them.
+      const bool sums_up = note.starts_with("Unable to attach or mount volumes");
+      Worsen(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
+    } else if (reason == kFailedCreatePodSandBox) {
+      Worsen(worst, MakeFault(kFailedCreatePodSandBox, Steady(note)));
+    } else if (reason == kFailedCreate) {
+      Worsen(worst, FaultOfRefusal(RefusalOfPod(note)));
+    }
+  }
+  return worst && worst->reason == kFailedMount ? worst : summary ? summary : worst;
+}
+
+std::optional<PodFault> FaultOfRefusal(const std::string& words) {
+  if (words.empty()) return std::nullopt;
+  return MakeFault(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
+}
+
+}  // namespace yad

@@ -1,0 +1,213 @@
+#include "operator/yurtappdaemon/pod_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/yurtappdaemon/phase.h"
+#include "tests/unit/yurtappdaemon/pods.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+const WallTime kNow = ParseTime("2026-01-02T03:04:05Z");
+
+// "reason: message", or "-".
+std::string FaultOf(const Json& pod) {
+  const auto fault = ExaminePod(pod, kNow).fault;
+  return fault ? fault->reason + ": " + fault->message : "-";
+}
+
+TEST(PodFactsTest, AReadyPodHasNoFault) {
+  const PodFacts facts = ExaminePod(ReadyPod(), kNow);
+  EXPECT_TRUE(facts.ready);
+  EXPECT_FALSE(facts.fault);
+  EXPECT_EQ(facts.revision, "r1");
+}
+
+TEST(PodFactsTest, OneThatHasJustBeenMadeHasNone) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
+
+TEST(PodFactsTest, UnschedulableHasTheSchedulersWords) {
+  EXPECT_EQ(FaultOf(UnschedulablePod("0/2 nodes are available: 2 Insufficient memory. preemption: none")),
+            "Unschedulable: 0 nodes are available: Insufficient memory");
+}
+
+TEST(PodFactsTest, AnImageThatCannotBePulledIsOneFaultWhateverTheKubeletDoes) {
+  const char* const fault = "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled: no such tag";
+  EXPECT_EQ(FaultOf(WaitingIn("ErrImagePull", "no such tag")), fault);
+  EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\": ErrImagePull: no such tag")),
+            fault);
+  EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\"")),
+            "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled");
+  EXPECT_EQ(FaultOf(WaitingIn("InvalidImageName", "couldn't parse")),
+            "ImagePullBackOff: container \"main\": image \"app:1\" is no valid name");
+  EXPECT_EQ(FaultOf(WaitingIn("ErrImageNeverPull", "absent")),
+            "ImagePullBackOff: container \"main\": image \"app:1\" is not on the node, and imagePullPolicy is Never");
+}
+
+TEST(PodFactsTest, ACrashIsToldWithItsExitCodeAndStaysSoBetweenTwoCrashes) {
+  const char* const fault = "CrashLoopBackOff: container \"main\" ended with exit code 3";
+  EXPECT_EQ(FaultOf(CrashingPod(3)), fault);
+  EXPECT_EQ(FaultOf(PodIn(Ended(3))), fault);
+  EXPECT_EQ(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}}, Ended(3))), fault);
+  EXPECT_EQ(FaultOf(CrashingPod(0)), "CrashLoopBackOff: container \"main\" ended with exit code 0")
+      << "it should run on";
+}
+
+TEST(PodFactsTest, ACrashOfLongAgoIsHistory) {
+  EXPECT_THAT(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T02:00:00Z"}}}}, Ended(3))),
+              ::testing::Not(HasSubstr("CrashLoopBackOff")));
+}
+
+TEST(PodFactsTest, OneThatCannotBeStartedIsACrashInTheRuntimesWords) {
+  const char* const fault = "CrashLoopBackOff: container \"main\" can't be started: exec: \"run\": not found";
+  EXPECT_EQ(FaultOf(WaitingIn("RunContainerError", "exec: \"run\": not found")), fault);
+  EXPECT_EQ(FaultOf(PodIn({{"waiting", {{"reason", "CrashLoopBackOff"}}}},
+                          Ended(128, "StartError", "exec: \"run\": not found"))),
+            fault);
+}
+
+TEST(PodFactsTest, AnInitContainersFaultIsToldAndItsSuccessIsNone) {
+  Json pod = WaitingIn("PodInitializing");
+  pod["spec"]["initContainers"] = R"([{"name": "setup", "image": "setup:1"}])"_json;
+  Json& init = pod["status"]["initContainerStatuses"];
+  init = R"([{"name": "setup", "ready": false}])"_json;
+  init[0]["state"] = {{"waiting", {{"reason", "CrashLoopBackOff"}}}};
+  init[0]["lastState"] = Ended(7);
+  EXPECT_EQ(FaultOf(pod), "CrashLoopBackOff: init container \"setup\" ended with exit code 7");
+  init[0].erase("lastState");
+  init[0]["state"] = Ended(0, "Completed");
+  EXPECT_EQ(FaultOf(pod), "-");
+}
+
+TEST(PodFactsTest, OutOfMemoryIsToldWithTheLimitWhateverFollows) {
+  Json pod = PodIn({{"waiting", {{"reason", "CrashLoopBackOff"}}}}, Ended(137, "OOMKilled"));
+  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed for want of memory");
+  pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
+  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed for want of memory; its limit is 64Mi");
+}
+
+TEST(PodFactsTest, TheMissingConfigMapOrSecretIsNamedAndMarkedAsMissing) {
+  const Json pod = WaitingIn("CreateContainerConfigError", "configmap \"settings\" not found");
+  EXPECT_EQ(FaultOf(pod), "CreateContainerConfigError: container \"main\": configmap \"settings\" not found");
+  EXPECT_TRUE(ExaminePod(pod, kNow).fault->missing);
+  const Json root =
+      WaitingIn("CreateContainerConfigError",
+                "container has runAsNonRoot and image will run as root (pod: \"p_ns(u)\", container: main)");
+  EXPECT_EQ(FaultOf(root),
+            "CreateContainerConfigError: container \"main\": container has runAsNonRoot and image will run as root");
+  EXPECT_FALSE(ExaminePod(root, kNow).fault->missing);
+}
+
+TEST(PodFactsTest, WordsThatNobodyHereKnowsAreStillTold) {
+  EXPECT_EQ(FaultOf(WaitingIn("PreCreateHookError", "no")),
+            "CreateContainerError: container \"main\": PreCreateHookError: no");
+}
+
+TEST(PodFactsTest, ANodeThatIsNotHeardOfIsNamed) {
+  EXPECT_EQ(FaultOf(LostPod()), "NodeNotReady: node n1 is not ready");
+  Json evicted = LostPod();
+  evicted["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:00Z";
+  EXPECT_EQ(FaultOf(evicted), "NodeNotReady: node n1 is not ready") << "it waits for its kubelet to end";
+  EXPECT_TRUE(ExaminePod(evicted, kNow).leaving);
+  Json gated = LostPod();
+  gated["status"]["conditions"][0]["reason"] = "ReadinessGatesNotReady";
+  EXPECT_THAT(FaultOf(gated), ::testing::Not(HasSubstr("NodeNotReady")));
+}
+
+TEST(PodFactsTest, OneThatRunsAndIsNotReadyForLongSaysSo) {
+  Json pod = PodIn({{"running", {{"startedAt", "2026-01-02T03:00:00Z"}}}});
+  EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
+  pod["status"]["conditions"][1]["lastTransitionTime"] = "2026-01-02T03:03:00Z";
+  EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with unready status: [main]");
+}
+
+TEST(PodFactsTest, OnlyOneThatHasWaitedForItsContainersForAWhileIsToBeAskedFor) {
+  Json pod = CreatingPod();
+  EXPECT_EQ(ExaminePod(pod, kNow).waiting_uid, "uid-p");
+  pod["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-02T03:04:04Z";
+  EXPECT_EQ(ExaminePod(pod, kNow).waiting_uid, "");
+  EXPECT_EQ(ExaminePod(CrashingPod(1), kNow).waiting_uid, "");
+  EXPECT_EQ(ExaminePod(PodOf("p"), kNow).waiting_uid, "");
+}
+
+TEST(PodFactsTest, AnEvictedPodIsNoPodAnyMoreButSaysWhy) {
+  Json pod = PodOf("p");
+  pod["status"] = {{"phase", "Failed"},
+                   {"reason", "Evicted"},
+                   {"message", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 3Mi"}};
+  EXPECT_EQ(FaultOf(pod), "PodFailed: Evicted: The node was low on resource: memory");
+  EXPECT_TRUE(ExaminePod(pod, kNow).leaving);
+}
+
+TEST(PodFactsTest, JunkIsNoFault) {
+  for (const char* text :
+       {"{}", R"({"status": 7})", R"({"status": {"conditions": {}, "containerStatuses": [1, null]}})",
+        R"({"status": {"phase": [], "initContainerStatuses": "x"}, "spec": {"containers": 0}})"}) {
+    EXPECT_EQ(FaultOf(Json::parse(text)), "-") << text;
+  }
+}
+
+TEST(PodFactsTest, TheFurtherAPodHasComeTheWorse) {
+  const char* const order[] = {"OOMKilled",
+                               "CrashLoopBackOff",
+                               "CreateContainerConfigError",
+                               "CreateContainerError",
+                               "ImagePullBackOff",
+                               "FailedMount",
+                               "FailedCreatePodSandBox",
+                               "NodeNotReady",
+                               "Unschedulable",
+                               "QuotaExceeded",
+                               "FailedCreate",
+                               "PodFailed",
+                               "ContainersNotReady"};
+  for (std::size_t i = 0; i + 1 < std::size(order); ++i) {
+    EXPECT_TRUE(IsWorse({order[i], "z", false}, {order[i + 1], "a", false})) << order[i];
+    EXPECT_FALSE(IsWorse({order[i + 1], "a", false}, {order[i], "z", false})) << order[i];
+    EXPECT_TRUE(IsFaultOfPods(order[i]));
+  }
+  EXPECT_TRUE(IsWorse({"Unschedulable", "a", false}, {"Unschedulable", "b", false})) << "else by message";
+  EXPECT_FALSE(IsFaultOfPods("WorkloadConflict"));
+  EXPECT_FALSE(IsFaultOfPods(""));
+}
+
+TEST(FaultOfEventsTest, AVolumeThatCannotBeMountedIsToldInTheKubeletsWords) {
+  const auto fault = FaultOfEvents(
+      {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
+                                                               "MountVolume.SetUp failed for volume \"cfg\" : "
+                                                               "configmap \"settings\" not found")});
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->reason, "FailedMount");
+  EXPECT_EQ(fault->message, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"settings\" not found");
+  EXPECT_TRUE(fault->missing);
+  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}));
+}
+
+TEST(FaultOfEventsTest, WhatSumsUpIsTakenWhereThereIsNothingElse) {
+  const Json sum = WarningEvent("FailedMount", "Unable to attach or mount volumes: timed out");
+  EXPECT_THAT(FaultOfEvents({sum})->message, HasSubstr("timed out"));
+  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")})->message, "no such disk");
+}
+
+TEST(FaultOfEventsTest, WhatIsOverIsLeftOut) {
+  EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
+                           WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")})
+                ->message,
+            "b: new");
+}
+
+TEST(FaultOfEventsTest, APodOfAStatefulSetThatIsRefusedByQuota) {
+  const auto fault = FaultOfEvents(
+      {WarningEvent("FailedCreate",
+                    "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: "
+                    "small, requested: pods=1, used: pods=0, limited: pods=0")});
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->reason, "QuotaExceeded");
+  EXPECT_EQ(fault->message, "exceeded quota: small, requested: pods=1, limited: pods=0");
+}
+
+}  // namespace
+}  // namespace yad
