@@ -172,6 +172,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   // A null and an empty object are the same revision. But the server may take the one and refuse the other, and what
   // it took when the revision was made can't be changed there: what the spec says now is what counts.
   if (state.update->content.workload_template != content.workload_template ||
+      state.update->content.service_template != content.service_template ||
       state.update->content.overrides != content.overrides) {
     auto as_asked = std::make_shared<Revision>(*state.update);
     as_asked->content = content;

@@ -13,6 +13,8 @@
 #include "operator/yurtappdaemon/nodepool_type.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/repair_pace.h"
+#include "operator/yurtappdaemon/service_reader.h"
+#include "operator/yurtappdaemon/services.h"
 #include "operator/yurtappdaemon/status.h"
 #include "operator/yurtappdaemon/stuck_pods.h"
 #include "operator/yurtappdaemon/unlabelled.h"
@@ -22,6 +24,7 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
+constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
@@ -73,6 +76,11 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
   return record;
 }
 
+PlanExecutor::Options WithServices(PlanExecutor::Options options, const ReconcilerStores& stores) {
+  if (stores.services != nullptr) options.services = &stores.services->store();
+  return options;
+}
+
 }  // namespace
 
 void AddIndexes(Store& store) {
@@ -90,6 +98,7 @@ struct Reconciler::DaemonState {
 
   const std::string uid;
   PlanMemo memo;
+  ServiceMemo services;
   RepairPace repairs;
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
@@ -111,8 +120,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       clock_(clock),
       removals_(client, stores.pools, events, clock, limit),
       daemon_events_(events),
-      deployments_(client, stores.deployments, ProjectDeployment, apply),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, apply) {}
+      deployments_(client, stores.deployments, ProjectDeployment, WithServices(apply, stores)),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, WithServices(apply, stores)) {}
 
 Reconciler::~Reconciler() = default;
 
@@ -203,6 +212,13 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!snapshot) return Fail(snapshot.error());
 
   const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
+  const auto services = ReadServices(stores_.services, *revisions, previous, *snapshot);
+  if (!services) {
+    const auto reported = ReportBlocked(**stored, object, "ServicesUnreadable", services.error(), *state, stop);
+    if (!reported) return Fail(reported.error());
+    return Fail(services.error());
+  }
+  if (!*services) return ReconcileResult::RequeueAfter(kServicesPoll);
   auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
   if (!unlabelled) return Fail(unlabelled.error());
   std::set<std::string> unseen;  // by the caches
@@ -218,6 +234,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   Plan& plan = **planned;
   if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
     return Fail(held.error());
+  PlanServices(*snapshot, state->services, plan);
   const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
   const Applied applied = ExecutorFor(snapshot->daemon).Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
@@ -257,8 +274,11 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   for (const std::string_view label : labels) {
     if (const RevisionPtr named = state->history.Named(*revisions, std::string(label))) live.insert(named->name);
   }
-  if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
-    return Fail(pruned.error());
+  // A revision with a Service template says that there may be Services.
+  if (!applied.services_left) {
+    if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
+      return Fail(pruned.error());
+  }
 
   // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
   Duration due = *status_due;

@@ -1,6 +1,8 @@
 #include "operator/yurtappdaemon/repair_pace.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace yad {
 namespace {
@@ -8,7 +10,10 @@ namespace {
 constexpr int kAtOnce = 5;
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
+const std::string kService = "service/";              // before the name of one, to tell it from its workload
 constexpr Duration kQuiet = std::chrono::minutes(1);  // Beyond its delay; then the next repair is a first one.
+
+bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
 
 }  // namespace
 
@@ -35,12 +40,15 @@ bool RepairPace::Repaired(const std::string& workload, SteadyTime now) {
 
 Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now) {
   Duration due = Duration::zero();
-  for (PoolPlan& pool : plan.pools) {
-    if (pool.write != Write::kRepair) continue;
-    const Duration wait = pace.Wait(pool.workload->object->meta().key.name, now);
-    if (wait == Duration::zero()) continue;
-    pool.write = Write::kNone;
+  const auto holds_back = [&](const std::string& name) {
+    const Duration wait = pace.Wait(name, now);
+    if (wait == Duration::zero()) return false;
     due = due == Duration::zero() ? wait : std::min(due, wait);
+    return true;
+  };
+  for (PoolPlan& pool : plan.pools) {
+    if (pool.write == Write::kRepair && holds_back(pool.workload->object->meta().key.name)) pool.write = Write::kNone;
+    if (RepairsService(pool) && holds_back(kService + pool.service->name)) pool.service->write = ServiceWrite::kNone;
   }
   return due;
 }
@@ -52,6 +60,11 @@ std::vector<std::string> CountRepairs(const Applied& applied, RepairPace& pace, 
         pace.Repaired(result.workload->object->meta().key.name, now)) {
       fought.push_back(result.plan->pool);
     }
+  }
+  const std::set<std::string_view> services(applied.services_repaired.begin(), applied.services_repaired.end());
+  for (const PoolResult& result : applied.pools) {
+    if (services.contains(result.plan->pool) && pace.Repaired(kService + result.service, now))
+      fought.push_back(result.plan->pool);
   }
   return fought;
 }

@@ -1,4 +1,4 @@
-// How often one workload is repaired while somebody keeps undoing it.
+// How often one workload, or Service, is repaired while somebody keeps undoing it.
 #ifndef OPERATOR_YURTAPPDAEMON_REPAIR_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_REPAIR_PACE_H_
 
@@ -33,7 +33,8 @@ class RepairPace {
 
 // Takes the repairs out of the plan that have to wait. Returns how long the first of them has to; zero: none has.
 Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now);
-// Notes the repairs that were made. Returns the pools whose workloads are repaired more seldom from now on.
+// Notes the repairs that were made. Returns the pools whose workloads (or Services) are repaired more seldom from now
+// on.
 std::vector<std::string> CountRepairs(const Applied& applied, RepairPace& pace, SteadyTime now);
 
 }  // namespace yad
