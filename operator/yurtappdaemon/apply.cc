@@ -278,9 +278,8 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
   for (std::size_t i = 0; i < removals.size(); ++i) {
     if (removed[i]) {
       applied.services_removed.push_back(removals[i].service.pool);
-    } else if (removed[i].error().reason != Reason::kNotFound) {
-      applied.services_left = true;
-      if (!applied.retry) applied.retry = removed[i].error();
+    } else if (removed[i].error().reason != Reason::kNotFound && !applied.retry) {
+      applied.retry = removed[i].error();
     }
   }
 }

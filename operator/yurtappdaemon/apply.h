@@ -29,7 +29,6 @@ struct Applied {
   std::vector<std::string> deleted;  // workloads, by name, that are gone or have been told to go
   // Pools by what was done to their Services.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  bool services_left = false;  // one that is to go has not gone yet
   // Something has to be tried again, after the key's backoff or the server's own wish.
   std::optional<Error> retry;
   // The daemon is not what the plan was made for, or could not be read: nothing was written.

@@ -274,11 +274,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   for (const std::string_view label : labels) {
     if (const RevisionPtr named = state->history.Named(*revisions, std::string(label))) live.insert(named->name);
   }
-  // A revision with a Service template says that there may be Services.
-  if (!applied.services_left) {
-    if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
-      return Fail(pruned.error());
-  }
+  if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
+    return Fail(pruned.error());
 
   // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
   Duration due = *status_due;

@@ -82,9 +82,9 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
       plan.service_removals.push_back({service, std::nullopt});
       continue;
     }
-    // Nothing says what is to be there as long as there is no workload, or one of which nobody knows what made it.
     const PoolPlan& pool = plan.pools[at->second];
-    const bool known = pool.workload && pool.to.revision != nullptr;
+    // Nothing says what is to be there as long as there is no workload, or one of which nobody knows what made it.
+    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate);
     if (known && (!pool.service || pool.service->name != meta.key.name)) {
       plan.service_removals.push_back({service, at->second});
     }

@@ -63,6 +63,20 @@ TEST(ExhaustiveTest, OnePoolWhoseWorkloadIsReplaced) {
   Explore({1, 1, 1, 3, 2, {Move::kPoolRelabelled, Move::kWorkloadDeleted, Move::kForeignCreated}});
 }
 
+Bounds WithServices(Bounds bounds) {
+  bounds.services = true;
+  return bounds;
+}
+TEST(ExhaustiveTest, OnePoolsServiceAndOldCaches) {
+  Explore(WithServices(
+      {1, 1, 3, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kServiceDeleted, Move::kServiceEdited}}));
+}
+TEST(ExhaustiveTest, TwoPoolsWithServicesOneMoveAtAnyTime) {
+  Kinds kinds = EveryKind();
+  kinds.insert(kinds.end(), {Move::kServiceDeleted, Move::kServiceEdited});
+  Explore(WithServices({2, 1, 3, 1, 1, kinds, true}));
+}
+
 // With every kind of move this takes more hours than anybody has waited.
 TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {
   ExploreIfAll(

@@ -146,6 +146,25 @@ TEST_F(ServicesTest, TheyGoThoughNoRevisionIsKept) {
   EXPECT_THAT(world_.Revisions(), SizeIs(1));
 }
 
+TEST_F(ServicesTest, OneThatWasMadeBeforeAWorkloadThatNeverCameGoesToo) {
+  Json daemon = WithService(DaemonJson());
+  daemon["spec"]["revisionHistoryLimit"] = 0;
+  world_.AddPool("a");
+  world_.CreateDaemon(daemon);
+  world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.resource == "services" || request.resource == "controllerrevisions" || request.method == "GET")
+      return std::nullopt;
+    return FakeCluster::Fault{HttpResponse{503, {}, "{}"}, false};
+  });
+  world_.Reconcile();
+  ASSERT_EQ(PortOf("a"), 80);
+  world_.cluster.SetFaults(nullptr);
+  world_.Restart();
+  TakeTemplateAway();
+  EXPECT_LE(world_.Converge(), 4);
+  EXPECT_THAT(world_.cluster.List(kServiceType), IsEmpty());
+}
+
 TEST_F(ServicesTest, APoolThatLeavesLosesItsServiceAfterItsWorkload) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   const std::string workload = world_.NameOf("b");
