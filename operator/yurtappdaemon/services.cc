@@ -52,6 +52,11 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
   }
   std::erase_if(memo, [&](const auto& entry) { return !by_name.contains(entry.first); });
 
+  std::unordered_map<std::string_view, std::vector<std::string>> names;  // that the workloads of a pool stand for
+  for (const WorkloadRef& workload : snapshot.workloads) {
+    names[workload.pool].push_back(ServiceName(workload.object->meta().key.name));
+  }
+
   std::unordered_map<std::string_view, std::size_t> selected;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& pool = plan.pools[i];
@@ -61,6 +66,10 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
     const auto old = by_pool.find(pool.pool);
     if (pool.workload) {
       service.name = ServiceName(pool.workload->object->meta().key.name);
+      // Which of two workloads stays is not settled yet: the Service of either will do.
+      for (const std::string& name : names[pool.pool]) {
+        if (!by_name.contains(service.name) && by_name.contains(name)) service.name = name;
+      }
     } else if (old != by_pool.end()) {
       // Its workload may only be out of sight: what it is called is seen when it is back.
       service.name = old->second->object->meta().key.name;
@@ -83,8 +92,10 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
       continue;
     }
     const PoolPlan& pool = plan.pools[at->second];
-    // Nothing says what is to be there as long as there is no workload, or one of which nobody knows what made it.
-    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate);
+    // Nothing says what is to be there as long as there is no workload, or one of which nobody knows what made it, or
+    // two.
+    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate) &&
+                       names[service.pool].size() <= 1;
     if (known && (!pool.service || pool.service->name != meta.key.name)) {
       plan.service_removals.push_back({service, at->second});
     }

@@ -134,6 +134,11 @@ class WriteCheck {
     }
     if (object_.owner != daemon_.uid) return "it deletes a Service that it does not own";
     if (!SelectsNow(object_.pool)) return "";
+    // Of two workloads each may have got one.
+    for (const Cell& cell : now_[kService].Live()) {
+      const Content& other = cell.content();
+      if (other.key_hash != object_.key_hash && other.owner == daemon_.uid && other.pool == object_.pool) return "";
+    }
     const Content* workload = WorkloadOf(object_.pool);
     if (workload == nullptr || ServiceName(workload->key.name) != object_.key.name) return "";
     const Content* revision =
