@@ -199,6 +199,19 @@ TEST_F(ServicesTest, APoolThatIsSelectedAgainAtTheServerKeepsItsService) {
   EXPECT_FALSE(world_.Workload("b").is_null());
 }
 
+TEST_F(ServicesTest, NoOldCacheOfThePoolsRemovesOneThatHasNoWorkload) {
+  Deployed({"a", "b"}, WithService(DaemonJson()));
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
+  world_.RemovePool("b");
+  world_.Sync();
+  world_.AddPool("b");
+  world_.ReconcileWithOldCaches();
+  EXPECT_EQ(PortOf("b"), 80);
+  world_.RemovePool("b");
+  EXPECT_LE(world_.Converge(), 4);
+  EXPECT_EQ(PortOf("b"), 0);
+}
+
 TEST_F(ServicesTest, SomebodyElsesServiceIsLeftAloneAndTheRestGoesOn) {
   world_.AddPools({"a", "b"});
   world_.CreateDaemon(WithService(DaemonJson()));
