@@ -24,8 +24,9 @@ std::string Pools(const std::vector<std::string>& pools) {
 }
 
 // "deployment.apps/web-a-x7k2p"
-std::string WorkloadName(const YurtAppDaemon& daemon, const std::string& name) {
-  return (daemon.kind == WorkloadKind::kDeployment ? "deployment.apps/" : "statefulset.apps/") + name;
+std::string TypedName(const Preview::Removal& removal) {
+  if (removal.kind == kServiceType.kind) return "service/" + removal.name;
+  return (removal.kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + removal.name;
 }
 
 // As the server would store it; with defaults, and what webhooks make of it.
@@ -53,10 +54,11 @@ Result<bool> Print(Session& session, const Json& wanted) {
   const YurtAppDaemon& daemon = snapshot->daemon;
   const auto preview = MakePreview(*snapshot);
   if (!preview) return Fail(preview.error());
-  const ResourceType& type = TypeOf(daemon.kind);
   std::ostream& out = session.console.out;
   bool differs = !preview->removals.empty();
   for (const Change& change : preview->changes) {
+    const bool service = StringAt(change.after, {"kind"}) == kServiceType.kind;
+    const ResourceType& type = service ? kServiceType : TypeOf(daemon.kind);
     const auto after = ServersView(session, type, change);
     if (!after) {
       Error error = after.error();
@@ -68,7 +70,8 @@ Result<bool> Print(Session& session, const Json& wanted) {
     if (text.empty()) continue;  // The server would make of it what is there.
     differs = true;
     const std::string name = StringAt(change.after, {"metadata", "name"});
-    const std::string path = type.group + "." + type.version + "." + type.kind + "." + daemon.meta.key.ns + "." + name;
+    const std::string path =
+        (service ? "" : type.group + ".") + type.version + "." + type.kind + "." + daemon.meta.key.ns + "." + name;
     out << "# " << Pools(change.pools) << "\n"
         << "diff -u -N LIVE/" << path << " MERGED/" << path << "\n"
         << "--- " << (before.is_null() ? "/dev/null" : "LIVE/" + path) << "\n"
@@ -76,7 +79,7 @@ Result<bool> Print(Session& session, const Json& wanted) {
         << text;
   }
   for (const Preview::Removal& removal : preview->removals) {
-    out << "# pool " << removal.pool << ": " << WorkloadName(daemon, removal.workload) << " would be removed\n";
+    out << "# pool " << removal.pool << ": " << TypedName(removal) << " would be removed\n";
   }
   for (const Preview::Failure& failure : preview->failures) {
     session.console.err << Printable("pool " + failure.pool + " gets no workload: " + failure.reason + ": " +

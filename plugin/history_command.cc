@@ -35,6 +35,7 @@ Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions,
 // What of the spec this revision is.
 Json ContentOfRevision(const Revision& revision) {
   Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
+  if (!revision.content.service_template.is_null()) content["serviceTemplate"] = revision.content.service_template;
   if (!revision.content.overrides.empty()) content["overrides"] = revision.content.overrides;
   return content;
 }

@@ -39,9 +39,13 @@ std::string WhyNotReady(const Json& pool) {
 
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most) {
   std::vector<std::string> header{"NAME", "PHASE", "REVISION", "REPLICAS", "READY", "AGE", "REASON"};
+  const std::vector<Json> pools = PoolsOf(daemon);
+  const bool services =
+      std::any_of(pools.begin(), pools.end(), [](const Json& pool) { return !StringAt(pool, {"service"}).empty(); });
   if (wide) header.insert(header.end(), {"STATE", "WORKLOAD", "MESSAGE"});
+  if (wide && services) header.insert(header.end() - 1, "SERVICE");
   Table table(std::move(header));
-  for (const Json& pool : PoolsOf(daemon)) {
+  for (const Json& pool : pools) {
     if (table.size() == most) break;
     std::vector<std::string> row{
         StringAt(pool, {"name"}),   StringAt(pool, {"phase"}),       StringAt(pool, {"revision"}, "<none>"),
@@ -51,6 +55,7 @@ Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most) {
       row.insert(row.end(), {StringAt(pool, {"state"}, "<none>"), StringAt(pool, {"workload"}, "<none>"),
                              StringAt(pool, {"message"})});
     }
+    if (wide && services) row.insert(row.end() - 1, StringAt(pool, {"service"}, "<none>"));
     table.Add(std::move(row));
   }
   return table;

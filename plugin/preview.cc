@@ -4,7 +4,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/services.h"
 #include "plugin/unified_diff.h"
 #include "plugin/yaml_writer.h"
 
@@ -53,24 +55,38 @@ Json Shown(Json workload) {
 Result<Preview> MakePreview(const Snapshot& snapshot) {
   Preview preview;
   PlanMemo memo;
-  const Plan plan = MakePlan(snapshot, memo);
+  ServiceMemo service_memo;
+  Plan plan = MakePlan(snapshot, memo);
+  PlanServices(snapshot, service_memo, plan);
   std::map<std::string, std::size_t> known;  // kinds of changes, and where they stand in preview.changes
+  const auto add = [&](const std::string& pool, const Json& before, Json after) {
+    if (after == before) return;
+    const auto [found, is_new] = known.try_emplace(KindOfChange(pool, before, after), preview.changes.size());
+    if (is_new) preview.changes.push_back({{}, before, std::move(after)});
+    preview.changes[found->second].pools.push_back(pool);
+  };
   for (const PoolPlan& pool : plan.pools) {
     if (!pool.failure_reason.empty()) {
       preview.failures.push_back({pool.pool, pool.failure_reason, pool.failure_message});
       continue;
     }
+    if (pool.service && pool.service->write != ServiceWrite::kNone) {
+      const ObjectPtr& live = pool.service->live;
+      const Json before = live == nullptr || live->meta().deleting() ? Json() : live->Parse();
+      add(pool.pool, before, ServiceToWrite(snapshot.daemon, pool, before.is_null() ? nullptr : &before));
+    }
     if (pool.write == Write::kNone) continue;
     const Json before = pool.write == Write::kCreate ? Json() : pool.workload->object->Parse();
     auto after = before.is_null() ? NewWorkload(snapshot.daemon, pool) : MergedWorkload(snapshot.daemon, pool, before);
     if (!after) return Fail(after.error());
-    if (*after == before) continue;
-    const auto [found, is_new] = known.try_emplace(KindOfChange(pool.pool, before, *after), preview.changes.size());
-    if (is_new) preview.changes.push_back({{}, before, *std::move(after)});
-    preview.changes[found->second].pools.push_back(pool.pool);
+    add(pool.pool, before, *std::move(after));
   }
   for (const Removal& removal : plan.removals) {
-    preview.removals.push_back({removal.workload.pool, removal.workload.object->meta().key.name});
+    preview.removals.push_back(
+        {removal.workload.pool, TypeOf(snapshot.daemon.kind).kind, removal.workload.object->meta().key.name});
+  }
+  for (const ServiceRemoval& removal : plan.service_removals) {
+    preview.removals.push_back({removal.service.pool, kServiceType.kind, removal.service.object->meta().key.name});
   }
   return preview;
 }

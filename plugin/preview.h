@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Pools whose workloads would change in the same way, and the workload of the first of them.
+// Pools whose workloads, or Services, would change in the same way, and that of the first of them.
 struct Change {
   std::vector<std::string> pools;
   Json before;  // as it is now; null: it would be created
@@ -21,7 +21,7 @@ struct Change {
 struct Preview {
   std::vector<Change> changes;
   struct Removal {
-    std::string pool, workload;
+    std::string pool, kind, name;
   };
   std::vector<Removal> removals;
   struct Failure {

@@ -4,6 +4,7 @@
 
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
+#include "operator/workload/service.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "plugin/commands.h"
 #include "plugin/daemon.h"
@@ -104,11 +105,20 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
       plan.to = {revision, InputsFor(revision->content, pool)};
       auto workload = NewWorkload(*daemon, plan);
       if (!workload) return Fail(workload.error());
+      if (const Json service = RenderService(revision->content, pool.name); !service.is_null()) {
+        const std::string name = ServiceName(StringAt(*workload, {"metadata", "name"}));
+        rendered.push_back(NewService(service, *daemon, name));
+      }
       rendered.push_back(*std::move(workload));
     }
     SayWhatIsUnknown(*daemon, *pools, console);
   }
   return rendered;
+}
+
+std::string TypedName(const std::string& kind, const std::string& name) {
+  if (kind == kServiceType.kind) return "service/" + name;
+  return (kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + name;
 }
 
 }  // namespace
@@ -124,8 +134,7 @@ Result<int> RunRender(const PluginOptions& options, Console& console) {
   bool first = true;
   for (const Json& workload : *rendered) {
     if (options.output == OutputFormat::kName) {
-      console.out << (StringAt(workload, {"kind"}) == kDeploymentType.kind ? "deployment" : "statefulset") << ".apps/"
-                  << StringAt(workload, {"metadata", "name"}) << "\n";
+      console.out << TypedName(StringAt(workload, {"kind"}), StringAt(workload, {"metadata", "name"})) << "\n";
       continue;
     }
     console.out << (first ? "" : "---\n") << ToYaml(workload);

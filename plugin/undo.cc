@@ -23,6 +23,11 @@ Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
     restored.erase("metadata");
   Json& spec = daemon["spec"];
   spec["workloadTemplate"] = {{field, std::move(restored)}};
+  if (revision.service_template.is_null()) {
+    spec.erase("serviceTemplate");
+  } else {
+    spec["serviceTemplate"] = revision.service_template;
+  }
   if (revision.overrides.empty()) {
     spec.erase("overrides");
   } else {

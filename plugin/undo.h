@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Replaces workload template and overrides of `daemon` by the revision's. False: they are the same already. What the
-// operator fills in (the template's selector) is left out where the spec does without it.
+// Replaces workload template, Service template and overrides of `daemon` by the revision's. False: they are the same
+// already. What the operator fills in (the template's selector) is left out where the spec does without it.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

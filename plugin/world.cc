@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/nodepool/nodepool_type.h"
+#include "operator/yurtappdaemon/services.h"
 #include "plugin/daemon.h"
 #include "plugin/revision_of.h"
 #include "plugin/revisions.h"
@@ -79,6 +80,16 @@ Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now) {
     const bool used =
         !all_known || revision->name == current || labels.contains(revision->label) || labels.contains(revision->name);
     if (used && revision != snapshot.update) snapshot.revisions.push_back(revision);
+  }
+  if (NeedsServices(snapshot)) {
+    auto services = ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel);
+    if (!services) return Fail(services.error());
+    for (const Json& object : *services) {
+      const ObjectMeta of_service = ParseMeta(object);
+      const OwnerReference* controller = of_service.controller();
+      if (controller == nullptr || controller->uid != meta.uid) continue;
+      snapshot.services.push_back({std::make_shared<StoredObject>(object, nullptr), of_service.Label(kPoolNameLabel)});
+    }
   }
   return snapshot;
 }

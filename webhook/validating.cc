@@ -9,6 +9,7 @@
 #include "webhook/defaulting.h"
 #include "webhook/known_faults.h"
 #include "webhook/rollout_warnings.h"
+#include "webhook/service_check.h"
 #include "webhook/template_faults.h"
 #include "webhook/warnings.h"
 
@@ -127,6 +128,12 @@ bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
   });
 }
 
+// The apiserver would say the same once more.
+bool IsToldOfServices(const std::vector<Cause>& told) {
+  return std::any_of(told.begin(), told.end(),
+                     [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
+}
+
 }  // namespace
 
 bool SameSpec(const Json& object, const Json& old_object) {
@@ -171,9 +178,16 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     const auto before =
         update ? ParseFor(request, request.old_object) : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
     Deadline deadline(clock_, answer_until);
-    Findings findings = dry_run_.Ask(*daemon, before ? &*before : nullptr, deadline);
+    const YurtAppDaemon* const old = before ? &*before : nullptr;
+    Findings findings = dry_run_.Ask(*daemon, old, deadline);
+    if (!IsToldOfServices(told)) {
+      Findings of_service = TryService(*daemon, old, client_, stores_, deadline);
+      std::move(of_service.refusals.begin(), of_service.refusals.end(), std::back_inserter(findings.refusals));
+      std::move(of_service.warnings.begin(), of_service.warnings.end(), std::back_inserter(findings.warnings));
+    }
     if (told.empty()) {
       warnings = WarningsFor(*daemon, stores_);
+      for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
       for (std::string warning :
            {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object)}) {
         if (!warning.empty()) warnings.push_back(std::move(warning));

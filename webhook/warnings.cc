@@ -15,7 +15,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kServiceType{"", "v1", "services", "Service", true};
 const NodePool& PoolOf(const ObjectPtr& object) {
   return static_cast<const PoolProjection*>(object->projection())->pool;
 }
@@ -174,6 +173,7 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline
   if (daemon.kind != WorkloadKind::kStatefulSet || deadline.Passed()) return "";
   const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
   const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
+  if (name.empty() && daemon.service_template.is_object()) return "";  // It is each pool's own.
   if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
   const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, deadline.Token());
   if (!service && service.error().http_status == 404) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kSelectorMismatch[] = "`selector` does not match template `labels`";
 
-StringMap ReadLabels(const JsonField& labels, FieldErrors& errors) {
+StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variables = false) {
   StringMap result;
   const Json* object = AsObject(labels, errors);
   if (object == nullptr) return result;
@@ -22,7 +22,9 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors) {
       continue;
     }
     const std::string& text = value.get_ref<const std::string&>();
-    if (std::string fault = CheckLabelValue(text); !fault.empty()) {
+    // In a Service's template the pool's name takes its place.
+    const bool has_variable = text.find("{{nodepool") != std::string::npos;
+    if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
       errors.push_back(FieldError::Invalid(labels.path, text, fault));
     }
     result.emplace(key, text);
@@ -105,6 +107,12 @@ void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
 }
 
 }  // namespace
+
+void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors) {
+  if (AsObject(metadata, errors) == nullptr) return;
+  ReadLabels(metadata.Child("labels"), errors, true);
+  CheckAnnotations(metadata.Child("annotations"), errors);
+}
 
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors) {
   if (AsObject(workload_template, errors) == nullptr) return;

@@ -141,6 +141,7 @@ std::vector<FieldError> ValidateYurtAppDaemon(const Json& object) {
         FieldError::Forbidden(workload.path, "should provide only one of (statefulSetTemplate/deploymentTemplate)"));
   }
 
+  ValidateServiceTemplate(spec.Child("serviceTemplate"), spec.Child("selector"), errors);
   ValidateNodePools(spec, errors);
   AsInt(spec.Child("revisionHistoryLimit"), 0, kMaxInt32, errors);
   AsBool(spec.Child("paused"), errors);
@@ -190,6 +191,16 @@ std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Js
         "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
         "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
   }
+  const JsonField service = spec.Child("serviceTemplate");
+  const JsonField old_service = old_spec.Child("serviceTemplate");
+  if ((service.present() || old_service.present()) && statefulset.present() && old_statefulset.present() &&
+      StringAt(*statefulset.value, {"spec", "serviceName"}) !=
+          StringAt(*old_statefulset.value, {"spec", "serviceName"})) {
+    errors.push_back(FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
+                                           "can't be changed: a StatefulSet keeps the Service that it was made with; "
+                                           "left out, that is the one of spec.serviceTemplate, if there was one then"));
+  }
+  ValidateServiceUpdate(service, old_service, errors);
   return errors;
 }
 

@@ -10,6 +10,12 @@ namespace yad {
 
 // deploymentTemplate or statefulSetTemplate. `selector` is spec.selector, nullptr where that is at fault itself.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
+// `selector` is spec.selector as written.
+void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
+// What of a Service can't be changed in place.
+void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);
+// Labels and annotations of a template. A value of a label that says {{nodepool…}} is looked at when it is rendered.
+void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);
 

@@ -11,6 +11,8 @@ inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in th
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
+// On a pool's Service: what of it was rendered last, as compact JSON.
+inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
 // Its removal was allowed with this token.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
 // On YurtAppDaemons. Set by a person: the removals that this token names may happen.
@@ -32,6 +34,7 @@ inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "Statef
 inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
 inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
 inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
+inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
 // The version is chosen by discovery.

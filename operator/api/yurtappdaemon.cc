@@ -54,6 +54,7 @@ Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
                               {"spec", *Find(workload, {"spec"})}};
   // Whatever it said before: OpenYurt's webhook has always written spec.selector there.
   daemon.workload_template["spec"]["selector"] = daemon.selector;
+  daemon.service_template = ValueAt(spec, {"serviceTemplate"}, nullptr);
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());
 
   if (Json selector = ValueAt(spec, {"nodepoolSelector"}, nullptr); !selector.is_null()) {

@@ -35,6 +35,7 @@ struct YurtAppDaemon {
   WorkloadKind kind = WorkloadKind::kDeployment;
   Json selector;           // spec.selector as written
   Json workload_template;  // {metadata, spec} of the given kind; the selector defaulted from spec.selector
+  Json service_template;   // {metadata, spec} of each pool's Service; null: there is none
   Json overrides;          // an array; may be empty
   PoolSelection pools;
   int revision_history_limit = 10;
@@ -49,7 +50,7 @@ Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
 
 // Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
 std::vector<FieldError> ValidateYurtAppDaemon(const Json& object);
-// What an update may not change (selector, kind, what a StatefulSet can't change in place).
+// What an update may not change (selector, kind, what a StatefulSet or a Service can't change in place).
 std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad

@@ -111,7 +111,7 @@ struct Controller::Impl {
     while (!stop.stop_requested()) {
       std::string missing;
       for (const Informer* informer : informers) {
-        if (!informer->synced()) missing += (missing.empty() ? "" : "; ") + informer->Describe();
+        if (!informer->synced() && informer->awaited()) missing += (missing.empty() ? "" : "; ") + informer->Describe();
       }
       if (missing.empty()) return true;
       if (clock.Now() >= next_log) {

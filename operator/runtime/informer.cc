@@ -9,6 +9,7 @@ namespace yad {
 
 Informer::Informer(Client& client, ReflectorOptions options, Clock& clock)
     : options_(options),
+      clock_(clock),
       reflector_(
           client, std::move(options), store_, [this](const Event& event) { Dispatch(event); }, clock) {}
 
@@ -20,8 +21,19 @@ void Informer::AddHandler(EventHandler handler) {
   handlers_.push_back(std::move(handler));
 }
 
+void Informer::Demand() {
+  const std::lock_guard lock(mutex_);
+  demand_ = true;
+  demanded_.notify_all();
+}
+
 Status Informer::Run(std::stop_token stop) {
   running_ = true;
+  if (options_.on_demand) {
+    std::unique_lock lock(mutex_);
+    clock_.WaitUntil(demanded_, lock, stop, SteadyTime::max(), [this] { return demand_; });
+    if (!demand_) return {};
+  }
   return reflector_.Run(stop);
 }
 

@@ -3,8 +3,10 @@
 #define OPERATOR_RUNTIME_INFORMER_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,10 +33,15 @@ class Informer {
   // As the cluster serves it, where that is for the cluster to say; else that of the options. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
+  // Of one that is on_demand: begins to list, if it has not yet. Thread-safe.
+  void Demand();
   // Before Run: a handler that comes later would have missed what is there already. Later, it ends the process.
   void AddHandler(EventHandler handler);
   Status Run(std::stop_token stop);  // one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
+  // Whether others have to wait until it has synced.
+  bool awaited() const { return !options_.on_demand; }
+  std::string last_error() const { return reflector_.last_error(); }  // "" after a success; thread-safe
   // "deployments: Waiting: Forbidden: ..." : for /readyz and logs. Thread-safe.
   std::string Describe() const;
 
@@ -43,7 +50,11 @@ class Informer {
 
   ReflectorOptions options_;
   Store store_;
+  Clock& clock_;
   std::atomic<bool> running_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any demanded_;
+  bool demand_ = false;  // under mutex_
   std::vector<EventHandler> handlers_;
   Reflector reflector_;
 };

@@ -133,7 +133,8 @@ struct Manager::Impl {
   }
 
   bool Synced() const {
-    return std::all_of(informers.begin(), informers.end(), [](const auto& entry) { return entry.second->synced(); });
+    return std::all_of(informers.begin(), informers.end(),
+                       [](const auto& entry) { return entry.second->synced() || !entry.second->awaited(); });
   }
 
   // The thread of leader election: from waiting for the lease to giving it back.
@@ -263,7 +264,7 @@ void Manager::AddReadyCheck(std::string name, std::function<std::string()> check
 std::string Manager::NotReady() const {
   std::string missing;
   for (const auto& entry : impl_->informers) {
-    if (!entry.second->synced()) missing += "informer " + entry.second->Describe() + "\n";
+    if (!entry.second->synced() && entry.second->awaited()) missing += "informer " + entry.second->Describe() + "\n";
   }
   for (const auto& [name, check] : impl_->checks) {
     if (const std::string text = Guarded(check); !text.empty()) missing += name + ": " + text + "\n";

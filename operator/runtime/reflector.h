@@ -36,6 +36,8 @@ struct ReflectorOptions {
   // Takes out of each object what nobody here reads, before it is projected and kept. Must not throw.
   std::function<void(Json&)> transform;
   Projector project;
+  // Only lists from the moment on in which Informer::Demand asks for it; until then nobody waits for it.
+  bool on_demand = false;
   // Asked before each list which version of `type` to read, where that is for the cluster to say. Its Error is that of
   // a failed list (kNotFound: the type is missing).
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;

@@ -232,20 +232,25 @@ Json LabelsAndAnnotations(const Json& object) {
   return result;
 }
 
-void MergePart(const Merger& merger, const char* part, const Json& last, const Json& now, Json& live) {
+void MergePart(const Merger& merger, const Schema& schema, const char* part, const Json& last, const Json& now,
+               Json& live) {
   static const Json& nothing = *new Json(Json::object());
   if (!MemberOf(live, part).is_object()) {
     if (!now.is_object() || now.empty()) return;
     live[part] = Json::object();
   }
-  merger.Object(*WorkloadSchema().Of(part).schema, last, now.is_object() ? now : nothing, live[part], 0);
+  merger.Object(*schema.Of(part).schema, last, now.is_object() ? now : nothing, live[part], 0);
+}
+
+void MergeParts(const Merger& merger, const Schema& schema, const Json& last, const Json& now, Json& live) {
+  MergePart(merger, schema, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
+  MergePart(merger, schema, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
 }
 
 void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) {
   if (!live.is_object()) live = Json::object();
   const bool had_both = PodSpec(live).contains(kServiceAccount[0]) && PodSpec(live).contains(kServiceAccount[1]);
-  MergePart(merger, "metadata", LabelsAndAnnotations(last), LabelsAndAnnotations(now), live);
-  MergePart(merger, "spec", MemberOf(last, "spec"), MemberOf(now, "spec"), live);
+  MergeParts(merger, WorkloadSchema(), last, now, live);
   MergeServiceAccount(last, now, had_both, live);
 }
 
@@ -254,6 +259,12 @@ void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) 
 Json ThreeWayMerge(const Json& last, const Json& now, const Json& live) {
   Json result = live;
   Merge(Merger(false), last, now, result);
+  return result;
+}
+
+Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, const Json& live) {
+  Json result = live.is_object() ? live : Json::object();
+  MergeParts(Merger(false), schema, last, now, result);
   return result;
 }
 

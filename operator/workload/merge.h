@@ -19,6 +19,9 @@ namespace yad {
 // So Merge(last, now, live) == live says exactly: nothing has to be written. Only metadata.labels, metadata.annotations
 // and spec are looked at; apiVersion, kind, other metadata and status are live's.
 Json ThreeWayMerge(const Json& last, const Json& now, const Json& live);
+// The same for an object {metadata, spec} of another schema.
+struct Schema;
+Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, const Json& live);
 
 // Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, for instance).
 Json DropInsignificant(const Json& value);

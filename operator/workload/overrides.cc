@@ -30,12 +30,12 @@ std::string Replaced(std::string text, const std::string& pool) {
   return text;
 }
 
-void ReplaceVariables(Json& value, const std::string& pool, int depth = 0) {
+void ReplaceVariablesIn(Json& value, const std::string& pool, int depth) {
   if (value.is_string()) {
     const std::string& text = value.get_ref<const std::string&>();
     if (text.find("{{nodepool") != std::string::npos) value = Replaced(text, pool);
   } else if (value.is_structured() && depth < kMaxDepth) {
-    for (Json& member : value) ReplaceVariables(member, pool, depth + 1);
+    for (Json& member : value) ReplaceVariablesIn(member, pool, depth + 1);
   }
 }
 
@@ -143,6 +143,8 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, Json& work
 }
 
 }  // namespace
+
+void ReplaceVariables(Json& value, const std::string& pool) { ReplaceVariablesIn(value, pool, 0); }
 
 OverrideIndex::OverrideIndex(const Json& overrides) {
   if (!overrides.is_array()) return;

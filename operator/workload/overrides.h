@@ -39,6 +39,9 @@ class OverrideIndex {
   std::vector<Open> open_;
 };
 
+// Replaces {{nodepool-name}} and {{nodepool}} in every text of `value`.
+void ReplaceVariables(Json& value, const std::string& pool);
+
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
 // that order, with
 // {{nodepool-name}} and {{nodepool}} replaced in their values. kInvalid names the field that does not apply.

@@ -55,8 +55,9 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 
-// How two renderings of one pool differ, worst first.
-enum class Difference { kNone, kReplicasOnly, kWithoutPods, kPodTemplate };
+// How two renderings of one pool differ, the worst last; kServiceOnly: nothing of the workload (but replicas), see
+// service.h.
+enum class Difference { kNone, kReplicasOnly, kServiceOnly, kWithoutPods, kPodTemplate };
 Difference Compare(const Json& rendered_a, const Json& rendered_b);
 
 }  // namespace yad

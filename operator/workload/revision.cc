@@ -25,13 +25,18 @@ Json CleanOverrides(const Json& overrides) {
   return result;
 }
 
-RevisionContent Content(WorkloadKind kind, const Json& workload_template, const Json& overrides) {
+RevisionContent Content(WorkloadKind kind, const Json& workload_template, const Json& service_template,
+                        const Json& overrides) {
   RevisionContent content;
   content.kind = kind;
   content.workload_template = WithoutNulls(workload_template);
+  content.service_template = WithoutNulls(service_template);
   content.overrides = CleanOverrides(overrides);
   content.override_index = OverrideIndex(content.overrides);
   Json canonical = {{TemplateField(kind), Canonical(WorkloadSchema(), content.workload_template)}};
+  // What is not there leaves no trace: a revision of an older version of this operator stays the same revision.
+  if (!content.service_template.is_null())
+    canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template);
   if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
   content.digest = canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
   return content;
@@ -40,7 +45,7 @@ RevisionContent Content(WorkloadKind kind, const Json& workload_template, const 
 }  // namespace
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon) {
-  return Content(daemon.kind, daemon.workload_template, daemon.overrides);
+  return Content(daemon.kind, daemon.workload_template, daemon.service_template, daemon.overrides);
 }
 
 Result<RevisionContent> ContentOf(const Json& controller_revision) {
@@ -50,7 +55,8 @@ Result<RevisionContent> ContentOf(const Json& controller_revision) {
   const Json& choice = MemberOf(*spec, "workloadTemplate");
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json& workload_template = MemberOf(choice, TemplateField(kind));
-    if (workload_template.is_object()) return Content(kind, workload_template, MemberOf(*spec, "overrides"));
+    if (workload_template.is_object())
+      return Content(kind, workload_template, MemberOf(*spec, "serviceTemplate"), MemberOf(*spec, "overrides"));
   }
   return Fail(Reason::kDecode, "ControllerRevision " + name + ": data.spec.workloadTemplate holds no template");
 }
@@ -72,6 +78,7 @@ std::string RevisionName(const std::string& daemon_name, const std::string& hash
 Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& content, const std::string& hash,
                             std::int64_t revision) {
   Json spec = {{"workloadTemplate", {{"$patch", "replace"}, {TemplateField(content.kind), content.workload_template}}}};
+  if (!content.service_template.is_null()) spec["serviceTemplate"] = content.service_template;
   if (!content.overrides.empty()) spec["overrides"] = content.overrides;
   Json metadata = {{"name", RevisionName(daemon.meta.key.name, hash)},
                    {"namespace", daemon.meta.key.ns},

@@ -13,10 +13,11 @@
 
 namespace yad {
 
-// The part of a spec that is history: workload template and overrides.
+// The part of a spec that is history: workload template, Service template and overrides.
 struct RevisionContent {
   WorkloadKind kind = WorkloadKind::kDeployment;
   Json workload_template;        // {metadata, spec}, selector defaulted, nulls dropped
+  Json service_template;         // {metadata, spec}, nulls dropped; null: there is none
   Json overrides;                // array
   OverrideIndex override_index;  // of `overrides`
   std::string digest;  // canonical text of the content without what says nothing (nulls, empty objects): equal
@@ -25,7 +26,8 @@ struct RevisionContent {
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
 // Reads `data` of a ControllerRevision, ours or OpenYurt's
-// ({"spec":{"workloadTemplate":{"$patch":"replace",…},"overrides":[…]}}). kDecode where it is none.
+// ({"spec":{"workloadTemplate":{"$patch":"replace",…},"serviceTemplate":{…},"overrides":[…]}}). kDecode where it is
+// none.
 Result<RevisionContent> ContentOf(const Json& controller_revision);
 
 // The hash that names the revision: FNV-1a over the digest and, where it is not 0, the collision count; Kubernetes'

@@ -17,6 +17,7 @@ struct Schemas {
   Schema claim_spec, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi, ephemeral,
       volume;
   Schema pod, pod_template, strategy, retention, spec, workload;
+  Schema selected, service_port, client_ip, affinity_config, service_spec, service;
 
   Schemas();
   void BuildCommon();
@@ -24,6 +25,7 @@ struct Schemas {
   void BuildVolumes();
   void BuildPod();
   void BuildWorkload();
+  void BuildService();
 };
 
 Field Of(const Schema& schema, unsigned flags = 0) { return {&schema, {}, flags, nullptr}; }
@@ -39,6 +41,7 @@ Schemas::Schemas() {
   BuildVolumes();
   BuildPod();
   BuildWorkload();
+  BuildService();
 }
 
 void Schemas::BuildCommon() {
@@ -198,6 +201,34 @@ void Schemas::BuildWorkload() {
   workload.fields["spec"] = Of(spec);
 }
 
+void Schemas::BuildService() {
+  selected = strings;
+  selected.atomic = true;
+  service_port = plain;
+  service_port.fields["protocol"] = Filled("TCP");
+  service_port.fields["nodePort"] = Flags(Field::kZeroIsAbsent | Field::kHandedOver);
+  client_ip.fields["timeoutSeconds"] = Default(10800);
+  affinity_config.fields["clientIP"] = Of(client_ip);
+
+  service_spec = plain;
+  service_spec.fields["ports"] = Of(service_port);
+  service_spec.fields["selector"] = Of(selected);
+  service_spec.fields["type"] = Filled("ClusterIP");
+  service_spec.fields["sessionAffinity"] = Filled("None");
+  service_spec.fields["sessionAffinityConfig"] = Of(affinity_config);
+  service_spec.fields["internalTrafficPolicy"] = Filled("Cluster");
+  service_spec.fields["externalTrafficPolicy"] = Filled("Cluster");
+  service_spec.fields["allocateLoadBalancerNodePorts"] = Default(true);
+  service_spec.fields["publishNotReadyAddresses"] = Flags(Field::kZeroIsAbsent);
+  service_spec.fields["healthCheckNodePort"] = Flags(Field::kZeroIsAbsent | Field::kHandedOver);
+  // The apiserver chooses them, and keeps what it chose.
+  for (const char* name : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+    service_spec.fields[name] = Flags(Field::kHandedOver);
+  }
+  service.fields["metadata"] = Of(meta, Field::kShared);
+  service.fields["spec"] = Of(service_spec);
+}
+
 const Schemas& All() {
   static const Schemas& schemas = *new Schemas;
   return schemas;
@@ -216,6 +247,7 @@ bool Schema::IsOfOtherType(const Json& object) const {
 }
 
 const Schema& WorkloadSchema() { return All().workload; }
+const Schema& ServiceSchema() { return All().service; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {

@@ -67,6 +67,8 @@ struct Schema {
 
 // Of an object {metadata, spec}, a Deployment or a StatefulSet (their fields do not contradict each other).
 const Schema& WorkloadSchema();
+// Of {metadata, spec} of a Service. Who merges one looks after its ports (service.h).
+const Schema& ServiceSchema();
 // Of what is not known.
 const Schema& UnknownSchema();
 

@@ -8,6 +8,7 @@
 #include "operator/base/parallel.h"
 #include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/confirm.h"
+#include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
@@ -45,25 +46,6 @@ std::optional<Failure> FailureOf(const Error& error) {
   return Failure{std::string(ToString(error.reason)), error.message};
 }
 
-std::string ControllerOf(const ObjectMeta& meta) {
-  const OwnerReference* controller = meta.controller();
-  return controller == nullptr ? "nobody" : controller->kind + " " + controller->name;
-}
-
-bool ControlledBy(const ObjectMeta& meta, const std::string& uid) {
-  const OwnerReference* controller = meta.controller();
-  return controller != nullptr && controller->uid == uid;
-}
-
-tl::unexpected<Error> Taken(const YurtAppDaemon& daemon, const std::string& name, const std::string& why) {
-  return Fail(Error{
-      Reason::kAlreadyExists,
-      TypeOf(daemon.kind).kind + " " + name + " exists already and " + why + "; it is left alone: delete or rename it",
-      0,
-      std::nullopt,
-      {}});
-}
-
 // Whether the same rendering made both: else what only that one has would never be taken away.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
@@ -74,6 +56,13 @@ bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
 bool IsForThePool(const PoolPlan& plan) {
   return (plan.write == Write::kMove || plan.write == Write::kAdopt) && plan.from.revision != nullptr &&
          plan.to.revision != nullptr && !(plan.from.inputs == plan.to.inputs);
+}
+
+bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->write != ServiceWrite::kNone; }
+
+std::vector<std::string>& ServicesWritten(Applied& applied, ServiceWrite write) {
+  if (write == ServiceWrite::kCreate) return applied.services_created;
+  return write == ServiceWrite::kUpdate ? applied.services_updated : applied.services_repaired;
 }
 
 // The names that status remembers for pools: a workload made by OpenYurt keeps its generated one.
@@ -108,7 +97,7 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
       return {Fail(Reason::kConflict, meta.key.ToString() + " was deleted or replaced meanwhile"), Write::kNone};
     }
     if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid)) {
-      return {Taken(daemon, meta.key.name, "is controlled by " + ControllerOf(now)), Write::kNone};
+      return {Taken(TypeOf(daemon.kind), meta.key.name, "is controlled by " + ControllerOf(now)), Write::kNone};
     }
     if (!SameOrigin(now, meta)) {
       return {Fail(Reason::kConflict, meta.key.ToString() + " is on another revision than it was"), Write::kNone};
@@ -127,9 +116,9 @@ std::optional<PlanExecutor::Attempt> PlanExecutor::Reclaim(const YurtAppDaemon& 
   }
   const ObjectMeta meta = ParseMeta(*existing);
   if (!ControlledBy(meta, daemon.meta.uid))
-    return Attempt{Taken(daemon, name, "is controlled by " + ControllerOf(meta))};
+    return Attempt{Taken(TypeOf(daemon.kind), name, "is controlled by " + ControllerOf(meta))};
   const std::string pool = StringAt(*existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  if (pool != plan.pool) return Attempt{Taken(daemon, name, "selects the pods of pool \"" + pool + "\"")};
+  if (pool != plan.pool) return Attempt{Taken(TypeOf(daemon.kind), name, "selects the pods of pool \"" + pool + "\"")};
   if (meta.deleting()) return Attempt{Fail(Reason::kConflict, name + " is still being deleted")};
   if (meta.Label(kPoolNameLabel) == plan.pool) return Attempt{std::move(existing), Write::kNone, true};
   const Json patch = {
@@ -229,6 +218,14 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   return {};
 }
 
+Status PlanExecutor::ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& name,
+                                       std::stop_token stop) const {
+  const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
+  if (!pool) return Fail(pool.error());
+  if (*pool && daemon.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
+  return {};
+}
+
 Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
@@ -242,11 +239,8 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
     // Without its label the caches would not show it, and one more would be made.
     if (meta.Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
-  } else {
-    const auto pool = ReadPool(client_, options_.pool_type(), removal.workload.pool, stop);
-    if (!pool) return Fail(pool.error());
-    if (*pool && daemon.pools.Selects(**pool))
-      return Fail(Reason::kConflict, "pool " + removal.workload.pool + " is selected again");
+  } else if (const Status left = ConfirmUnselected(daemon, removal.workload.pool, stop); !left) {
+    return left;
   }
   const ObjectMeta& meta = removal.workload.object->meta();
   DeleteOptions options;
@@ -265,6 +259,32 @@ Status PlanExecutor::ConfirmInputs(const PoolPlan& plan, std::stop_token stop) c
   return Fail(Reason::kConflict, "pool " + plan.pool + " is another than the one that was read");
 }
 
+void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
+                                  Applied& applied, std::stop_token stop) const {
+  const std::vector<ServiceRemoval>& removals = plan.service_removals;
+  std::vector<Status> removed(removals.size());
+  ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
+    const ServiceRef& service = removals[i].service;
+    if (!removals[i].pool) {
+      removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload is still there")
+                                                  : ConfirmUnselected(daemon, service.pool, stop);
+      if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
+      return;
+    }
+    const PoolResult& result = applied.pools[*removals[i].pool];
+    const bool written = result.workload && !result.outstanding;
+    removed[i] = written ? service_writer_.Remove(daemon, service, result.workload->object.get(), stop)
+                         : Fail(Reason::kConflict, "the workload has not been written yet");
+  });
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    if (removed[i]) {
+      applied.services_removed.push_back(removals[i].service.pool);
+    } else if (removed[i].error().reason != Reason::kNotFound && !applied.retry) {
+      applied.retry = removed[i].error();
+    }
+  }
+}
+
 Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const {
   Applied applied;
   applied.leaving = plan.leaving;
@@ -276,10 +296,12 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     result.workload = plan.pools[i].workload;
     result.failure_reason = plan.pools[i].failure_reason;
     result.failure_message = plan.pools[i].failure_message;
-    if (plan.pools[i].write != Write::kNone) writes.push_back(i);
+    const auto& service = plan.pools[i].service;
+    if (service && service->live != nullptr && !service->live->meta().deleting()) result.service = service->name;
+    if (plan.pools[i].write != Write::kNone || WritesService(plan.pools[i])) writes.push_back(i);
   }
 
-  if (writes.empty() && plan.removals.empty()) return applied;
+  if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return applied;
   const auto live_daemon = ConfirmDaemon(client_, daemon.meta, stop);
   Status confirmed = live_daemon ? Status() : Fail(live_daemon.error());
   const bool is_new = !daemon.status.is_object() || daemon.status.empty();
@@ -296,6 +318,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     ObjectPtr object;
     std::optional<std::uint64_t> undone;  // what the server did not keep
     std::string undone_at;                // a JSON pointer
+    std::optional<Result<ObjectPtr>> service = std::nullopt;
+    bool held_up = false;  // the workload was not written, because its Service was not
   };
   std::vector<Done> done(writes.size());
   std::vector<Removal> removals = plan.removals;
@@ -310,6 +334,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     }
     Done& slot = done[task];
     const PoolPlan& pool = plan.pools[writes[task]];
+    if (WritesService(pool)) slot.service = service_writer_.Write(daemon, pool, stop);
+    slot.held_up = slot.service && !*slot.service && WaitsForService(pool);
+    if (pool.write == Write::kNone || slot.held_up) return;
     if (pool.write == Write::kCreate) {
       const auto name = remembered.find(pool.pool);
       slot.attempt = Create(daemon, pool, name == remembered.end() ? "" : name->second, stop);
@@ -342,12 +369,30 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       applied.retry = error;
     }
   };
+  const auto fail = [&](PoolResult& result, const Error& error, const char* conflict) {
+    result.outstanding = true;
+    retry(error);
+    if (error.reason == Reason::kAlreadyExists) {
+      result.failure_reason = conflict;
+      result.failure_message = error.message;
+    } else if (const auto failure = FailureOf(error)) {
+      result.failure_reason = failure->reason;
+      result.failure_message = failure->message;
+    }
+  };
   for (std::size_t task = 0; task < writes.size(); ++task) {
     PoolResult& result = applied.pools[writes[task]];
     Done& slot = done[task];
+    if (slot.service && *slot.service) {
+      result.service = result.plan->service->name;
+      ServicesWritten(applied, result.plan->service->write).push_back(result.plan->pool);
+    } else if (slot.service) {
+      fail(result, slot.service->error(), kServiceConflict);
+    }
+    if (result.plan->write == Write::kNone || slot.held_up) continue;
     if (slot.object != nullptr) {
       result.workload = MakeWorkloadRef(slot.object);
-      result.outstanding = slot.attempt.reclaimed;
+      result.outstanding = result.outstanding || slot.attempt.reclaimed;
       if (slot.undone) {
         memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
         result.not_kept = slot.undone_at;
@@ -384,26 +429,22 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       }
       continue;
     }
-    const Error& error = slot.attempt.object.error();
-    result.outstanding = true;
-    retry(error);
-    if (error.reason == Reason::kAlreadyExists) {
-      result.failure_reason = kWorkloadConflict;
-      result.failure_message = error.message;
-    } else if (const auto failure = FailureOf(error)) {
-      result.failure_reason = failure->reason;
-      result.failure_message = failure->message;
-    }
+    fail(result, slot.attempt.object.error(), kWorkloadConflict);
   }
+  std::set<std::string> staying;
   for (std::size_t i = 0; i < removals.size(); ++i) {
     const Removal& removal = removals[i];
     const bool gone = !deleted[i] && deleted[i].error().reason == Reason::kNotFound;
-    if (!deleted[i] && !gone) retry(deleted[i].error());
+    if (!deleted[i] && !gone) {
+      retry(deleted[i].error());
+      staying.insert(removal.workload.pool);
+    }
     if (deleted[i]) (removal.kept ? applied.duplicates_removed : applied.removed).push_back(removal.workload.pool);
     if (!removal.kept && !gone) applied.leaving.push_back(removal.workload);
     if (deleted[i] || gone) applied.deleted.push_back(removal.workload.object->meta().key.name);
     memo.Forget(removal.workload.object->meta().key.name);
   }
+  RemoveServices(daemon, plan, staying, applied, stop);
   return applied;
 }
 

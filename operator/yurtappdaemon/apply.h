@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/service_writer.h"
 #include "operator/yurtappdaemon/status.h"
 
 namespace yad {
@@ -25,6 +27,8 @@ struct Applied {
   // Pools by what was done to them.
   std::vector<std::string> created, moved, repaired, adopted, removed, duplicates_removed;
   std::vector<std::string> deleted;  // workloads, by name, that are gone or have been told to go
+  // Pools by what was done to their Services.
+  std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
   // Something has to be tried again, after the key's backoff or the server's own wish.
   std::optional<Error> retry;
   // The daemon is not what the plan was made for, or could not be read: nothing was written.
@@ -36,9 +40,14 @@ class PlanExecutor {
   struct Options {
     std::size_t parallel_writes = 16;  // in flight at once for one daemon
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
+    Store* services = nullptr;  // null: what is written is not kept
   };
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
-      : client_(client), store_(store), projector_(std::move(projector)), options_(options) {}
+      : client_(client),
+        store_(store),
+        projector_(std::move(projector)),
+        options_(options),
+        service_writer_(client, options.services) {}
 
   // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server
   // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it. But reads may
@@ -69,6 +78,11 @@ class PlanExecutor {
   // Before the first workloads of a daemon: Ok where the plan was made with all that nobody controls and that looks
   // like what an earlier daemon of this name left. Else the store knows it now, and the next plan will.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
+  // Ok where the server says so: no cache is believed.
+  Status ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& pool, std::stop_token stop) const;
+  // Those whose pool's workload has been written, or has gone (`staying`: pools of which it has not).
+  void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
+                      Applied& applied, std::stop_token stop) const;
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
   Status ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const;
 
@@ -76,6 +90,7 @@ class PlanExecutor {
   Store& store_;
   const Projector projector_;
   const Options options_;
+  const ServiceWriter service_writer_;
 };
 
 }  // namespace yad

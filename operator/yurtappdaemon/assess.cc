@@ -6,6 +6,7 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/owner.h"
+#include "operator/workload/service.h"
 #include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
@@ -138,7 +139,10 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
     verdict.failure_message = moved.error().message;
     return verdict;
   }
-  const Difference difference = origin.rendered ? Compare(*origin.rendered, *moved) : Difference::kPodTemplate;
+  const Difference difference =
+      origin.rendered ? Compare(origin.target.revision->content, *origin.rendered, goal.revision->content, *moved)
+                      : Difference::kPodTemplate;
+  verdict.only_service = difference == Difference::kServiceOnly;
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot.daemon));
   verdict.on_goal = moves || difference == Difference::kNone;

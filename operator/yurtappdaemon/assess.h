@@ -35,6 +35,7 @@ struct Verdict {
   Target from;  // what made the workload
   Target to;    // what it is to be now: `from`, or the goal where it may be moved at once
   bool on_goal = false;
+  bool only_service = false;  // the goal changes nothing of the workload but its replicas
   // Where `to` is not the goal: the goal, and its own revision for the pool as it is now where that is another pod
   // template.
   std::optional<Target> move, adapted;

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.nodePools",
+    "spec.serviceTemplate",
     "spec.overrides",
     "spec.paused",
     "spec.updateStrategy",

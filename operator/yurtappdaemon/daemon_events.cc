@@ -27,6 +27,13 @@ void CountWrites(const char* operation, std::size_t count) {
       .Increment(static_cast<double>(count));
 }
 
+void CountServiceWrites(const char* operation, std::size_t count) {
+  if (count == 0) return;
+  metrics::GetCounter("yurtappdaemon_service_writes_total",
+                      "Writes of pools' Services that succeeded, by what they were for.", {{"operation", operation}})
+      .Increment(static_cast<double>(count));
+}
+
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
 metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
@@ -62,12 +69,12 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
   const ObjectReference regarding = Regarding(daemon.meta);
   const std::string kind = TypeOf(daemon.kind).kind;
   const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
-                        const std::string& what) {
-    CountWrites(action, pools.size());
+                        const std::string& what, bool service = false) {
+    service ? CountServiceWrites(action, pools.size()) : CountWrites(action, pools.size());
     if (pools.empty()) return;
     events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
     log::Info(
-        "Workloads written",
+        service ? "Services written" : "Workloads written",
         {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"what", what}});
   };
   tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
@@ -78,6 +85,11 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
        "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
   tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
   tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
+  tell(applied.services_created, "ServiceCreated", "Create", "created the Service", true);
+  tell(applied.services_updated, "ServiceUpdated", "Update", "updated the Service", true);
+  tell(applied.services_repaired, "ServiceRepaired", "Repair",
+       "undid changes of the Service that the YurtAppDaemon did not ask for", true);
+  tell(applied.services_removed, "ServiceRemoved", "Remove", "removed the Service", true);
   tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
 
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
@@ -87,7 +99,8 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
   };
   warn(fought, "RepairsSlowedDown",
-       "somebody keeps changing what the template says of the " + kind + "; it is repaired more and more seldom");
+       "somebody keeps changing what the template says of the " + kind +
+           " or its Service; it is repaired more and more seldom");
   std::vector<std::string> rewritten;
   std::string first_rewritten;
   for (const PoolResult& result : applied.pools) {

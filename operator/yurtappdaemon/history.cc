@@ -10,11 +10,13 @@
 #include "operator/workload/render.h"
 #include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/confirm.h"
+#include "operator/yurtappdaemon/controlled.h"
 
 namespace yad {
 namespace {
 
 constexpr int kMaxCollisions = 16;
+constexpr int kPageSize = 500;
 
 const RevisionProjection& ProjectionOf(const ObjectPtr& object) {
   return *static_cast<const RevisionProjection*>(object->projection());
@@ -172,6 +174,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   // A null and an empty object are the same revision. But the server may take the one and refuse the other, and what
   // it took when the revision was made can't be changed there: what the spec says now is what counts.
   if (state.update->content.workload_template != content.workload_template ||
+      state.update->content.service_template != content.service_template ||
       state.update->content.overrides != content.overrides) {
     auto as_asked = std::make_shared<Revision>(*state.update);
     as_asked->content = content;
@@ -244,6 +247,23 @@ Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::st
   return false;
 }
 
+Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.label_selector = kPoolNameLabel;
+  options.limit = kPageSize;
+  do {
+    auto page = client_.List(kServiceType, options, stop);
+    if (!page && page.error().reason == Reason::kForbidden) return false;
+    if (!page) return Fail(page.error());
+    for (const Json& item : page->items) {
+      if (ControlledBy(ParseMeta(item), daemon.meta.uid)) return true;
+    }
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return false;
+}
+
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                               std::stop_token stop) {
   std::vector<ObjectPtr> old;
@@ -260,6 +280,11 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     const auto named = IsNamed(daemon, LabelOf(old[i]), stop);
     if (!named) return Fail(named.error());
     if (*named) continue;
+    if (ProjectionOf(old[i]).has_service && !state.update->content.service_template.is_object()) {
+      const auto services = HasServices(daemon, stop);
+      if (!services) return Fail(services.error());
+      if (*services) continue;
+    }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
     options.resource_version = old[i]->meta().resource_version;  // It may have been raised, and be in use again.

@@ -49,7 +49,8 @@ class RevisionHistory {
 
   // Deletes the oldest revisions beyond the limit, once the daemon is confirmed; those whose name is in `live` are
   // never counted or touched. Nor are those deleted that a workload at the server still names: what made it has to be
-  // known.
+  // known. And where the spec has no Service template any more, none that has one while there are Services: without it
+  // nobody would look for them.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
@@ -62,6 +63,8 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   // Whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
+  // Whether the server has a Service of the daemon. One that can't be read was never made.
+  Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
   // Raises the numbers that are not above the one before: the content asked for is an old one again, or a revision was

@@ -14,9 +14,11 @@ inline constexpr char kUpdatingPhase[] = "Updating";
 inline constexpr char kSoakingPhase[] = "Soaking";
 inline constexpr char kReadyPhase[] = "Ready";
 
-// Failures that are not the revision's. InvalidPoolName, WorkloadConflict, and a create that quota refuses.
+// Failures that are not the revision's. InvalidPoolName, a name that somebody else has, and a create that quota
+// refuses.
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
+inline constexpr char kServiceConflict[] = "ServiceConflict";
 inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
 // Others.
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
@@ -24,7 +26,8 @@ inline constexpr char kWebhookFailed[] = "WebhookFailed";
 inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 
 inline bool IsRevisionsFault(const std::string& reason) {
-  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kQuotaExceeded;
+  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
+         reason != kQuotaExceeded;
 }
 // Whether it counts for maxFailures. A webhook that can't be reached says nothing about the revision.
 inline bool CountsAsFailure(const std::string& reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }

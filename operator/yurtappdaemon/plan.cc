@@ -9,6 +9,7 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/owner.h"
+#include "operator/workload/service.h"
 #include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
@@ -53,7 +54,9 @@ void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef
   Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
   const auto rendered = entry.failure_reason.empty() ? RenderTarget(entry.to, entry.pool) : Fail(Error());
   const auto on_current = RenderTarget(current, entry.pool);
-  const Difference difference = rendered && on_current ? Compare(*on_current, *rendered) : Difference::kPodTemplate;
+  const Difference difference =
+      rendered && on_current ? Compare(snapshot.current->content, *on_current, entry.to.revision->content, *rendered)
+                             : Difference::kPodTemplate;
   if (difference == Difference::kNone || difference == Difference::kReplicasOnly) return;
   entry.failure_reason.clear();
   entry.failure_message.clear();
@@ -171,6 +174,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (!entry.offline) Note(plan.wake, snapshot.now + strategy.progress_deadline);
     entry.to = *target;
     if (to_goal) entry.on_update = goal.revision == snapshot.update;
+    // A move that changes nothing but the Service needs no soak.
+    if (to_goal && verdicts[i]->only_service) entry.health.revision = entry.to.revision->name;
     if (entry.write != Write::kAdopt) entry.write = Write::kMove;
   }
 }
@@ -294,9 +299,12 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   auto rendered = RenderTarget(plan.to, plan.pool);
   if (!rendered) return rendered;
-  return CompleteWorkload(*std::move(rendered), daemon,
-                          WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), plan.to.inputs,
-                          plan.to.revision->label);
+  const std::string name = WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
+  if (daemon.kind == WorkloadKind::kStatefulSet && plan.to.revision->content.service_template.is_object() &&
+      StringAt(*rendered, {"spec", "serviceName"}).empty()) {
+    (*rendered)["spec"]["serviceName"] = ServiceName(name);
+  }
+  return CompleteWorkload(*std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
 }
 
 }  // namespace yad

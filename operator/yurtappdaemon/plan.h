@@ -13,6 +13,19 @@
 
 namespace yad {
 
+enum class ServiceWrite {
+  kNone,
+  kCreate,
+  kUpdate,  // the template asks for something else than before
+  kRepair,  // somebody changed what is ours
+};
+
+struct ServicePlan {
+  std::string name;
+  ServiceWrite write = ServiceWrite::kNone;
+  ObjectPtr live;  // null: there is none yet
+};
+
 struct PoolPlan {
   std::string pool;
   bool offline = false;
@@ -33,6 +46,8 @@ struct PoolPlan {
   bool overdue = false;
   // A StatefulSet that has not got on for a while, and may wait for a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
+  // The Service that goes with `to`; none where its revision has none, and where nothing is made of the pool now.
+  std::optional<ServicePlan> service;
   std::string failure_reason;  // InvalidPoolName …; nothing is written then
   std::string failure_message;
 };
@@ -43,6 +58,14 @@ struct Removal {
   std::optional<WorkloadRef> kept = std::nullopt;
   // Set for one that only a token allows: the workload is marked with it before any of them is removed.
   std::string mark = {};
+};
+
+// A Service of ours that no pool asks for any more.
+struct ServiceRemoval {
+  ServiceRef service;
+  // Set where its pool is selected, and is to have none, or one with another name: its place in Plan::pools. Else it
+  // goes when the pool's workloads have gone.
+  std::optional<std::size_t> pool;
 };
 
 // Removals that do not happen now.
@@ -67,10 +90,11 @@ struct Plan {
   std::vector<PoolPlan> pools;       // as in the snapshot
   std::vector<Removal> removals;     // workloads of pools that are selected no longer, and duplicates
   std::vector<WorkloadRef> leaving;  // workloads of such pools that are being deleted already
-  HeldRemovals held;                 // GuardRemovals moves them here
-  std::optional<Rollout> rollout;    // of RollingUpdate
-  std::optional<WallTime> wake;      // when time alone changes something: a soak or a deadline ends
-  std::set<std::string> orphans;     // uids of all workloads without a controller that the plan was made with
+  std::vector<ServiceRemoval> service_removals;
+  HeldRemovals held;               // GuardRemovals moves them here
+  std::optional<Rollout> rollout;  // of RollingUpdate
+  std::optional<WallTime> wake;    // when time alone changes something: a soak or a deadline ends
+  std::set<std::string> orphans;   // uids of all workloads without a controller that the plan was made with
 };
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
@@ -78,7 +102,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 // The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in
 // place. Equal to `live`: nothing to write. Where plan.to is unknown, only the owner.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// The object to POST.
+// The object to POST. A StatefulSet whose template names no Service gets that of its pool, for good: no rendering
+// speaks of it, because it can't be changed.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

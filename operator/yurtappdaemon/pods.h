@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "operator/api/well_known.h"
 #include "operator/client/client.h"
 
 namespace yad {

@@ -13,6 +13,8 @@
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/repair_pace.h"
+#include "operator/yurtappdaemon/service_reader.h"
+#include "operator/yurtappdaemon/services.h"
 #include "operator/yurtappdaemon/status.h"
 #include "operator/yurtappdaemon/stuck_pods.h"
 #include "operator/yurtappdaemon/unlabelled.h"
@@ -22,6 +24,7 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
+constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
@@ -73,6 +76,11 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
   return record;
 }
 
+PlanExecutor::Options WithServices(PlanExecutor::Options options, const ReconcilerStores& stores) {
+  if (stores.services != nullptr) options.services = &stores.services->store();
+  return options;
+}
+
 }  // namespace
 
 void AddIndexes(Store& store) {
@@ -90,6 +98,7 @@ struct Reconciler::DaemonState {
 
   const std::string uid;
   PlanMemo memo;
+  ServiceMemo services;
   RepairPace repairs;
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
@@ -113,8 +122,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       removals_(client, stores.pools, events, clock, limit),
       daemon_events_(events),
       diagnostician_(client, clock),
-      deployments_(client, stores.deployments, ProjectDeployment, apply),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, apply) {}
+      deployments_(client, stores.deployments, ProjectDeployment, WithServices(apply, stores)),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, WithServices(apply, stores)) {}
 
 Reconciler::~Reconciler() = default;
 
@@ -205,6 +214,13 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!snapshot) return Fail(snapshot.error());
 
   const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
+  const auto services = ReadServices(stores_.services, *revisions, previous, *snapshot);
+  if (!services) {
+    const auto reported = ReportBlocked(**stored, object, "ServicesUnreadable", services.error(), *state, stop);
+    if (!reported) return Fail(reported.error());
+    return Fail(services.error());
+  }
+  if (!*services) return ReconcileResult::RequeueAfter(kServicesPoll);
   auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
   if (!unlabelled) return Fail(unlabelled.error());
   std::set<std::string> unseen;  // by the caches
@@ -220,6 +236,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   Plan& plan = **planned;
   if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
     return Fail(held.error());
+  PlanServices(*snapshot, state->services, plan);
   const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
   const Applied applied = ExecutorFor(snapshot->daemon).Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");

@@ -14,6 +14,7 @@
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
+#include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply.h"
 #include "operator/yurtappdaemon/daemon_events.h"
@@ -35,6 +36,7 @@ struct ReconcilerStores {
   Store& deployments;
   Store& stateful_sets;
   Store& revisions;
+  Informer* services = nullptr;  // on demand: asked for with the first daemon that needs it. Null: there are none
 };
 
 // Thread-safe as a controller calls it: never twice at once for one key.

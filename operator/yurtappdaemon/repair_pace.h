@@ -13,7 +13,8 @@ namespace yad {
 
 // Takes the repairs out of the plan that have to wait. Returns how long the first of them has to; zero: none has.
 Duration HoldBackRepairs(Plan& plan, const RepairPace& pace, SteadyTime now);
-// Notes the repairs that were made. Returns the pools whose workloads are repaired more seldom from now on.
+// Notes the repairs that were made. Returns the pools whose workloads (or Services) are repaired more seldom from now
+// on.
 std::vector<std::string> CountRepairs(const Applied& applied, RepairPace& pace, SteadyTime now);
 
 }  // namespace yad

@@ -95,7 +95,10 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
 std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
   auto projection = std::make_unique<RevisionProjection>();
   projection->number = IntAt(object, {"revision"});
-  if (const auto content = ContentOf(object)) projection->digest_hash = Fnv1a64(content->digest);
+  if (const auto content = ContentOf(object)) {
+    projection->digest_hash = Fnv1a64(content->digest);
+    projection->has_service = content->service_template.is_object();
+  }
   return projection;
 }
 

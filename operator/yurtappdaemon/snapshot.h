@@ -47,6 +47,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
 struct RevisionProjection : Projection {
   std::int64_t number = 0;
   std::uint64_t digest_hash = 0;  // of RevisionContent::digest; 0: its data is no revision of ours
+  bool has_service = false;       // it has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
 
@@ -73,6 +74,12 @@ struct WorkloadRef {
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
 
+// A Service that the daemon controls.
+struct ServiceRef {
+  ObjectPtr object;
+  std::string pool;  // from the label
+};
+
 struct Snapshot {
   YurtAppDaemon daemon;
   RevisionPtr update;                    // what the spec asks for
@@ -81,6 +88,7 @@ struct Snapshot {
   std::vector<PoolRef> pools;            // selected, sorted by name
   std::vector<WorkloadRef> workloads;    // controlled by the daemon, of its kind
   std::vector<WorkloadRef> orphans;      // controlled by nobody, in its namespace, labelled with a selected pool
+  std::vector<ServiceRef> services;      // those that are being deleted too; empty where nobody asks for Services
   const HealthRecord* health = nullptr;  // what is known of the pools from before; null: nothing
   WallTime now;
 };

@@ -25,6 +25,7 @@ struct PoolView {
   std::string reason;
   std::string message;
   std::string revision;
+  std::string service;
   const WorkloadRef* workload = nullptr;
   bool healthy = false;  // at its own generation, with no write outstanding
   bool soaking = false;  // not for minReadySeconds yet
@@ -55,6 +56,7 @@ PoolView View(const PoolResult& result, const RollingUpdate& strategy, const Dia
   PoolView view;
   view.name = result.plan->pool;
   view.revision = RevisionNameOf(result);
+  view.service = result.service;
   view.workload = result.workload ? &*result.workload : nullptr;
   const WorkloadState* state = view.workload != nullptr ? &view.workload->state() : nullptr;
   const bool deleting = view.workload != nullptr && view.workload->object->meta().deleting();
@@ -106,6 +108,7 @@ Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& o
   Json entry = {{"name", view.name}, {"phase", view.phase}, {"lastTransitionTime", now}};
   if (!view.revision.empty()) entry["revision"] = view.revision;
   if (!view.state.empty()) entry["state"] = view.state;
+  if (!view.service.empty()) entry["service"] = view.service;
   if (!view.reason.empty()) entry["reason"] = view.reason;
   if (!view.message.empty()) entry["message"] = Cut(view.message, kMaxMessage);
   if (view.workload != nullptr) {

@@ -21,7 +21,8 @@ struct PoolResult {
   bool outstanding = false;             // a write that the plan wanted has not happened, and will be tried again
   std::string failure_reason;           // from the plan, or from a server that refused the write
   std::string failure_message;
-  std::string not_kept;  // where the server did not keep what was written, as a JSON pointer
+  std::string not_kept;      // where the server did not keep what was written, as a JSON pointer
+  std::string service = {};  // the name of the pool's Service; "": there is none, or none that is ours
 };
 
 struct StatusInput {

@@ -50,6 +50,11 @@ bool WorkloadChanged(const Event& event) {
   return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
 }
 
+// Not its status, which a load balancer writes.
+bool ContentChanged(const Event& event) {
+  return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
+}
+
 ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
                           Projector project) {
   ReflectorOptions options;
@@ -71,10 +76,13 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   Informer& stateful_sets =
       manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
   Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
+  ReflectorOptions watch_services = Watching(kServiceType, options.ns, kPoolNameLabel, nullptr);
+  watch_services.on_demand = true;
+  Informer& services = manager.InformerFor(std::move(watch_services));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
 
-  const ReconcilerStores stores{daemons.store(), pools.store(), deployments.store(), stateful_sets.store(),
-                                revisions.store()};
+  const ReconcilerStores stores{daemons.store(),       pools.store(),     deployments.store(),
+                                stateful_sets.store(), revisions.store(), &services};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(),
@@ -92,6 +100,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       .Owns(deployments, WorkloadChanged)
       .Owns(stateful_sets, WorkloadChanged)
       .Owns(revisions)
+      .Owns(services, ContentChanged)
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   auto crd_check = std::make_shared<CrdCheck>(client, events);

@@ -331,7 +331,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
 };
 
 INSTANTIATE_TEST_SUITE_P(Tables, AdmissionTest,
-                         ::testing::Values("selector", "pools", "spec", "strategy", "overrides", "apps_v1",
+                         ::testing::Values("selector", "pools", "spec", "strategy", "overrides", "service", "apps_v1",
                                            "unknown_fields", "openyurt", "update", "warnings", "kubectl"),
                          [](const auto& table) { return std::string(table.param); });
 

@@ -108,6 +108,12 @@ std::string Cell::WhyNot(const Wanted& wanted) {
   Comparison is;
   CompareRevisions(daemon, Revisions(kCellDaemon), kind(), wanted, is);
   CompareWorkloads(daemon, AllButTheBystander(), uids_, wanted, is);
+  std::vector<Json> services = kube().List(kServiceType);
+  std::erase_if(services, [](const Json& service) { return Label(service, kPoolNameLabel).empty(); });
+  std::sort(services.begin(), services.end(), [](const Json& one, const Json& other) {
+    return Label(one, kPoolNameLabel) < Label(other, kPoolNameLabel);
+  });
+  CompareServices(daemon, services, wanted, is);
   CompareBystander(is);
   return is.why_not();
 }

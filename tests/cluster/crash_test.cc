@@ -118,6 +118,24 @@ Wanted ABadRevision(CrashCell& cell) {
           .rolled_back = true};
 }
 
+Wanted CreateWithServices(CrashCell& cell) {
+  Json daemon = cell.Daemon(kCellDaemon);
+  daemon["spec"]["serviceTemplate"] = {{"spec", {{"ports", {{{"port", 80}}}}}}};
+  cell.CreateDaemon(daemon);
+  return {.pools = cell.ThreePools(), .service_port = 80};
+}
+std::optional<Wanted> OneRevisionWithServices(CrashCell& cell) { return CreateWithServices(cell); }
+Wanted ServicesChangeAndAPoolLeaves(CrashCell& cell) {
+  cell.ExpectRemovalOf(cell.Pool("c"));
+  cell.PatchSpec(kCellDaemon, {{"serviceTemplate", {{"spec", {{"ports", {{{"port", 90}}}}}}}}});
+  cell.Unselect(cell.Pool("c"));
+  return {.pools = {cell.Pool("a"), cell.Pool("b")}, .revisions = {{1, 1}, {2, 1}}, .service_port = 90};
+}
+Wanted ServicesAreTakenAway(CrashCell& cell) {
+  cell.PatchSpec(kCellDaemon, {{"serviceTemplate", nullptr}});
+  return {.pools = cell.ThreePools(), .revisions = {{1, 1}, {2, 1}}};
+}
+
 struct Scenario {
   const char* name;
   CrashCell::Prepare prepare;
@@ -135,6 +153,9 @@ const Scenario kScenarios[] = {
     {"RevisionsArePruned", TwoRevisions, RollOutAndPrune},
     {"ANewImageGoesFromPoolToPool", OneRevisionPoolByPool, RollOut},
     {"ABadRevisionGoesBack", OneRevisionAndNoPatience, ABadRevision},
+    {"EachPoolGetsAService", Nothing, CreateWithServices},
+    {"ServicesChangeAndAPoolLeaves", OneRevisionWithServices, ServicesChangeAndAPoolLeaves},
+    {"ServicesAreTakenAway", OneRevisionWithServices, ServicesAreTakenAway},
 };
 
 // ---- running them ----

@@ -4,20 +4,26 @@
 namespace yad::testing {
 namespace {
 
-class DeleteTest : public BothKinds {};
+class DeleteTest : public BothKinds {
+ protected:
+  Json WithService(Json daemon) {
+    daemon["spec"]["serviceTemplate"] = {{"spec", {{"ports", {{{"port", 80}}}}}}};
+    return daemon;
+  }
+};
 INSTANTIATE_BOTH_KINDS(DeleteTest);
 
 TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
   StartOperator();
   const auto pools = AddPools(3);
   AddNode(pools[0]);
-  CreateDaemon(Daemon("web", 1));
+  CreateDaemon(WithService(Daemon("web", 1)));
   WaitForPools("web", pools);
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "has two revisions", [&](const Json&) { return Revisions("web").size() == 2; });
   Kubectl({"delete", "yad", "web", "--wait=true", "--timeout=60s"});
   Eventually("nothing is left", [&]() -> std::string {
-    for (const ResourceType& one : {type(), kReplicaSetType, kControllerRevisionType, kPodType}) {
+    for (const ResourceType& one : {type(), kReplicaSetType, kControllerRevisionType, kPodType, kServiceType}) {
       const auto left = kube().List(one);
       if (!left.empty()) return one.resource + ": " + std::to_string(left.size());
     }
@@ -28,9 +34,11 @@ TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
 TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThemWithoutARestart) {
   StartOperator();
   const auto pools = AddPools(2);
-  CreateDaemon(Daemon("web"));
+  CreateDaemon(WithService(Daemon("web")));
   WaitUntilReady("web");
   const auto before = ByPool("web");
+  std::map<std::string, std::string> services;
+  for (const Json& service : kube().List(kServiceType)) services[NameOf(service)] = UidOf(service);
   Kubectl({"delete", "yad", "web", "--cascade=orphan", "--wait=true", "--timeout=60s"});
   Barrier();
   for (const auto& [pool, workload] : before) {
@@ -39,10 +47,16 @@ TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThemWithout
     EXPECT_EQ(At(now, "/metadata/deletionTimestamp"), Json());
     EXPECT_EQ(At(now, "/metadata/ownerReferences"), Json());
   }
-  CreateDaemon(Daemon("web"));
+  CreateDaemon(WithService(Daemon("web")));
   WaitUntilReady("web");
   WaitForPools("web", pools);
   EXPECT_EQ(kube().List(type()).size(), 2U);
+  ASSERT_EQ(services.size(), 2U);
+  for (const auto& [name, uid] : services) {
+    const Json service = kube().Get(kServiceType, name);
+    EXPECT_EQ(UidOf(service), uid);
+    EXPECT_EQ(At(service, "/metadata/ownerReferences/0/uid"), UidOf(GetDaemon("web")));
+  }
   for (const auto& [pool, workload] : ByPool("web")) {
     EXPECT_EQ(UidOf(workload), UidOf(before.at(pool))) << "a second workload was made for " << pool;
     EXPECT_EQ(PodTemplate(workload), PodTemplate(before.at(pool)));

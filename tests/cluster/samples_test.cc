@@ -175,12 +175,23 @@ TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   kube().Delete(kNodeType, spare);
 }
 
+TEST_F(SamplesTest, EachPoolHasAHeadlessServiceForItsPods) {
+  const Kube there(kube().client(), "default");
+  for (const auto& [pool, workload] : Made("service-per-pool", "default", "ledger", WorkloadKind::kStatefulSet)) {
+    const Json service = there.Get(kServiceType, StringAt(workload, {"spec", "serviceName"}));
+    EXPECT_EQ(At(service, "/spec/clusterIP"), "None");
+    EXPECT_EQ(Label(service, kPoolNameLabel), pool);
+    EXPECT_EQ(Annotation(service, "example.com/hostname"), "ledger." + pool + ".example.com");
+  }
+  AwaitPods("default", "ledger", {{"beijing", 2}, {"hangzhou", 2}, {"shanghai", 2}});
+}
+
 TEST(SamplesFolderTest, NoSampleIsForgotten) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kSamples)) files.insert(entry.path().filename());
   EXPECT_EQ(files, (std::set<std::string>{"coredns.yaml", "deployment.yaml", "ingress-controller.yaml",
-                                          "nodepoolautoscaler.yaml", "nodepools.yaml", "statefulset-volumes.yaml",
-                                          "statefulset.yaml"}));
+                                          "nodepoolautoscaler.yaml", "nodepools.yaml", "service-per-pool.yaml",
+                                          "statefulset-volumes.yaml", "statefulset.yaml"}));
 }
 
 }  // namespace

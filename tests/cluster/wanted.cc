@@ -110,4 +110,23 @@ void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
   is.Is("the pools with a workload, one entry for each", pools, wanted.pools);
 }
 
+void CompareServices(const Json& daemon, const std::vector<Json>& services, const Wanted& wanted, Comparison& is) {
+  std::vector<std::string> pools, named;
+  for (const Json& service : services) {
+    const std::string pool = Label(service, kPoolNameLabel);
+    pools.push_back(pool);
+    is.Is(NameOf(service) + "'s port", At(service, "/spec/ports/0/port"), wanted.service_port);
+    is.Is(NameOf(service) + "'s selector", At(service, "/spec/selector"),
+          Json{{"app", NameOf(daemon)}, {kPoolNameLabel, pool}});
+    is.Is("the Service that status names", StringAt(PoolStatus(daemon, pool), {"service"}), NameOf(service));
+    is.Is("the Service is called as the workload", StringAt(PoolStatus(daemon, pool), {"workload"}), NameOf(service));
+  }
+  for (const Json& entry : At(daemon, "/status/pools")) {
+    if (entry.contains("service")) named.push_back(StringAt(entry, {"name"}));
+  }
+  const std::vector<std::string> all = wanted.service_port == 0 ? std::vector<std::string>() : wanted.pools;
+  is.Is("the pools with a Service", pools, all);
+  is.Is("the pools with a Service in status", named, all);
+}
+
 }  // namespace yad::testing

@@ -38,6 +38,7 @@ struct Wanted {
   std::map<int, int> revisions{{1, 1}};          // number → image; the last one is current
   std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
   std::map<std::string, int> generations = {};   // by pool, where it is another
+  int service_port = 0;                          // of each pool's Service; 0: there is none
   // The newest revision has failed: the workloads are on the one before it, which is current.
   bool rolled_back = false;
   bool exactly = true;  // False: how it came to be is left open: generations, the history, collisions of names.
@@ -50,6 +51,9 @@ void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, Wo
 // `workloads` in order of their pools. `uids`: of those that were there before, by pool.
 void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
                       const std::map<std::string, std::string>& uids, const Wanted& wanted, Comparison& is);
+
+// `services` are those that the daemon controls, in order of their pools.
+void CompareServices(const Json& daemon, const std::vector<Json>& services, const Wanted& wanted, Comparison& is);
 
 // Number → image.
 std::map<int, int> ImagesOf(const std::vector<Json>& revisions, WorkloadKind kind);

@@ -29,7 +29,15 @@ void SetTemplate(Json& workload_template, int revision) {
   container["env"] = {{{"name", "ONLY_" + std::to_string(revision)}, {"value", "x"}}};
 }
 
-Json NewDaemon(int daemon, const std::string& uid) {
+void SetService(Json& spec, int revision) {
+  if (revision == 3) {
+    spec.erase("serviceTemplate");
+  } else {
+    spec["serviceTemplate"] = {{"spec", {{"ports", {{{"port", revision}}}}}}};
+  }
+}
+
+Json NewDaemon(int daemon, const std::string& uid, bool services) {
   const std::string name = kDaemonNames[daemon];
   Json object = testing::DaemonJson();
   object["metadata"] = {{"name", name}, {"namespace", kNamespace}, {"generation", 1}, {"uid", uid}};
@@ -41,6 +49,7 @@ Json NewDaemon(int daemon, const std::string& uid) {
   workload["spec"]["selector"] = object["spec"]["selector"];
   workload["spec"]["template"]["metadata"]["labels"]["app"] = name;
   SetTemplate(workload, 1);
+  if (services) SetService(object["spec"], 1);
   return object;
 }
 
@@ -68,7 +77,8 @@ State Environment::Start() const {
   State state;
   for (int d = 0; d < bounds_.daemons; ++d) {
     const ObjectKey key = DaemonKey(d);
-    state[kDaemon].Change(Contents::Get().Intern(kDaemon, key, NewDaemon(d, "uid-" + key.name + "-1")));
+    state[kDaemon].Change(
+        Contents::Get().Intern(kDaemon, key, NewDaemon(d, "uid-" + key.name + "-1", bounds_.services)));
   }
   for (int p = 0; p < bounds_.pools; ++p) {
     state[kPool].Change(Contents::Get().Intern(kPool, PoolKey(p), NewPool(p)));
@@ -94,11 +104,13 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
     for (int p = 0; p < bounds_.pools && !used; ++p) {
       const ObjectKey key{kNamespace,
                           WorkloadName(kDaemonNames[daemon], uid, kPoolNames[p], WorkloadKind::kDeployment)};
-      const std::uint64_t hash = KeyHash(kWorkload, key);
-      const auto named = [&](const Cell& cell) { return cell.content().key_hash == hash; };
-      const Table& table = state[kWorkload];
-      used = std::any_of(table.base.begin(), table.base.end(), named) ||
-             std::any_of(table.events.begin(), table.events.end(), named);
+      for (const Kind kind : {kWorkload, kService}) {
+        const std::uint64_t hash = KeyHash(kind, key);
+        const auto named = [&](const Cell& cell) { return cell.content().key_hash == hash; };
+        const Table& table = state[kind];
+        used = used || std::any_of(table.base.begin(), table.base.end(), named) ||
+               std::any_of(table.events.begin(), table.events.end(), named);
+      }
     }
     if (!used) return uid;
   }
@@ -131,6 +143,9 @@ std::vector<Move> Environment::MovesOfPeople(const State& state) const {
     }
     if (type >= Move::kWorkloadDeleted && type <= Move::kWorkloadEdited) {
       for (std::size_t w = 0; w < workloads; ++w) add(type, w);
+    }
+    if (type == Move::kServiceDeleted || type == Move::kServiceEdited) {
+      for (std::size_t s = 0; s < state[kService].Live().size(); ++s) add(type, s);
     }
   }
   return moves;
@@ -175,6 +190,9 @@ bool Environment::Apply(State& state, const Move& move) {
     workload = &state[kWorkload].Live()[move.a].content();
     if (workload->foreign) return false;
   }
+  const Content* service = nullptr;
+  if (move.type == Move::kServiceDeleted || move.type == Move::kServiceEdited)
+    service = &state[kService].Live()[move.a].content();
   switch (move.type) {
     case Move::kReconcile:
       return false;
@@ -195,6 +213,7 @@ bool Environment::Apply(State& state, const Move& move) {
     case Move::kNewTemplate:
       return daemon != nullptr && !daemon->deleting && edit_spec(*daemon, [&](Json& spec) {
                SetTemplate(spec["workloadTemplate"]["deploymentTemplate"], move.b);
+               if (bounds_.services) SetService(spec, move.b);
              });
     case Move::kPauseFlipped:
       return daemon != nullptr && !daemon->deleting &&
@@ -208,8 +227,8 @@ bool Environment::Apply(State& state, const Move& move) {
              });
     case Move::kDaemonCreated:
       if (daemon != nullptr) return false;
-      state[kDaemon].Change(
-          Contents::Get().Intern(kDaemon, DaemonKey(move.a), NewDaemon(move.a, FreeUid(state, move.a))));
+      state[kDaemon].Change(Contents::Get().Intern(kDaemon, DaemonKey(move.a),
+                                                   NewDaemon(move.a, FreeUid(state, move.a), bounds_.services)));
       return true;
     case Move::kWorkloadDeleted:
       return remove(*workload);
@@ -221,6 +240,10 @@ bool Environment::Apply(State& state, const Move& move) {
         object["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1";
         SetGeneration(before, object);
       });
+    case Move::kServiceDeleted:
+      return remove(*service);
+    case Move::kServiceEdited:
+      return edit(*service, [](Json& object) { object["spec"]["ports"][0]["port"] = 666; });
     case Move::kForeignCreated: {
       if (daemon == nullptr || StableWorkload(state, *daemon, move.b) != nullptr) return false;
       const Json daemon_json = daemon->Parse();
@@ -268,7 +291,7 @@ bool Environment::MakeHealthy(State& state) {
 bool Environment::CollectGarbage(State& state) {
   bool changed = false;
   const Cells daemons = state[kDaemon].Live();
-  for (const Kind kind : {kWorkload, kRevision}) {
+  for (const Kind kind : {kWorkload, kRevision, kService}) {
     for (const Cell& cell : state[kind].Live()) {
       const Content& content = cell.content();
       if (content.owner.empty() || content.foreign) continue;
@@ -312,7 +335,7 @@ std::string Environment::Describe(const State& state, const Move& move) const {
   switch (move.type) {
     case Move::kReconcile: {
       std::string text = "the operator reconciles " + daemon;
-      constexpr const char* kNames[] = {"daemons", "pools", "workloads", "revisions"};
+      constexpr const char* kNames[] = {"daemons", "pools", "workloads", "revisions", "services"};
       for (std::size_t k = 0; k < kKinds; ++k) {
         const std::size_t behind = state.tables[k].events.size() - move.seen[k];
         if (behind > 0) text += ", " + std::string(kNames[k]) + " " + std::to_string(behind) + " behind";
@@ -345,6 +368,10 @@ std::string Environment::Describe(const State& state, const Move& move) const {
       return "somebody takes the pool's label from " + workload;
     case Move::kWorkloadEdited:
       return "somebody edits the image of " + workload;
+    case Move::kServiceDeleted:
+      return "somebody deletes a Service";
+    case Move::kServiceEdited:
+      return "somebody edits the port of a Service";
     case Move::kForeignCreated:
       return "somebody creates a workload of his own with the name for " + daemon + " in " + pool;
     case Move::kSecondWorkload:

@@ -33,6 +33,8 @@ struct Move {
     kWorkloadEdited,   // a: index among the live workloads
     kForeignCreated,   // a: daemon, b: pool; somebody else's workload with the name that ours would have
     kSecondWorkload,   // a: daemon, b: pool; as OpenYurt's controller sometimes makes two
+    kServiceDeleted,   // a: index among the live Services
+    kServiceEdited,    // a: index among the live Services
   };
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
@@ -59,6 +61,7 @@ struct Bounds {
   int lag = 1;    // events of each type that caches may be behind, each type for itself
   std::vector<Move::Type> kinds;
   bool meanwhile = false;  // whether people move between two writes of a reconcile too
+  bool services = false;   // templates 1 and 2 have a Service template, with their number for a port
 };
 
 // Not thread-safe: one per worker.

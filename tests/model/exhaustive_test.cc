@@ -63,12 +63,40 @@ TEST(ExhaustiveTest, OnePoolWhoseWorkloadIsReplaced) {
   Explore({1, 1, 1, 3, 2, {Move::kPoolRelabelled, Move::kWorkloadDeleted, Move::kForeignCreated}});
 }
 
+Bounds WithServices(Bounds bounds) {
+  bounds.services = true;
+  return bounds;
+}
+TEST(ExhaustiveTest, OnePoolsServiceTwoMoves) {
+  Explore(WithServices(
+      {1, 1, 3, 2, 0, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kServiceDeleted, Move::kServiceEdited}}));
+}
+TEST(ExhaustiveTest, TwoPoolsWithServicesOneMove) {
+  Explore(WithServices(
+      {2,
+       1,
+       3,
+       1,
+       0,
+       {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kSecondWorkload, Move::kServiceDeleted},
+       true}));
+}
+
 // With every kind of move this takes more hours than anybody has waited.
 TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {
   ExploreIfAll(
       {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});
 }
 TEST(ExhaustiveTest, AllTwoPoolsAndOlderCaches) { ExploreIfAll({2, 1, 3, 1, 2, EveryKind(), true}); }
+TEST(ExhaustiveTest, AllOnePoolsServiceAndOldCaches) {
+  ExploreIfAll(WithServices(
+      {1, 1, 3, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kServiceDeleted, Move::kServiceEdited}}));
+}
+TEST(ExhaustiveTest, AllTwoPoolsWithServicesOneMoveAtAnyTime) {
+  Kinds kinds = EveryKind();
+  kinds.insert(kinds.end(), {Move::kServiceDeleted, Move::kServiceEdited});
+  ExploreIfAll(WithServices({2, 1, 3, 1, 1, kinds, true}));
+}
 TEST(ExhaustiveTest, AllThreePools) { ExploreIfAll({3, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, AllThreePoolsTwoMoves) { ExploreIfAll({3, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, AllTwoDaemons) { ExploreIfAll({2, 2, 2, 1, 1, EveryKind()}); }

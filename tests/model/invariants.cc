@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
+#include "operator/workload/service.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "tests/model/names.h"
 
@@ -45,6 +46,8 @@ class WriteCheck {
         return OfWorkload();
       case kRevision:
         return OfRevision();
+      case kService:
+        return OfService();
     }
     return "";
   }
@@ -113,6 +116,36 @@ class WriteCheck {
     return AsksFor(after.label, /*paused_too=*/false) ? "" : "it moves a workload to a revision that nobody asks for";
   }
 
+  // A selected pool's workload, as the server has it; nullptr: there is none that an informer shows.
+  const Content* WorkloadOf(const std::string& pool) const {
+    for (const Cell& cell : now_[kWorkload].Live()) {
+      const Content& workload = cell.content();
+      if (workload.owner == daemon_.uid && workload.pool == pool && workload.labelled) return &workload;
+    }
+    return nullptr;
+  }
+
+  std::string OfService() const {
+    if (!deleted()) {
+      if (write_.after->owner != daemon_.uid) return "the owner of the Service is wrong";
+      if (!write_.after->fault.empty()) return "the Service is wrong: " + write_.after->fault;
+      if (!made() && !object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a Service of another";
+      return MaySelect(write_.after->pool) ? "" : "it writes a Service for a pool that is not selected";
+    }
+    if (object_.owner != daemon_.uid) return "it deletes a Service that it does not own";
+    if (!SelectsNow(object_.pool)) return "";
+    // Of two workloads each may have got one.
+    for (const Cell& cell : now_[kService].Live()) {
+      const Content& other = cell.content();
+      if (other.key_hash != object_.key_hash && other.owner == daemon_.uid && other.pool == object_.pool) return "";
+    }
+    const Content* workload = WorkloadOf(object_.pool);
+    if (workload == nullptr || ServiceName(workload->key.name) != object_.key.name) return "";
+    const Content* revision =
+        now_[kRevision].Find(KeyHash(kRevision, {kNamespace, workload->label}), now_[kRevision].events.size());
+    return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
+  }
+
   // Whether some version of the daemon, as the server had it when the reconcile began or newer, wants workloads to be
   // on this revision. A paused one does only where there is no workload yet; then the revision that was rolled out last
   // will do as well.
@@ -162,6 +195,8 @@ std::string FaultOfDaemonAtRest(const State& state, const Content& daemon) {
   const Json& status = parsed.status;
   const Cells workloads = state[kWorkload].Live();
   const Cells revisions = state[kRevision].Live();
+  const Cells services = state[kService].Live();
+  std::ptrdiff_t wanted_services = 0;
 
   const auto revision_named = [&](const std::string& name) -> const Content* {
     return FindByName(revisions, KeyHash(kRevision, {kNamespace, name}));
@@ -184,6 +219,9 @@ std::string FaultOfDaemonAtRest(const State& state, const Content& daemon) {
     const Content* of_that_name = FindByName(workloads, KeyHash(kWorkload, stable));
     if (found == nullptr && of_that_name != nullptr && of_that_name->owner != daemon.uid) {
       ++taken;
+      // It waits for its workload.
+      const Content* service = FindByName(services, KeyHash(kService, {kNamespace, ServiceName(stable.name)}));
+      wanted_services += service != nullptr && service->owner == daemon.uid;
       continue;
     }
     if (found == nullptr) return "no workload for pool " + name;
@@ -198,7 +236,18 @@ std::string FaultOfDaemonAtRest(const State& state, const Content& daemon) {
     if (!rendered || (*rendered)["spec"] != found->Parse()["spec"]) {
       return "the workload of pool " + name + " is not what its revision renders";
     }
+    const Content* service = FindByName(services, KeyHash(kService, {kNamespace, ServiceName(found->key.name)}));
+    if (revision->port != 0) {
+      if (service == nullptr) return "no Service for pool " + name;
+      if (service->owner != daemon.uid || service->pool != name || !service->fault.empty())
+        return "the Service of pool " + name + " is wrong";
+      if (service->port != revision->port) return "the Service of pool " + name + " is not what its revision asks for";
+      ++wanted_services;
+    }
   }
+  const auto ours = std::count_if(services.begin(), services.end(),
+                                  [&](const Cell& cell) { return cell.content().owner == daemon.uid; });
+  if (ours != wanted_services) return "a Service is left that nobody asks for";
   for (const Cell& cell : workloads) {
     const Content& workload = cell.content();
     if (workload.owner == daemon.uid && workload.labelled && !selected_names.contains(workload.pool)) {

@@ -30,16 +30,26 @@ class Operator::Steps : public FakeClock {
 };
 
 struct Operator::Stores {
+  explicit Stores(Client& client) : services(client, OnDemand()) {}
+  static ReflectorOptions OnDemand() {
+    ReflectorOptions options;
+    options.type = kServiceType;
+    options.on_demand = true;
+    return options;
+  }
+  Store& Of(std::size_t kind) { return kind == kService ? services.store() : of[kind]; }
+
   std::array<Store, kKinds> of;
   Store stateful_sets;
+  Informer services;  // never runs
 };
 
 Operator::Operator()
     : server_(std::make_shared<Server>(objects_)),
       clock_(std::make_unique<Steps>()),
-      stores_(std::make_unique<Stores>()),
       events_(std::make_unique<NoEvents>()),
-      client_(std::make_unique<Client>(server_, ClientOptions{})) {
+      client_(std::make_unique<Client>(server_, ClientOptions{})),
+      stores_(std::make_unique<Stores>(*client_)) {
   AddIndexes(stores_->stateful_sets);
   stores_->stateful_sets.Replace({}, "1");
 }
@@ -49,10 +59,11 @@ Operator::~Operator() = default;
 std::unique_ptr<Reconciler> Operator::NewReconciler() {
   PlanExecutor::Options one_by_one;
   one_by_one.parallel_writes = 1;
-  return std::make_unique<Reconciler>(*client_,
-                                      ReconcilerStores{stores_->of[kDaemon], stores_->of[kPool], stores_->of[kWorkload],
-                                                       stores_->stateful_sets, stores_->of[kRevision]},
-                                      *events_, *clock_, std::nullopt, one_by_one);
+  return std::make_unique<Reconciler>(
+      *client_,
+      ReconcilerStores{stores_->of[kDaemon], stores_->of[kPool], stores_->of[kWorkload], stores_->stateful_sets,
+                       stores_->of[kRevision], &stores_->services},
+      *events_, *clock_, std::nullopt, one_by_one);
 }
 
 Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& state, const Seen& seen,
@@ -64,9 +75,9 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
       if (k == kWorkload && !cell.content().labelled) continue;  // the informer's selector
       objects.push_back(objects_.Stored(Shown{cell}));
     }
-    stores_->of[k] = Store();
-    AddIndexes(stores_->of[k]);
-    stores_->of[k].Replace(std::move(objects), "0");  // Whatever is written now is newer.
+    stores_->Of(k) = Store();
+    AddIndexes(stores_->Of(k));
+    stores_->Of(k).Replace(std::move(objects), "0");  // Whatever is written now is newer.
   }
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);

@@ -52,9 +52,9 @@ class Operator {
   Objects objects_;
   std::shared_ptr<Server> server_;
   std::unique_ptr<Steps> clock_;
-  std::unique_ptr<Stores> stores_;
   std::unique_ptr<EventSink> events_;
   std::unique_ptr<Client> client_;
+  std::unique_ptr<Stores> stores_;
 };
 
 // What reconciles do, known from others: with the same caches and the same answers so far, the next request is the

@@ -28,6 +28,8 @@ Projector ProjectorOf(Kind kind) {
       return ProjectPool;
     case kWorkload:
       return ProjectDeployment;
+    case kService:
+      return nullptr;
     case kRevision:
       break;
   }
@@ -71,8 +73,8 @@ void Understand(const HttpRequest& http, Request& request) {
   for (std::string part; std::getline(path, part, '/');) {
     if (!part.empty()) parts.push_back(part);
   }
-  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]
-  std::size_t at = 3;
+  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]; of the core group api/VERSION…
+  std::size_t at = !parts.empty() && parts[0] == "api" ? 2 : 3;
   if (parts.size() > at + 1 && parts[at] == "namespaces") {
     request.key.ns = parts[at + 1];
     at += 2;
@@ -88,7 +90,7 @@ void Understand(const HttpRequest& http, Request& request) {
     return;
   }
   bool known = false;
-  for (const Kind kind : {kDaemon, kPool, kWorkload, kRevision}) {
+  for (const Kind kind : {kDaemon, kPool, kWorkload, kRevision, kService}) {
     if (TypeOf(kind).resource != resource) continue;
     request.kind = kind;
     known = true;

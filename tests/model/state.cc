@@ -31,6 +31,11 @@ std::string FaultOf(const Json& object, const Content& content) {
   return "";
 }
 
+int PortIn(const Json& service) {
+  const Json* ports = Find(service, {"spec", "ports"});
+  return ports == nullptr ? 0 : static_cast<int>(IntAt(ports->at(0), {"port"}));
+}
+
 void ReadFacts(const Json& object, Content& content) {
   const ObjectMeta meta = ParseMeta(object);
   content.deleting = meta.deleting();
@@ -59,8 +64,17 @@ void ReadFacts(const Json& object, Content& content) {
       content.foreign = !meta.Annotation(kForeignAnnotation).empty();
       content.fault = FaultOf(object, content);
       break;
+    case kService:
+      content.pool = StringAt(object, {"spec", "selector", kPoolNameLabel});
+      content.labelled = meta.Label(kPoolNameLabel) == content.pool;
+      content.port = PortIn(object);
+      content.fault = content.labelled ? "" : "pool label";
+      break;
     case kRevision:
-      if (const auto held = ContentOf(object)) content.digest = held->digest;
+      if (const auto held = ContentOf(object)) {
+        content.digest = held->digest;
+        content.port = PortIn(held->service_template);
+      }
       break;
   }
 }
@@ -116,6 +130,8 @@ const ResourceType& TypeOf(Kind kind) {
       return kNodePoolType;
     case kWorkload:
       return kDeploymentType;
+    case kService:
+      return kServiceType;
     case kRevision:
       break;
   }

@@ -16,8 +16,8 @@
 
 namespace yad::model {
 
-enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision };
-inline constexpr int kKinds = 4;
+enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService };
+inline constexpr int kKinds = 5;
 const ResourceType& TypeOf(Kind kind);
 
 // What one version of an object says, without uid and resourceVersion (a daemon keeps its uid: names depend on it).
@@ -41,11 +41,12 @@ struct Content {
   std::uint64_t without_status = 0;  // of a daemon: a hash of all the rest
   std::string digest;                // of a daemon: what the spec asks for; of a revision: what it holds
   bool selected = false;             // of a pool
-  std::string pool;                  // of a workload, from its selector
+  std::string pool;                  // of a workload or a Service, from its selector
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
   bool foreign = false;              // of a workload: not to be touched
-  std::string fault;                 // of a workload: what is wrong with owner, selector, labels; "" for nothing
+  int port = 0;                      // of a Service, or of the one that a revision asks for; 0: for none
+  std::string fault;  // of a workload or a Service: what is wrong with owner, selector, labels; "" for nothing
 
   Json Parse() const { return Json::parse(text); }
 };

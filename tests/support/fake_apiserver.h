@@ -35,7 +35,8 @@ struct WriteRecord {
 // (rises with anything but metadata and status), creationTimestamp (a second apart each); status is written through its
 // subresource only; a write that changes nothing leaves the resourceVersion; a stale resourceVersion or another uid is
 // a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; the field
-// selectors metadata.name and spec.nodeName; pages; watches that begin with a streaming list (any other has expired). Thread-safe.
+// selectors metadata.name and spec.nodeName; pages; watches that begin with a streaming list (any other has expired).
+// Thread-safe.
 class FakeCluster {
  public:
   FakeCluster();

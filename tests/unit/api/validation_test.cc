@@ -424,5 +424,57 @@ TEST(ValidationTest, DeepNestingIsSurvived) {
   EXPECT_TRUE(ParseYurtAppDaemon(status)->status.is_null());
 }
 
+TEST(ValidationTest, ServiceTemplate) {
+  const std::string at = "spec.serviceTemplate";
+  const Json ports = Json::parse(R"([{"port": 80}])");
+  ExpectErrors({
+      {{{"/serviceTemplate", nullptr}}, {}},
+      {{{"/serviceTemplate/spec/ports", ports}}, {}},
+      {{{"/serviceTemplate/spec/clusterIP", "None"}}, {}},
+      {{{"/serviceTemplate/spec", {{"type", "ExternalName"}, {"externalName", "x.example"}}}}, {}},
+      {{{"/serviceTemplate/spec/ports", Json::parse(R"([{"port": 53}, {"port": 53, "protocol": "UDP"}])")}}, {}},
+      {{{"/serviceTemplate/spec/ports", ports}, {"/serviceTemplate/spec/selector/role", "x"}}, {}},
+      {{{"/serviceTemplate/spec/ports", ports}, {"/serviceTemplate/metadata/labels/pool", "of-{{nodepool}}"}}, {}},
+      {{{"/serviceTemplate", 7}}, {at + ": Invalid value: 7: must be an object"}},
+      {{{"/serviceTemplate", Json::object()}}, {at + ".spec: Required value"}},
+      {{{"/serviceTemplate/spec", Json::object()}}, {at + ".spec.ports: Required value"}},
+      {{{"/serviceTemplate/spec/ports", Json::parse(R"([{}, {"port": 80, "protocol": "TCP"}, {"port": 80}])")}},
+       {at + ".spec.ports[0].port: Required value", at + ".spec.ports[2]: Duplicate value: 80"}},
+      {{{"/serviceTemplate/spec/ports", ports}, {"/serviceTemplate/spec/selector/app", "y"}},
+       {at + ".spec.selector[app]: Invalid value: \"y\": contradicts spec.selector"}},
+      {{{"/serviceTemplate/spec/ports", ports}, {"/serviceTemplate/metadata/annotations/a", 1}},
+       {at + ".metadata.annotations[a]: Invalid value: 1: must be a string"}},
+  });
+  const Json expression = Json::parse(R"([{"key": "app", "operator": "Exists"}])");
+  const std::vector<Edit> by_expression = {{"/selector", {{"matchExpressions", expression}}},
+                                           {"/serviceTemplate/spec/ports", ports}};
+  const auto faults = Texts(ValidateYurtAppDaemon(With(GoodDeployment(), by_expression)));
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].find(at + ".spec.selector: Required value: spec.selector has matchExpressions"), 0U) << faults[0];
+  std::vector<Edit> named = by_expression;
+  named.push_back({"/serviceTemplate/spec/selector/app", "x"});
+  EXPECT_TRUE(ValidateYurtAppDaemon(With(GoodDeployment(), named)).empty());
+}
+
+TEST(ValidationTest, AServiceCannotBecomeHeadless) {
+  const Json before = With(GoodDeployment(), {{"/serviceTemplate/spec/ports", Json::parse(R"([{"port": 80}])")}});
+  const Json headless = With(before, {{"/serviceTemplate/spec/clusterIP", "None"}});
+  for (const auto& [now, then] : {std::pair{headless, before}, std::pair{before, headless}}) {
+    const auto faults = Texts(ValidateYurtAppDaemonUpdate(now, then));
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_EQ(faults[0].find("spec.serviceTemplate.spec.clusterIP: Invalid value: "), 0U) << faults[0];
+  }
+  EXPECT_TRUE(ValidateYurtAppDaemonUpdate(headless, GoodDeployment()).empty());
+  EXPECT_TRUE(ValidateYurtAppDaemonUpdate(GoodDeployment(), headless).empty());
+}
+
+TEST(ValidationTest, AServiceNameThatWasLeftOutCannotBeGivenLater) {
+  const Json before = With(GoodStatefulSet(), {{"/serviceTemplate/spec", Json::parse(R"({"clusterIP": "None"})")}});
+  const auto faults = Texts(ValidateYurtAppDaemonUpdate(
+      With(before, {{"/workloadTemplate/statefulSetTemplate/spec/serviceName", "x"}}), before));
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_NE(faults[1].find("spec.serviceName: Forbidden: can't be changed"), std::string::npos) << faults[1];
+}
+
 }  // namespace
 }  // namespace yad

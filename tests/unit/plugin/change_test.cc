@@ -37,6 +37,17 @@ TEST(UndoTest, TemplateAndOverridesComeBackAndNothingElseChanges) {
   EXPECT_FALSE(daemon["spec"].contains("overrides"));
 }
 
+TEST(UndoTest, AServiceTemplateComesBackAndGoes) {
+  const Json without = DaemonJson("app:1");
+  Json with = DaemonJson("app:1");
+  with["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json;
+  Json daemon = without;
+  EXPECT_EQ(PutBack(MakeRevision(with)->content, daemon), true);
+  EXPECT_EQ(daemon["spec"]["serviceTemplate"], with["spec"]["serviceTemplate"]);
+  EXPECT_EQ(PutBack(MakeRevision(without)->content, daemon), true);
+  EXPECT_FALSE(daemon["spec"].contains("serviceTemplate"));
+}
+
 TEST(UndoTest, ASelectorInTheTemplateStays) {
   Json daemon = DaemonJson("app:2");
   EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
@@ -155,6 +166,27 @@ TEST(PreviewTest, PoolsThatChangeAlikeAreNamedTogether) {
   EXPECT_EQ(preview->removals[0].pool, "left");
   ASSERT_EQ(preview->failures.size(), 1u);
   EXPECT_EQ(preview->failures[0].reason, "InvalidPoolName");
+}
+
+TEST(PreviewTest, ServicesAreShownBesideTheirWorkloads) {
+  const Json old_daemon = DaemonJson("app:1");
+  Json new_daemon = old_daemon;
+  new_daemon["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json;
+  const RevisionPtr before = MakeRevision(old_daemon, 1);
+  Snapshot snapshot;
+  snapshot.daemon = *ParseYurtAppDaemon(new_daemon);
+  snapshot.update = MakeRevision(new_daemon, 2);
+  snapshot.revisions = {snapshot.update, before};
+  for (const char* name : {"a", "b"}) {
+    snapshot.pools.push_back(MakePool(PoolJson(name)));
+    snapshot.workloads.push_back(MakeWorkload(WorkloadJson(old_daemon, before, PoolJson(name))));
+  }
+  const auto preview = MakePreview(snapshot);
+  ASSERT_TRUE(preview);
+  ASSERT_EQ(preview->changes.size(), 2u);
+  EXPECT_EQ(preview->changes[0].after["kind"], "Service");
+  EXPECT_THAT(preview->changes[0].pools, ElementsAre("a", "b"));
+  EXPECT_EQ(preview->changes[1].after["kind"], "Deployment") << "its revision label";
 }
 
 TEST(PreviewTest, OnlyWordsThatStandAloneAreReplaced) {

@@ -98,6 +98,33 @@ TEST_F(InformerTest, DescribeSaysWhatStandsInTheWay) {
               ::testing::StartsWith("widgets: Waiting: cannot watch widgets.example.com: Forbidden"));
 }
 
+TEST_F(InformerTest, OnDemandItListsOnlyOnceItIsAskedTo) {
+  ReflectorOptions options = informer_->options();
+  options.on_demand = true;
+  informer_ = std::make_unique<Informer>(client_, options, clock_);
+  EXPECT_FALSE(informer_->awaited());
+  thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
+  clock_.AwaitWaiters(1);
+  EXPECT_THAT(transport_->requests(), ::testing::IsEmpty());
+  informer_->Demand();
+  informer_->Demand();
+  std::shared_ptr<FakeStream> stream = transport_->TakeStream();
+  stream->PushEvent("ADDED", Object("a", "1"));
+  EndInitialEvents(*stream, "10");
+  EXPECT_TRUE(informer_->synced());
+  EXPECT_EQ(informer_->store().size(), 1U);
+}
+
+TEST_F(InformerTest, OneThatNobodyAsksForEndsWhenItIsTold) {
+  ReflectorOptions options = informer_->options();
+  options.on_demand = true;
+  informer_ = std::make_unique<Informer>(client_, options, clock_);
+  thread_ = std::jthread([this](const std::stop_token& stop) { EXPECT_TRUE(informer_->Run(stop)); });
+  clock_.AwaitWaiters(1);
+  thread_.request_stop();
+  thread_.join();
+}
+
 using InformerDeathTest = InformerTest;
 
 TEST_F(InformerDeathTest, AHandlerThatComesTooLateIsAMistakeInTheProgram) {

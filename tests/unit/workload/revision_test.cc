@@ -176,5 +176,23 @@ TEST(RevisionTest, WhatIsNoRevisionIsRefused) {
   }
 }
 
+TEST(RevisionTest, AServiceTemplateIsPartOfItAndItsAbsenceLeavesNoTrace) {
+  const RevisionContent without = ContentOf(Daemon());
+  EXPECT_EQ(without.digest.find("serviceTemplate"), std::string::npos);
+  EXPECT_FALSE(MakeControllerRevision(Daemon(), without, "abc", 4)["data"]["spec"].contains("serviceTemplate"));
+
+  YurtAppDaemon daemon = Daemon();
+  daemon.service_template = J(R"({"metadata":null,"spec":{"ports":[{"port":80,"nodePort":0}]}})");
+  const RevisionContent with = ContentOf(daemon);
+  EXPECT_NE(with.digest, without.digest);
+  const auto stored = ContentOf(MakeControllerRevision(daemon, with, "abc", 4));
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_EQ(stored->digest, with.digest);
+  EXPECT_EQ(stored->service_template, with.service_template);
+
+  daemon.service_template = J(R"({"metadata":{},"spec":{"type":"","ports":[{"port":80}]}})");
+  EXPECT_EQ(ContentOf(daemon).digest, with.digest) << "what says nothing makes no revision";
+}
+
 }  // namespace
 }  // namespace yad

@@ -31,7 +31,7 @@ Json Properties(const std::vector<std::string>& names) {
 }
 
 Json WholeCrd() {
-  Json spec = Properties({"nodePools", "overrides", "paused", "updateStrategy"});
+  Json spec = Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy"});
   spec["workloadTemplate"] = {{"x-kubernetes-preserve-unknown-fields", true}};
   return Crd(spec, Properties({"updateRevision", "desiredPools", "updatedPools", "readyPools", "failedPools",
                                "offlinePools", "replicas", "readyReplicas", "images", "pools", "poolsTruncated"}));

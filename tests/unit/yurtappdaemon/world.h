@@ -56,11 +56,17 @@ class World {
   void Restart() {
     reconciler_.reset();
     stores_ = std::make_unique<Stores>();
+    ReflectorOptions watch_services;
+    watch_services.type = kServiceType;
+    watch_services.on_demand = true;
+    stores_->services = std::make_unique<Informer>(client, watch_services);
+    Controller::AddControllerUidIndex(stores_->services->store());
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
-    reconciler_ = std::make_unique<Reconciler>(client,
-                                               ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments,
-                                                                stores_->stateful_sets, stores_->revisions},
-                                               events, clock, limit);
+    reconciler_ = std::make_unique<Reconciler>(
+        client,
+        ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
+                         stores_->revisions, stores_->services.get()},
+        events, clock, limit);
   }
 
   void Sync() {
@@ -71,6 +77,7 @@ class World {
     SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon);
     SyncOne(stores_->pools, kNodePoolType, "", ProjectPool);
     SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet);
+    if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
 
@@ -151,10 +158,12 @@ class World {
   RecordingEvents events;
   WorkloadKind kind = WorkloadKind::kDeployment;
   std::optional<RemovalLimit> limit;  // after the next Restart
+  bool services_readable = true;      // false: their cache never fills
   std::string uid;
 
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;
+    std::unique_ptr<Informer> services;
   };
   Stores& stores() { return *stores_; }
 

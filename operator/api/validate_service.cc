@@ -1,0 +1,94 @@
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/names.h"
+#include "operator/api/service_template.h"
+#include "operator/api/validation.h"
+
+namespace yad {
+namespace {
+
+constexpr std::int64_t kMaxPort = 65535;
+
+bool IsText(const JsonField& field, std::string_view text) { return field.present() && *field.value == text; }
+
+// `reserved` is what every Service selects already.
+void CheckSelector(const JsonField& field, const std::optional<StringMap>& reserved, const JsonField& selector,
+                   FieldErrors& errors) {
+  const Json* labels = AsObject(field, errors);
+  if (!reserved && (labels == nullptr || labels->empty())) {
+    errors.push_back(FieldError::Required(
+        field.path, selector.path + " has matchExpressions, which a Service can't select by: name labels here that "
+                                    "all of its pods have"));
+  }
+  if (labels == nullptr) return;
+  for (const auto& [key, value] : labels->items()) {
+    const JsonField label{&value, field.path + "[" + key + "]"};
+    if (const std::string fault = CheckLabelKey(key); !fault.empty()) {
+      errors.push_back(FieldError::Invalid(field.path, key, fault));
+    }
+    const std::string* text = AsText(label, errors);
+    if (text == nullptr || !reserved) continue;
+    if (const auto own = reserved->find(key); own != reserved->end() && own->second != *text) {
+      errors.push_back(FieldError::Invalid(label.path, value, "contradicts " + selector.path));
+    }
+  }
+}
+
+void CheckPorts(const JsonField& spec, FieldErrors& errors) {
+  const JsonField ports = spec.Child("ports");
+  const Json* list = AsArray(ports, errors);
+  if (list == nullptr || list->empty()) {
+    const bool needs_none = IsText(spec.Child("clusterIP"), "None") || IsText(spec.Child("type"), "ExternalName");
+    if ((!ports.present() || list != nullptr) && !needs_none) errors.push_back(FieldError::Required(ports.path));
+    return;
+  }
+  std::set<std::pair<std::int64_t, std::string>> seen;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const JsonField port = ports.Element(i);
+    if (AsObject(port, errors) == nullptr) continue;
+    const JsonField number = port.Child("port");
+    const JsonField protocol = port.Child("protocol");
+    if (!number.present()) {
+      errors.push_back(FieldError::Required(number.path));
+      continue;
+    }
+    const auto value = AsInt(number, 1, kMaxPort, errors);
+    AsText(protocol, errors);
+    const std::string name = StringAt(*port.value, {"protocol"});
+    if (value && !seen.emplace(*value, name.empty() ? "TCP" : name).second) {
+      errors.push_back(FieldError::Duplicate(port.path, *number.value));
+    }
+  }
+}
+
+}  // namespace
+
+void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors) {
+  if (AsObject(service_template, errors) == nullptr) return;
+  CheckTemplateMetadata(service_template.Child("metadata"), errors);
+  const JsonField spec = service_template.Child("spec");
+  if (!spec.present()) {
+    errors.push_back(FieldError::Required(spec.path));
+    return;
+  }
+  if (AsObject(spec, errors) == nullptr) return;
+  AsText(spec.Child("type"), errors);
+  AsText(spec.Child("clusterIP"), errors);
+  CheckPorts(spec, errors);
+  const auto labels = selector.present() ? LabelsSelectedBy(*selector.value) : StringMap();
+  CheckSelector(spec.Child("selector"), labels, selector, errors);
+}
+
+void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors) {
+  if (!service_template.present() || !old_template.present()) return;
+  const JsonField address = service_template.Child("spec").Child("clusterIP");
+  const JsonField old_address = old_template.Child("spec").Child("clusterIP");
+  if (IsText(address, "None") == IsText(old_address, "None")) return;
+  errors.push_back(FieldError::Invalid(
+      address.path, address.present() ? *address.value : Json(""),
+      "field is immutable: a Service can't become headless, nor stop being it. Take spec.serviceTemplate away first, "
+      "and give it back when the Services are gone"));
+}
+
+}  // namespace yad

@@ -1,0 +1,191 @@
+#include "operator/workload/service.h"
+
+#include <algorithm>
+
+#include "operator/api/service_template.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/merge.h"
+#include "operator/workload/overrides.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/semantics.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxName = 63;
+
+std::string TypeIn(const Json& service) {
+  const std::string type = StringAt(service, {"spec", "type"});
+  return type.empty() ? "ClusterIP" : type;
+}
+
+bool HasNodePorts(const std::string& type) { return type == "NodePort" || type == "LoadBalancer"; }
+
+bool SamePort(const Json& a, const Json& b) {
+  const auto protocol = [](const Json& port) {
+    const std::string text = StringAt(port, {"protocol"});
+    return text.empty() ? "TCP" : text;
+  };
+  return MemberOf(a, "port") == MemberOf(b, "port") && protocol(a) == protocol(b);
+}
+
+// The wanted ports as the server would have them; a nodePort stays with its port.
+Json ExactPorts(const Json& wanted, const Json& live, bool node_ports) {
+  Json ports = Json::array();
+  for (const Json& wish : wanted) {
+    Json& port = ports.emplace_back(wish);
+    if (!port.is_object()) continue;
+    const auto known = std::find_if(live.begin(), live.end(), [&](const Json& other) { return SamePort(wish, other); });
+    if (known != live.end() && known->is_object()) {
+      port = *known;
+      for (const char* own : {"name", "appProtocol", "targetPort"}) port.erase(own);
+      if (!node_ports) port.erase("nodePort");
+      for (const auto& [key, value] : wish.items()) {
+        if (key != "nodePort" || !IsZero(value)) port[key] = value;
+      }
+    }
+    if (StringAt(port, {"protocol"}).empty()) port["protocol"] = "TCP";
+    if (const Json& target = MemberOf(port, "targetPort"); target.is_null() || IsZero(target)) {
+      port["targetPort"] = MemberOf(port, "port");
+    }
+  }
+  return ports;
+}
+
+bool IsPrefix(const Json& a, const Json& b) {
+  return a.is_array() && b.is_array() && a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+// What only another type may have, and nobody asks for. The apiserver forgets some of it by itself, but not where
+// something else changes too.
+void DropWhatTheTypeForbids(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
+  const auto drop = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (MemberOf(wanted, name).is_null()) spec.erase(name);
+    }
+  };
+  if (StringAt(spec, {"sessionAffinity"}) != "ClientIP") drop({"sessionAffinityConfig"});
+  if (type == old_type) return;
+  if (!HasNodePorts(type)) drop({"externalTrafficPolicy", "healthCheckNodePort"});
+  if (type != "LoadBalancer") drop({"allocateLoadBalancerNodePorts", "loadBalancerClass"});
+  if (type == "ExternalName") {
+    drop({"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"});
+  }
+}
+
+void MergePorts(const Json& live_ports, Json& wanted, bool node_ports) {
+  const Json& ports = MemberOf(wanted, "ports");
+  if (!ports.is_array()) return;
+  static const Json& none = *new Json(Json::array());
+  wanted["ports"] = ExactPorts(ports, live_ports.is_array() ? live_ports : none, node_ports);
+}
+
+void TakeIntoPossession(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
+  Json& metadata = service["metadata"];
+  metadata["annotations"][kLastRenderedAnnotation] = rendered.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json& owners = metadata["ownerReferences"];
+  if (!owners.is_array()) owners = Json::array();
+  for (Json& owner : owners) {
+    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
+    owner["controller"] = true;
+    return;
+  }
+  owners.push_back(ControllerReference(daemon));
+}
+
+// Null: nobody knows.
+Json LastRendered(const Json& live) {
+  const Json last =
+      Json::parse(StringAt(live, {"metadata", "annotations", kLastRenderedAnnotation}), nullptr, /*throw=*/false);
+  return last.is_object() && !IsDeeperThan(last, kMaxJsonDepth) ? last : Json();
+}
+
+}  // namespace
+
+std::string ServiceName(const std::string& workload_name) {
+  std::string name = workload_name;
+  std::replace(name.begin(), name.end(), '.', '-');
+  if (name.empty() || name.front() < 'a' || name.front() > 'z') name = "s-" + name;
+  if (name.size() > kMaxName) {
+    const std::size_t head = kMaxName / 2;
+    name = name.substr(0, head) + name.substr(name.size() - (kMaxName - head));
+  }
+  return name;
+}
+
+Json RenderService(const RevisionContent& revision, const std::string& pool) {
+  const Json& service_template = revision.service_template;
+  if (!service_template.is_object()) return nullptr;
+  Json rendered = {{"metadata", Json::object()}, {"spec", MemberOf(service_template, "spec")}};
+  for (const char* part : {"labels", "annotations"}) {
+    const Json& map = MemberOf(MemberOf(service_template, "metadata"), part);
+    rendered["metadata"][part] = map.is_object() ? map : Json::object();
+  }
+  if (!rendered["spec"].is_object()) rendered["spec"] = Json::object();
+  ReplaceVariables(rendered, pool);
+  rendered["metadata"]["labels"][kPoolNameLabel] = pool;
+  rendered["metadata"]["annotations"][kRefNodePoolAnnotation] = pool;
+  Json& selector = rendered["spec"]["selector"];
+  if (!selector.is_object()) selector = Json::object();
+  const Json& workload_selector = MemberOf(MemberOf(revision.workload_template, "spec"), "selector");
+  const auto labels = LabelsSelectedBy(workload_selector);
+  for (const auto& [key, value] : labels ? *labels : StringMapAt(workload_selector, {"matchLabels"})) {
+    selector[key] = value;
+  }
+  selector[kPoolNameLabel] = pool;
+  return rendered;
+}
+
+Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name) {
+  Json service = rendered;
+  service["apiVersion"] = kServiceType.ApiVersion();
+  service["kind"] = kServiceType.kind;
+  service["metadata"]["name"] = name;
+  service["metadata"]["namespace"] = daemon.meta.key.ns;
+  TakeIntoPossession(rendered, daemon, service);
+  return service;
+}
+
+Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live) {
+  Json last = LastRendered(live);
+  if (last.is_null()) last = rendered;
+  Json now = rendered;
+  Json& wanted = now["spec"];
+  const Json& live_spec = MemberOf(live, "spec");
+  const std::string old_type = TypeIn(live);
+  // A type that the template leaves out, and left out before, is somebody else's choice.
+  const bool chooses = !MemberOf(wanted, "type").is_null() || !StringAt(last, {"spec", "type"}).empty();
+  const std::string type = chooses ? TypeIn(now) : old_type;
+  MergePorts(MemberOf(live_spec, "ports"), wanted, HasNodePorts(type));
+  for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the second one is the server's to add
+    if (IsPrefix(MemberOf(wanted, name), MemberOf(live_spec, name))) wanted.erase(name);
+  }
+  Json merged = ThreeWayMerge(ServiceSchema(), last, now, live);
+  Json& spec = merged["spec"];
+  if (!spec.is_object()) spec = Json::object();
+  if (!MemberOf(wanted, "ports").is_array() || MemberOf(wanted, "ports").empty()) spec.erase("ports");
+  DropWhatTheTypeForbids(wanted, old_type, TypeIn(merged), spec);
+  TakeIntoPossession(rendered, daemon, merged);
+  return merged;
+}
+
+bool IsAnotherService(const Json& rendered, const Json& live) {
+  const Json last = LastRendered(live);
+  return !last.is_null() && last != rendered;
+}
+
+bool SameService(const RevisionContent& a, const RevisionContent& b) {
+  if (a.service_template.is_null() || b.service_template.is_null()) {
+    return a.service_template.is_null() && b.service_template.is_null();
+  }
+  return SameObject(ServiceSchema(), a.service_template, b.service_template);
+}
+
+Difference Compare(const RevisionContent& of_a, const Json& rendered_a, const RevisionContent& of_b,
+                   const Json& rendered_b) {
+  const Difference difference = Compare(rendered_a, rendered_b);
+  const bool alike = difference == Difference::kNone || difference == Difference::kReplicasOnly;
+  return alike && !SameService(of_a, of_b) ? Difference::kServiceOnly : difference;
+}
+
+}  // namespace yad

@@ -1,0 +1,47 @@
+#include "operator/yurtappdaemon/service_reader.h"
+
+#include <algorithm>
+
+#include "operator/api/well_known.h"
+#include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/services.h"
+
+namespace yad {
+namespace {
+
+bool NamesServices(const Json& status) {
+  const Json* pools = Find(status, {"pools"});
+  return pools != nullptr && pools->is_array() && std::any_of(pools->begin(), pools->end(), [](const Json& pool) {
+           return !StringAt(pool, {"service"}).empty();
+         });
+}
+
+bool HasTemplate(const ObjectPtr& revision) {
+  return static_cast<const RevisionProjection*>(revision->projection())->has_service;
+}
+
+}  // namespace
+
+Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
+                          Snapshot& snapshot) {
+  const bool needed = NeedsServices(snapshot);
+  const bool had = NamesServices(status) || std::any_of(revisions.all.begin(), revisions.all.end(), HasTemplate);
+  if (informer == nullptr || (!needed && !had)) return true;
+  informer->Demand();
+  if (!informer->synced()) {
+    const std::string error = informer->last_error();
+    if (error.empty()) return false;
+    if (!needed) return true;  // What we can't read we can't have made.
+    return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
+  }
+  auto services = informer->store().ByIndex(Controller::kControllerUidIndex, snapshot.daemon.meta.uid);
+  if (!services) return Fail(services.error());
+  for (ObjectPtr& object : *services) {
+    if (object->meta().key.ns != snapshot.daemon.meta.key.ns) continue;
+    std::string pool = object->meta().Label(kPoolNameLabel);
+    snapshot.services.push_back({std::move(object), std::move(pool)});
+  }
+  return true;
+}
+
+}  // namespace yad

@@ -1,0 +1,78 @@
+#include "operator/yurtappdaemon/service_writer.h"
+
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/controlled.h"
+
+namespace yad {
+namespace {
+
+constexpr int kAttempts = 4;
+
+// Whether an earlier daemon of this name left it.
+bool IsOrphanOfOurs(const PoolPlan& plan, const Json& wanted, const Json& live) {
+  const ObjectMeta meta = ParseMeta(live);
+  const Json* selector = Find(live, {"spec", "selector"});
+  return meta.controller() == nullptr && !meta.Annotation(kLastRenderedAnnotation).empty() &&
+         meta.Annotation(kRefNodePoolAnnotation) == plan.pool && selector != nullptr &&
+         *selector == *Find(wanted, {"spec", "selector"});
+}
+
+}  // namespace
+
+Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+  Json live;  // null: as far as is known there is none
+  if (plan.service->live != nullptr && !plan.service->live->meta().deleting()) live = plan.service->live->Parse();
+  const ObjectKey key{daemon.meta.key.ns, plan.service->name};
+  for (int attempt = 1;; ++attempt) {
+    const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
+    if (attempt > 1 && wanted == live) break;
+    auto written = live.is_null() ? client_.Create(kServiceType, wanted, {}, stop)
+                                  : client_.Update(kServiceType, wanted, {}, stop);
+    if (written) {
+      live = *std::move(written);
+      break;
+    }
+    const Reason reason = written.error().reason;
+    if ((reason != Reason::kConflict && reason != Reason::kAlreadyExists && reason != Reason::kNotFound) ||
+        attempt == kAttempts) {
+      return Fail(written.error());
+    }
+    auto now = client_.Get(kServiceType, key, stop);
+    if (!now && now.error().reason == Reason::kNotFound) {
+      live = Json();
+      continue;
+    }
+    if (!now) return Fail(now.error());
+    const ObjectMeta meta = ParseMeta(*now);
+    if (!ControlledBy(meta, daemon.meta.uid) && !IsOrphanOfOurs(plan, ServiceToWrite(daemon, plan, nullptr), *now)) {
+      return Taken(kServiceType, key.name, "is controlled by " + ControllerOf(meta));
+    }
+    if (meta.deleting()) return Fail(Reason::kConflict, "Service " + key.ToString() + " is still being deleted");
+    live = *std::move(now);
+  }
+  const auto object = std::make_shared<StoredObject>(live, nullptr);
+  if (store_ != nullptr) store_->Observe(object);
+  return object;
+}
+
+Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
+                             std::stop_token stop) const {
+  if (workload != nullptr) {
+    // An old cache may show a revision that the pool has left long ago.
+    const auto now = client_.Get(TypeOf(daemon.kind), workload->meta().key, stop);
+    if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
+    const ObjectMeta meta = ParseMeta(*now);
+    if (meta.uid != workload->meta().uid || meta.Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
+      return Fail(Reason::kConflict, meta.key.ToString() + " is another than the one that was read");
+    }
+  }
+  const ObjectMeta& meta = service.object->meta();
+  DeleteOptions options;
+  options.uid = meta.uid;
+  options.resource_version = meta.resource_version;  // It may have been given to somebody else.
+  return client_.Delete(kServiceType, meta.key, options, stop);
+}
+
+}  // namespace yad

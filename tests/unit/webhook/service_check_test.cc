@@ -1,0 +1,119 @@
+#include "webhook/service_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/workload/service.h"
+#include "tests/unit/webhook/admission.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class ServiceCheckTest : public ::testing::Test {
+ protected:
+  static YurtAppDaemon Daemon(const std::string& service_spec, WorkloadKind kind = WorkloadKind::kDeployment) {
+    Json object = DaemonJson("app:1", kind);
+    if (!service_spec.empty()) object["spec"]["serviceTemplate"]["spec"] = Json::parse(service_spec);
+    if (kind == WorkloadKind::kStatefulSet) TemplateOf(object)["spec"].erase("serviceName");
+    return *ParseYurtAppDaemon(object);
+  }
+  Findings Try(const YurtAppDaemon& wanted, const YurtAppDaemon* before = nullptr) {
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    return TryService(wanted, before, world_.client, world_.stores(), deadline);
+  }
+
+  AdmissionWorld world_;
+};
+
+constexpr char kHttp[] = R"({"ports": [{"port": 80}]})";
+constexpr char kOther[] = R"({"ports": [{"port": 90}]})";
+
+TEST_F(ServiceCheckTest, ANewTemplateIsTriedOnce) {
+  EXPECT_THAT(Try(Daemon(kHttp)).refusals, IsEmpty());
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].method + asked[0].path, "POST/api/v1/namespaces/ns/services");
+  EXPECT_EQ(asked[0].dry_run, "All");
+  EXPECT_EQ(asked[0].body["spec"]["selector"]["app"], "web");
+}
+
+TEST_F(ServiceCheckTest, WithoutATemplateAndWithTheOldOneNobodyIsAsked) {
+  const YurtAppDaemon daemon = Daemon(kHttp);
+  Try(Daemon(""));
+  Try(daemon, &daemon);
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(ServiceCheckTest, WhatTheServerRefusesIsRefusedInTheDaemonsWords) {
+  world_.OnAsk([](const Asked&) {
+    return JsonResponse({{"kind", "Status"},
+                         {"status", "Failure"},
+                         {"code", 422},
+                         {"reason", "Invalid"},
+                         {"message", "no"},
+                         {"details",
+                          {{"causes",
+                            {{{"field", "spec.type"}, {"reason", "FieldValueNotSupported"}, {"message", "no"}},
+                             {{"field", "spec.ports[0].nodePort"},
+                              {"reason", "FieldValueInvalid"},
+                              {"message", "provided port is already allocated"}}}}}}},
+                        422);
+  });
+  const Findings findings = Try(Daemon(kHttp));
+  ASSERT_THAT(findings.refusals, SizeIs(1));
+  EXPECT_EQ(findings.refusals[0].field, "spec.serviceTemplate.spec.type");
+  EXPECT_THAT(findings.warnings, ElementsAre(StartsWith("spec.serviceTemplate.spec.ports[0].nodePort: provided port")));
+  const YurtAppDaemon before = Daemon(kOther);
+  EXPECT_THAT(Try(Daemon(kHttp), &before).refusals, IsEmpty()) << "it was refused before, too";
+}
+
+TEST_F(ServiceCheckTest, OneThatExistsIsTriedAsItWouldBeMerged) {
+  const YurtAppDaemon before = Daemon(kOther);
+  const Json workload = {
+      {"metadata",
+       {{"name", "web-a-xxxxx"},
+        {"namespace", "ns"},
+        {"labels", {{kPoolNameLabel, "a"}}},
+        {"ownerReferences", {{{"uid", kDaemonUid}, {"kind", "YurtAppDaemon"}, {"controller", true}}}}}}};
+  world_.SetDeployments({workload});
+  world_.OnAsk([&](const Asked& asked) {
+    if (asked.method != "GET") return JsonResponse(asked.body);
+    RevisionContent content;
+    content.service_template = before.service_template;
+    Json live = NewService(RenderService(content, "a"), before, "web-a-xxxxx");
+    live["spec"]["clusterIP"] = "10.0.0.7";
+    return JsonResponse(live);
+  });
+  Try(Daemon(kHttp), &before);
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(2));
+  EXPECT_EQ(asked[1].method + asked[1].path, "PUT/api/v1/namespaces/ns/services/web-a-xxxxx");
+  EXPECT_EQ(asked[1].body["spec"]["clusterIP"], "10.0.0.7");
+  EXPECT_EQ(asked[1].body["spec"]["ports"][0]["port"], 80);
+}
+
+TEST_F(ServiceCheckTest, WhatOnlyOnePoolCanHaveIsWarnedOf) {
+  EXPECT_THAT(ServiceTemplateWarnings(Daemon(kHttp), nullptr), IsEmpty());
+  EXPECT_THAT(ServiceTemplateWarnings(
+                  Daemon(R"({"clusterIP": "10.0.0.7", "ports": [{"port": 80, "nodePort": 30080}]})"), nullptr),
+              ElementsAre(StartsWith("spec.serviceTemplate.spec.clusterIP: every pool's"),
+                          StartsWith("spec.serviceTemplate.spec.ports[0].nodePort: every pool's")));
+}
+
+TEST_F(ServiceCheckTest, AStatefulSetsServiceShouldBeHeadlessAndStay) {
+  const YurtAppDaemon headless = Daemon(R"({"clusterIP": "None"})", WorkloadKind::kStatefulSet);
+  EXPECT_THAT(ServiceTemplateWarnings(headless, nullptr), IsEmpty());
+  EXPECT_THAT(ServiceTemplateWarnings(Daemon(kHttp, WorkloadKind::kStatefulSet), nullptr),
+              ElementsAre(HasSubstr("is not None")));
+  EXPECT_THAT(ServiceTemplateWarnings(Daemon("", WorkloadKind::kStatefulSet), &headless),
+              ElementsAre(HasSubstr("lose their DNS names")));
+}
+
+}  // namespace
+}  // namespace yad::testing
