@@ -15,7 +15,8 @@ constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 // What no flag can tell by itself; "" where all go together.
 std::string Contradiction(const Options& options) {
   const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
-  if (!runs(kYurtAppDaemonController) && !runs(kNodePoolController) && !runs(kAutoscalerController))
+  const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
+  if (!runs(kYurtAppDaemonController) && !runs(kNodePoolController) && !leases)
     return "--controllers: none is left to run";
   if (!runs(kNodePoolController) && (!options.node_agents.empty() || !options.required_csi_drivers.empty()))
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
@@ -23,7 +24,7 @@ std::string Contradiction(const Options& options) {
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
   if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
     return "--kube-api-timeout: must be between 1s and 5m";
-  if (options.capacity_resync < options.kube_api_timeout)
+  if (leases && options.capacity_resync < options.kube_api_timeout)
     return "--capacity-resync: must not be shorter than --kube-api-timeout (" +
            std::to_string(options.kube_api_timeout.count()) + "s): a pass would be due before one request has failed";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)

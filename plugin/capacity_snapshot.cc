@@ -41,6 +41,14 @@ class Texts {
     for (const char* list : {"taints", "tolerations"}) {
       for (Json& entry : Entries(spec, list)) MendMember(entry, "value", std::string("spec.") + list + "[].");
     }
+    Json& required = At(At(At(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
+    for (Json& term : Entries(required, "nodeSelectorTerms")) {
+      for (const char* list : {"matchExpressions", "matchFields"}) {
+        for (Json& expression : Entries(term, list)) {
+          for (Json& value : Entries(expression, "values")) MendText(value, "spec.affinity…values[]");
+        }
+      }
+    }
     for (Json& condition : Entries(At(object, "status"), "conditions")) {
       if (Json& status = At(condition, "status"); status.is_boolean()) status = status.get<bool>() ? "True" : "False";
     }

@@ -42,7 +42,15 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
       return Fail(Reason::kConfig, source + ": a document is no object with apiVersion and kind");
     const auto items = document.find("items");
     if (StringAt(document, {"kind"}).ends_with("List") && items != document.end() && items->is_array()) {
-      std::move(items->begin(), items->end(), std::back_inserter(objects));
+      // The items of a NodeList leave out what the list says of all of them.
+      const std::string kind = StringAt(document, {"kind"}), version = StringAt(document, {"apiVersion"});
+      for (Json& item : *items) {
+        if (kind != "List" && item.is_object() && !item.contains("kind")) {
+          item["kind"] = kind.substr(0, kind.size() - 4);
+          if (!item.contains("apiVersion")) item["apiVersion"] = version;
+        }
+        objects.push_back(std::move(item));
+      }
     } else {
       objects.push_back(std::move(document));
     }

@@ -1,5 +1,7 @@
 #include "operator/api/pod.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace yad {
@@ -32,7 +34,8 @@ Placement ParsePlacement(const Json& object) {
   Placement placement;
   placement.node_selector = StringMapAt(object, {"spec", "nodeSelector"});
   if (const Json* required =
-          Find(object, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
+          Find(object, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
+      required != nullptr && required->is_object()) {
     placement.has_affinity = true;
     if (const Json* terms = ListAt(*required, {"nodeSelectorTerms"})) {
       for (const Json& term : *terms) {
@@ -77,7 +80,8 @@ Pod ParsePod(const Json& object) {
   pod.uid = meta.uid.empty() ? meta.key.ToString() : meta.uid;
   pod.node = StringAt(object, {"spec", "nodeName"});
   pod.created = ParseTime(meta.creation_timestamp);
-  pod.priority = IntAt(object, {"spec", "priority"});
+  constexpr std::int64_t kMaxPriority = std::numeric_limits<std::int32_t>::max();
+  pod.priority = std::clamp(IntAt(object, {"spec", "priority"}), -kMaxPriority, kMaxPriority);
   pod.deleting = meta.deleting();
   const std::string phase = StringAt(object, {"status", "phase"});
   pod.terminal = phase == "Succeeded" || phase == "Failed";

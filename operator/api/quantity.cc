@@ -13,7 +13,13 @@ struct Number {
   unsigned __int128 mantissa = 0;
   int exponent = 0;
   bool negative = false;
+  bool cut = false;  // Digits beyond the type were left out: the value is a little more.
 
+  void DropDigit() {
+    mantissa /= 10;
+    ++exponent;
+    cut = true;
+  }
   bool Times(unsigned factor) {
     constexpr unsigned __int128 kMax = std::numeric_limits<unsigned __int128>::max();
     if (mantissa > kMax / factor) return false;
@@ -34,9 +40,13 @@ bool TakeDigits(std::string_view& text, Number& number) {
       fraction = true;
     } else if (IsDigit(c)) {
       any = true;
-      if (!number.Times(10)) return false;
-      number.mantissa += static_cast<unsigned>(c - '0');
-      if (fraction) --number.exponent;
+      if (number.cut || !number.Times(10)) {
+        number.cut = true;
+        if (!fraction) ++number.exponent;
+      } else {
+        number.mantissa += static_cast<unsigned>(c - '0');
+        if (fraction) --number.exponent;
+      }
     } else {
       break;
     }
@@ -69,7 +79,7 @@ bool ApplySuffix(std::string_view suffix, Number& number) {
     const auto power = kBinary.find(suffix[0]);
     if (power == std::string_view::npos) return false;
     for (std::size_t i = 0; i <= power; ++i) {
-      if (!number.Times(1024)) return false;
+      while (!number.Times(1024)) number.DropDigit();
     }
     return true;
   }
@@ -109,7 +119,7 @@ std::optional<Number> ParseQuantity(std::string_view text) {
 
 std::optional<std::string> CanonicalQuantity(std::string_view text) {
   const auto number = ParseQuantity(text);
-  if (!number) return std::nullopt;
+  if (!number || number->cut) return std::nullopt;
   if (number->mantissa == 0) return "0";
   std::string digits;
   for (auto rest = number->mantissa; rest != 0; rest /= 10) {
@@ -124,7 +134,7 @@ std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text) {
   constexpr auto kMax = static_cast<unsigned __int128>(std::numeric_limits<std::int64_t>::max());
   int exponent = number->exponent + (unit == Unit::kMilli ? 3 : 0);
   auto& value = number->mantissa;
-  bool rest = false;  // of what was cut off
+  bool rest = number->cut;
   for (; exponent < 0 && value != 0; ++exponent) {
     rest = rest || value % 10 != 0;
     value /= 10;

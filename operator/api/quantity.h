@@ -14,7 +14,7 @@ namespace yad {
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
 // The quantity in thousandths (milli) or in whole units, rounded up, as kube-scheduler counts; what is beyond the type
-// is its largest or smallest value. nullopt: not a quantity, as above.
+// is its largest or smallest value. nullopt: no quantity, or beyond 1e999.
 enum class Unit { kOne, kMilli };
 std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text);
 

@@ -119,8 +119,8 @@ WallTime ParseTime(const std::string& text) {
   if (at != text.size()) return bad;
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-  // The wall clock counts nanoseconds in 64 bits: the years 1678 to 2261.
-  if (whole <= floor<seconds>(WallTime::min()) + seconds(1) || whole >= floor<seconds>(WallTime::max())) return bad;
+  // The wall clock counts nanoseconds in 64 bits, until 2261: so differences, and sums of a year or two, stay in it.
+  if (whole < sys_days(year(1950) / 1 / 1) || whole >= sys_days(year(2200) / 1 / 1)) return bad;
   return WallTime(whole) + fraction;
 }
 

@@ -130,7 +130,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
       autoscalers.push_back(*std::move(parsed));
       continue;
     } else if (const Status reported = ReportInvalid(*object, parsed.error(), pass, stop); !reported) {
-      return Fail(reported.error());
+      pass.failed = reported.error();
     }
     of_invalid.push_back(StringAt(json, {"spec", "nodePool"}));
   }
@@ -143,7 +143,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   std::set<std::string> shown;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
     shown.insert(autoscaler.meta.key.name);
-    if (const Status run = RunOne(autoscaler, pass, stop); !run) return Fail(run.error());
+    if (const Status run = RunOne(autoscaler, pass, stop); !run) pass.failed = run.error();  // the others go on
   }
   for (const std::string& name : shown_) {
     if (shown.contains(name)) continue;
@@ -169,12 +169,15 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   return ReconcileResult::RequeueAfter(std::max(next, kBetweenPasses));
 }
 
-Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, std::stop_token stop) const {
+Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, const Pass& pass,
+                                                                std::stop_token stop) const {
   const auto cached = stores_.pools.Get({"", pool});
   if (!cached && cached.error().reason != Reason::kNotFound) return Fail(cached.error());
   std::optional<Json> object;
   if (cached) {
     object = (*cached)->Parse();
+  } else if (!pass.leased.contains(pool)) {
+    // There is nothing that a late cache could give back.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -213,7 +216,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
-    if (quarantined) continue;
+    if (!free && !ours) continue;  // it is only counted
     if (const Status added = add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)); !added)
       return Fail(added.error());
   }
@@ -236,7 +239,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " leases for NodePool " +
                                autoscaler.node_pool + " already: delete one of them"};
   } else {
-    const auto pool = ViewOf(autoscaler.node_pool, stop);
+    const auto pool = ViewOf(autoscaler.node_pool, pass, stop);
     if (!pool) return Fail(pool.error());
     if (pool->host_network && autoscaler.mode == CapacityMode::kAuto) {
       refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
@@ -319,7 +322,10 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const Node& node = *release.node;
   NodeLease lease = release.lease;
   lease.since = pass.now;
-  if (!release.begun) {
+  const auto& taints = node.taints;
+  const bool tainted =
+      std::any_of(taints.begin(), taints.end(), [](const NodeTaint& taint) { return taint.key == kReleasingTaint; });
+  if (!release.begun || !tainted) {
     lease.phase = LeasePhase::kReleasing;
     return WriteNode(node, PhasePatch(node, lease), stop);
   }

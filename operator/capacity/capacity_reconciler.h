@@ -34,7 +34,7 @@ class CapacityReconciler {
   struct Stores {
     Store& autoscalers;
     const Store& pools;
-    Store& nodes;       // by kNodesByPool
+    Store& nodes;
     const Store& pods;  // by kPodsByNode and kPodsByAim
   };
   struct Options {
@@ -82,7 +82,7 @@ class CapacityReconciler {
   const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: there is none
   void ReportJunk(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
-  Result<PoolView> ViewOf(const std::string& pool, std::stop_token stop) const;
+  Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Leases of pools that nobody leases for any more.
   Status DrainForgotten(Pass& pass, std::stop_token stop);

@@ -1,5 +1,7 @@
 #include "operator/capacity/capacity_status.h"
 
+#include <algorithm>
+
 #include "operator/api/conditions.h"
 
 namespace yad {
@@ -11,11 +13,9 @@ constexpr std::size_t kMaxShortages = 50;  // that are listed
 Condition ShortCondition(const CapacityPlan& plan) {
   if (plan.shortages.empty()) return {"Short", "False", "Enough", "nobody waits for a node that there is not"};
   std::vector<std::string> pods;
-  bool standby = false;
-  for (const Shortage& shortage : plan.shortages) {
-    pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
-    standby = standby || shortage.pods.empty();
-  }
+  for (const Shortage& shortage : plan.shortages) pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
+  const bool standby = std::any_of(plan.standby.begin(), plan.standby.end(),
+                                   [](const CapacityPlan::StandbyCount& entry) { return entry.have < entry.want; });
   std::string message = pods.empty() ? ""
                                      : std::to_string(pods.size()) + (pods.size() == 1 ? " pod waits" : " pods wait") +
                                            " for a node: " + NameSome(pods);

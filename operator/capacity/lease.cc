@@ -72,9 +72,8 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  lease.applied.labels = StringMapAt(json, {"applied", "labels"});
-  lease.applied.annotations = StringMapAt(json, {"applied", "annotations"});
-  if (const Json* taints = Find(json, {"applied", "taints"})) lease.applied.taints = ParseTaints(*taints);
+  // A kubelet may write here, and is not to have us take away what it may not.
+  if (const Json* applied = Find(json, {"applied"})) lease.applied = AttributesOf({{"spec", *applied}});
   return lease;
 }
 

@@ -32,12 +32,12 @@ struct Seat {
   bool taken = false;
   std::vector<const Pod*> placed;  // in this plan
 
+  bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return undone || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && work == 0 && expected == nullptr && placed.empty(); }
   // Or has been Ready until it was leased, and may blink while its agents take in that it has a pool.
   bool usable() const {
-    return !leaves() && !node->unschedulable && !node->meta.deleting() &&
-           (node->ready() || lease.phase == LeasePhase::kJoining);
+    return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
 };
 
@@ -110,7 +110,7 @@ class Planner {
         AddPool(seat.shape);
         free_.push_back(&seat);
       } else {
-        if (seat.lease.phase == LeasePhase::kJoining) std::erase_if(seat.shape.taints, IsTransient);
+        if (seat.joins()) std::erase_if(seat.shape.taints, IsTransient);
         leased_.push_back(&seat);
       }
       by_node_.emplace(node->meta.key.name, &seat);
@@ -168,30 +168,37 @@ class Planner {
       if (waits == by_uid_.end()) continue;
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
-      if (!Fits(*pod->placement, pod->requests, *seat)) continue;
-      if (GivesUp(*pod, *seat)) continue;
-      Place(pod, *seat);
+      if (!Fits(*pod->placement, pod->requests, *seat)) {
+        // Nobody's work took its room: what comes with the node did (a DaemonSet), and would on the next one too.
+        if (seat->work == 0 && seat->placed.empty()) GiveUp(*pod);
+      } else if (HasWaitedFor(*seat)) {
+        GiveUp(*pod);
+      } else {
+        Place(pod, *seat);
+      }
     }
   }
 
-  // Whether the pod has had the node for long enough. It waits by itself then, and the node is free for others.
-  bool GivesUp(const Pod& pod, const Seat& seat) {
+  // Whether the expected pod has had the node for long enough.
+  bool HasWaitedFor(const Seat& seat) {
     if (!seat.node->ready()) return false;
     const WallTime since = std::max(seat.lease.since, seat.node->ready_since);
     if (input_.now - since < spec_.join_timeout) {
       Wake(since + spec_.join_timeout);
       return false;
     }
+    return true;
+  }
+
+  // It waits by itself, and the node is free for others.
+  void GiveUp(const Pod& pod) {
     FallShort(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, input_.now + spec_.retry_after);
     gave_up_.insert(&pod);
-    plan_.unschedulable.push_back(&pod);
-    return true;
   }
 
   void GiveUpOnWhatDidNotJoin() {
     for (Seat* seat : leased_) {
-      const bool joins = seat->lease.phase == LeasePhase::kJoining || seat->lease.phase == LeasePhase::kReserved;
-      if (!joins || seat->work > 0 || seat->node->ready()) continue;
+      if (!seat->joins() || seat->work > 0 || seat->node->ready()) continue;
       WallTime since = seat->lease.since;
       if (seat->lease.phase == LeasePhase::kReserved) since = std::max(since, seat->node->ready_since);
       if (input_.now - since < spec_.join_timeout) {
@@ -505,6 +512,12 @@ class Planner {
   void Finish() {
     for (const auto& [pod, seat] : expected_)
       plan_.expectations.emplace(pod->key.ToString(), seat->node->meta.key.name);
+    // A shape whose node did not join waits, whoever asks for it meanwhile.
+    for (const Shortage& known : spec_.shortages) {
+      if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= input_.now) continue;
+      const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);
+      if (made) entry->second.pods.clear();
+    }
     for (auto& [key, shortage] : shortages_) {
       std::sort(shortage.pods.begin(), shortage.pods.end());
       if (shortage.retry_at > input_.now) Wake(shortage.retry_at);
@@ -530,28 +543,36 @@ class Planner {
     if (now != failed_shapes_.end()) return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
     for (const Shortage& known : spec_.shortages) {
       if (known.reason != shortage_reason::kUnschedulable && known.retry_at > input_.now &&
-          known.requirements == requirements && (ask == nullptr || Binds(known, *ask))) {
+          known.requirements == requirements && (ask == nullptr ? BindsStandby(known) : Binds(known, *ask))) {
         return &known;
       }
     }
     return nullptr;
   }
 
-  // Where there was no room for some pods, there may be for one that asks for less.
+  static bool BindsStandby(const Shortage& known) {
+    return known.reason != shortage_reason::kNoCapacity || known.pods.empty();
+  }
+
+  // Where there was no room for some pods, there may be for one that asks for less, or for something else.
   bool Binds(const Shortage& known, const Ask& ask) const {
     if (known.reason != shortage_reason::kNoCapacity) return true;
     bool anybody = false;
     for (const std::string& name : known.pods) {
       const auto waits = by_name_.find(name);
       if (waits == by_name_.end()) continue;
-      if (waits->second->requests.FitsIn(ask.requests)) return true;
+      const Pod& pod = *waits->second;
+      if (*pod.placement == *ask.placement && pod.requests.FitsIn(ask.requests)) return true;
       anybody = true;
     }
     return !anybody;
   }
 
   bool IsNewSince(const Seat& seat, const Shortage& failed) const {
-    return ParseTime(seat.node->meta.creation_timestamp) > failed.retry_at - spec_.retry_after;
+    WallTime since = ParseTime(seat.node->meta.creation_timestamp);
+    // One that did not join may be Ready again, and is no new one.
+    if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, seat.node->ready_since);
+    return since > failed.retry_at - spec_.retry_after;
   }
 
   void FallShort(const StringMap& requirements, const Pod* pod, const std::string& reason, WallTime retry_at) {

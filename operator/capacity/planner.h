@@ -55,7 +55,6 @@ struct CapacityPlan {
   std::vector<Change> changes;                      // of leased nodes that stay
   std::map<std::string, std::string> expectations;  // namespace/name of a pod that waits -> node
   std::vector<Shortage> shortages;                  // sorted
-  std::vector<const Pod*> unschedulable;            // that have just begun to back off by themselves
   int leased = 0, idle = 0, in_use = 0, joining = 0, releasing = 0, quarantined = 0;
   std::vector<StandbyCount> standby;
   std::optional<WallTime> wake;  // when time alone will change the plan

@@ -17,8 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,          "kubernetes.io/hostname",
                                                              "kubernetes.io/os",      "kubernetes.io/arch",
                                                              "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
-constexpr std::array<std::string_view, 3> kReservedAnnotations = {
-    kPreviousAttributesAnnotation, "capacity.openyurt.io/lease", "kubectl.kubernetes.io/last-applied-configuration"};
+constexpr std::array<std::string_view, 4> kReservedAnnotations = {
+    kPreviousAttributesAnnotation, "capacity.openyurt.io/lease", "capacity.openyurt.io/quarantined",
+    "kubectl.kubernetes.io/last-applied-configuration"};
 // Kubernetes sets and lifts these by itself, and so does our autoscaler.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};

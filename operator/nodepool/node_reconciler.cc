@@ -57,6 +57,11 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   }
 
   const Json patch = AttributesPatch((*stored)->Parse(), wanted);
+  const bool reported = missing && told_.With([&](auto& pools) {
+    const auto found = pools.find(request.name);
+    return found != pools.end() && found->second == pool;
+  });
+  if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
     // A late cache must take nothing away, and neither must the end of the CRD, which is that of all pools at once.
     const auto gone = IsGone(pool, stop);

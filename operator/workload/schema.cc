@@ -220,10 +220,11 @@ void Schemas::BuildService() {
   service_spec.fields["externalTrafficPolicy"] = Filled("Cluster");
   service_spec.fields["allocateLoadBalancerNodePorts"] = Default(true);
   service_spec.fields["publishNotReadyAddresses"] = Flags(Field::kZeroIsAbsent);
-  service_spec.fields["healthCheckNodePort"] = Flags(Field::kZeroIsAbsent | Field::kHandedOver);
+  service_spec.fields["healthCheckNodePort"] =
+      Flags(Field::kZeroIsAbsent | Field::kZeroIsDefaulted | Field::kHandedOver);
   // The apiserver chooses them, and keeps what it chose.
   for (const char* name : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
-    service_spec.fields[name] = Flags(Field::kHandedOver);
+    service_spec.fields[name] = Flags(Field::kZeroIsDefaulted | Field::kHandedOver);
   }
   service.fields["metadata"] = Of(meta, Field::kShared);
   service.fields["spec"] = Of(service_spec);

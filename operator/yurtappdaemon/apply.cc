@@ -388,6 +388,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       ServicesWritten(applied, result.plan->service->write).push_back(result.plan->pool);
     } else if (slot.service) {
       fail(result, slot.service->error(), kServiceConflict);
+      if (result.failure_reason == kQuotaExceeded) result.failure_reason = kServiceQuotaExceeded;
     }
     if (result.plan->write == Write::kNone || slot.held_up) continue;
     if (slot.object != nullptr) {

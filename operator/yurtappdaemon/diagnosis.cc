@@ -60,8 +60,11 @@ Diagnosis Diagnose(const Patient& patient, const std::vector<PodFacts>& pods, co
   const std::optional<PodFault> refusal = FaultOfRefusal(workload.refusal);
   Worsen(worst, refusal);
   std::map<std::string_view, Counted> by_revision;
+  const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
-    Worsen(worst, pod.fault);
+    // Evicted pods lie about long after others have taken their place.
+    const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
+    if (!past) Worsen(worst, pod.fault);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 

@@ -194,9 +194,10 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
     return {};
   });
   if (!read) {
-    Tell(Fail(read.error()));
+    Tell(pods_fail_, "pods", Fail(read.error()));
     return std::nullopt;
   }
+  Tell(pods_fail_, "pods", {});
   if (*read > 1) turns_.Take(*read - 1);
 
   // A pod that waits for its containers, or a StatefulSet that waits for a pod, tells why in Events only.
@@ -214,7 +215,7 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
   Status events_read;
   if (!tells.empty()) {
     if (const auto events = WarningsAbout(meta.key.ns, tells, stop)) {
-      told = FaultOfEvents(*events);
+      told = FaultOfEvents(*events, now);
     } else {
       events_read = Fail(events.error());
     }
@@ -222,7 +223,7 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
       if (pod.waiting_uid == tells) pod.fault = std::exchange(told, std::nullopt);
     }
   }
-  Tell(events_read);
+  if (!tells.empty()) Tell(events_fail_, "pods' events", events_read);
   return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, told);
 }
 
@@ -238,15 +239,15 @@ Result<std::vector<Json>> Diagnostician::WarningsAbout(const std::string& ns, co
   return std::move(page->items);
 }
 
-void Diagnostician::Tell(const Status& read) {
+void Diagnostician::Tell(std::atomic<bool>& failing, const char* what, const Status& read) {
   if (!read && read.error().reason == Reason::kCancelled) return;
   const bool fails = !read;
-  if (fails_.exchange(fails) == fails) return;
+  if (failing.exchange(fails) == fails) return;
   if (fails) {
     log::Warn("pods or their events can't be read: status says less of why pools are not ready",
-              {{"error", read.error()}});
+              {{"what", what}, {"error", read.error()}});
   } else {
-    log::Info("pods and their events can be read again");
+    log::Info("pods or their events can be read again", {{"what", what}});
   }
 }
 

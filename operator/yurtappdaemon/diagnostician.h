@@ -82,12 +82,13 @@ class Diagnostician {
   std::optional<Diagnosis> Look(const PoolResult& pool, WorkloadKind kind, std::stop_token stop);
   Result<std::vector<Json>> WarningsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
   // Says once that pods can't be read, and once that they can again.
-  void Tell(const Status& read);
+  void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;
   Clock& clock_;
   Turns turns_;
-  std::atomic<bool> fails_{false};
+  std::atomic<bool> pods_fail_{false};
+  std::atomic<bool> events_fail_{false};
 };
 
 }  // namespace yad

@@ -19,6 +19,7 @@ inline constexpr char kReadyPhase[] = "Ready";
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
 inline constexpr char kServiceConflict[] = "ServiceConflict";
+inline constexpr char kServiceQuotaExceeded[] = "ServiceQuotaExceeded";
 inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
 // Others.
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
@@ -27,7 +28,7 @@ inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 
 inline bool IsRevisionsFault(const std::string& reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
-         reason != kQuotaExceeded;
+         reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
 // Whether it counts for maxFailures. A webhook that can't be reached says nothing about the revision.
 inline bool CountsAsFailure(const std::string& reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }

@@ -122,6 +122,8 @@ RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& 
   auto& refused = entry.health.refused;
   if (refused && (standing.on_goal || refused->revision != goal.revision->name)) refused.reset();
   if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
+  const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
+  standing.blocked = standing.exists && not_its_fault;
   standing.excused =
       !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
   return standing;

@@ -36,6 +36,8 @@ constexpr std::chrono::seconds kStartTakes{30};
 constexpr std::chrono::seconds kCreationTakes{3};
 // A kubelet tries a volume again every two minutes: an Event that is so much older than the newest is over.
 constexpr std::chrono::minutes kEventLasts{3};
+// A kubelet tries a mount every two minutes; of what it tells often it lets one through in five.
+constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
   return static_cast<std::size_t>(std::find(kWorstFirst.begin(), kWorstFirst.end(), reason) - kWorstFirst.begin());
@@ -226,13 +228,14 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
   return facts;
 }
 
-std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events) {
+std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
   for (const Json& event : events) newest = std::max(newest, TimeOf(event));
   std::optional<PodFault> worst, summary;
   for (const Json& event : events) {
-    if (TimeOf(event) < newest - kEventLasts) continue;
+    const WallTime seen = TimeOf(event);
+    if (seen < newest - kEventLasts || seen < now - kEventIsOver) continue;
     const std::string reason = StringAt(event, {"reason"});
     const std::string note = StringAt(event, {"note"});
     if (reason == kFailedMount || reason == kAttach) {

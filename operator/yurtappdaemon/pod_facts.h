@@ -56,7 +56,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now);
 
 // From events.k8s.io Events of type Warning about one pod, or one workload: what keeps the pod from being started, or
 // made. nullopt: none of them says.
-std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events);
+std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // From the words with which the apiserver refused a pod (RefusalOfPod). "": nullopt.
 std::optional<PodFault> FaultOfRefusal(const std::string& words);

@@ -142,12 +142,13 @@ class Rollout {
 
   // Nobody waits for it any longer.
   bool IsDone(const RolloutPool& pool) const {
-    return pool.offline || pool.excused || FailedOnGoal(pool) ||
+    return pool.offline || pool.excused || pool.blocked || FailedOnGoal(pool) ||
            (pool.on_goal && (pool.overdue || (pool.healthy && pool.soaked)));
   }
 
   void GoBack() {
-    Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]); });
+    Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !in_.pools[i].blocked; });
+    TryBlocked();
     out_.group_pools = in_.pools.size();
     for (const RolloutPool& pool : in_.pools) {
       const bool done = IsDone(pool);
@@ -159,8 +160,17 @@ class Rollout {
 
   void GoOut() {
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
-      if (!Enter(g)) return;
+      if (!Enter(g)) break;
     }
+    TryBlocked();
+  }
+
+  // After all others, so that what will be refused again takes no slot from them.
+  void TryBlocked() {
+    Start(Step::kMove, [&](std::size_t i) {
+      const RolloutPool& pool = in_.pools[i];
+      return pool.blocked && NeedsMove(pool) && open_[pool.group] && !held_by_partition_[i];
+    });
   }
 
   // Returns whether the group is done, so that the next one may begin.
@@ -188,7 +198,7 @@ class Rollout {
       return false;
     }
     open_[group] = true;
-    Start(Step::kMove, [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]); });
+    Start(Step::kMove, [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]) && !in_.pools[i].blocked; });
     if (done == pools) return true;
     out_.state = RolloutState::kMoving;
     NoteWaiting(of_group);

@@ -29,6 +29,7 @@ struct RolloutPool {
   std::size_t group = 0;      // index in RollingUpdate::groups
   bool offline = false;       // no ready node: disturbed by nothing, waited for by nobody
   bool excused = false;       // nothing can be done there, and it is not the revision's fault
+  bool blocked = false;       // the goal was refused for its workload, and it is not the revision's fault
   bool exists = false;        // it has a workload that is not about to go
   bool on_goal = false;       // its workload is the goal's rendering for the pool
   bool moved_here = false;    // its workload's label names the goal: it was moved to it, or made from it

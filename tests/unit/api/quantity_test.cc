@@ -57,6 +57,8 @@ TEST(QuantityTest, InUnitsItIsRoundedUpAsTheSchedulerDoes) {
   EXPECT_EQ(QuantityIn(Unit::kOne, "0"), 0);
   EXPECT_EQ(QuantityIn(Unit::kOne, "-1500m"), -1);
   EXPECT_EQ(QuantityIn(Unit::kOne, "1e-999"), 1);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "0.3333333333333333333333333333333333333333333Gi"), 357913942);
+  EXPECT_EQ(QuantityIn(Unit::kOne, "1" + std::string(60, '0')), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(QuantityTest, WhatIsBeyondTheTypeIsItsEnd) {

@@ -203,6 +203,49 @@ TEST(CapacityReconcilerTest, ANodeThatFailedIsQuarantinedUntilAPersonClearsIt) {
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
+TEST(CapacityReconcilerTest, ALeasedNodeThatIsToBeQuarantinedLaterKeepsItsWork) {
+  CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}});
+  world.AddNode("n1");
+  world.AddPod("p");
+  world.Run(15);
+  ASSERT_EQ(world.PhaseOf("n1"), "InUse");
+  world.cluster.Edit(kNodeType, {"", "n1"},
+                     [](Json& node) { node["metadata"]["annotations"][kQuarantineAnnotation] = "bad disk"; });
+  world.Run(1);
+  world.cluster.ClearWrites();
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "InUse");
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, ALeavingNodeWhoseTaintIsTakenOffGetsItAgainAndIsReadTwiceAgain) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Drain"; });
+  world.Run(25);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.cluster.Edit(kNodeType, {"", "n1"}, [](Json& node) { node["spec"].erase("taints"); });
+  world.Run(25);
+  EXPECT_EQ(world.PhaseOf("n1"), "Releasing");
+  EXPECT_EQ(world.NodeNow("n1").taints.size(), 1U);
+  world.Run(10);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
+TEST(CapacityReconcilerTest, OneAutoscalerWhoseStatusCannotBeWrittenHoldsUpNoOther) {
+  CapacityWorld world;
+  world.AddPool("beijing");
+  world.AddAutoscaler("beijing", "beijing", {{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "PATCH" || request.key.name != "hangzhou") return std::nullopt;
+    return FakeCluster::Fault{Refusal(422, "Invalid", "no")};
+  });
+  world.Run(3);
+  EXPECT_EQ(world.NodeNow("n1").pool(), "beijing");
+}
+
 TEST(CapacityReconcilerTest, TheLastPlanCanBeLookedAt) {
   CapacityWorld world;
   world.AddPod("p", "99");

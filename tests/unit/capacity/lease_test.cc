@@ -107,6 +107,15 @@ TEST(LeasePatchTest, WhatSomebodyChangedSinceStays) {
   EXPECT_EQ(back.meta.Annotation(kQuarantineAnnotation), "2026 not Ready");
 }
 
+TEST(LeaseTextTest, WhatAKubeletWroteThereMakesUsTakeAwayNothingOfKubernetes) {
+  const auto lease = ParseLease(R"({"pool":"p","phase":"Idle","applied":{
+      "labels":{"node-restriction.kubernetes.io/tenant":"a","kubernetes.io/hostname":"n1","mine":"x"},
+      "taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]}})");
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->applied.labels, (StringMap{{"mine", "x"}}));
+  EXPECT_TRUE(lease->applied.taints.empty());
+}
+
 TEST(LeasePatchTest, AnotherPhaseLeavesTaintsOutOfIt) {
   const Json patch = PhasePatch(SpareNode(), Joining());
   EXPECT_FALSE(patch.contains("spec"));

@@ -232,6 +232,30 @@ TEST(MatchTest, ANodeThatCanTakeNoPodsIsPassedOver) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
+TEST(ExpectationTest, WhereWhatComesWithTheNodeTakesItsRoomThePodWaitsByItself) {
+  Snapshot snapshot;
+  snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
+  snapshot.Running("daemon", "n1", "1").of_node = true;
+  snapshot.Free("n2");
+  snapshot.Waiting("p", "4");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(Leases(plan), IsEmpty()) << "the same would come to the next node";
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
+}
+
+TEST(ExpectationTest, ANodeThatBlinksBeforeItsPodHasComeKeepsIt) {
+  Snapshot snapshot;
+  Node& node = snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
+  Snapshot::NotReady(node, 5);
+  node.taints = {{"node.kubernetes.io/not-ready", "", "NoSchedule"}};
+  snapshot.Free("n2");
+  snapshot.Waiting("p");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(Leases(plan), IsEmpty());
+  EXPECT_THAT(plan.expectations, ElementsAre(Pair("shop/p", "n1")));
+}
+
 TEST(MatchTest, ANodeThatBlinksWhileItJoinsIsStillExpectedToTakeItsPods) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kJoining, 20, "uid-a");
@@ -438,7 +462,46 @@ TEST(LeaseTest, WhereAutoIsRefusedNothingIsWritten) {
   EXPECT_EQ(plan.shortages[0].reason, "Stopped");
 }
 
+TEST(LeaseTest, WhoAsksForSomethingElseThanThosePodsThatGotNoneIsNotHeldUp) {
+  const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  snapshot.Free("n1").taints = {{"spare", "", "NoSchedule"}};
+  snapshot.Waiting("a");
+  Pod& tolerant = snapshot.Waiting("b");
+  Placement placement = *tolerant.placement;
+  placement.tolerations = {{"spare", true, "", ""}};
+  tolerant.placement = std::make_shared<const Placement>(placement);
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: b"));
+}
+
+TEST(LeaseTest, ANodeThatHasBecomeReadySinceIsANewOne) {
+  const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  snapshot.Free("n1").ready_since = Ago(5);
+  snapshot.Waiting("a");
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: a"));
+  snapshot.autoscaler.shortages[0].reason = "JoinTimeout";
+  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
+}
+
+TEST(LeaseTest, AShapeThatDidNotJoinWaitsThoughNobodyAsksForItMeanwhile) {
+  const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 100, {"shop/gone"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  const CapacityPlan plan = snapshot.Plan();
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].retry_at, kNow + std::chrono::seconds(100));
+  EXPECT_THAT(plan.shortages[0].pods, IsEmpty());
+}
+
 // ---- 5. standby, and what idles
+
+TEST(StandbyTest, PodsThatGotNoneDoNotHoldItUp) {
+  const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
+  Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 1}}}}}, known));
+  snapshot.Free("n1");
+  snapshot.Waiting("big", "99");
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: standby"));
+}
 
 TEST(StandbyTest, ItIsFilledUp) {
   Snapshot snapshot(Autoscaler(
@@ -688,7 +751,6 @@ TEST(JoinTest, APodThatStillCannotBeScheduledBacksOffByItself) {
   ASSERT_THAT(plan.shortages, SizeIs(1));
   EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/a"));
-  EXPECT_THAT(plan.unschedulable, SizeIs(1));
 }
 
 TEST(JoinTest, WhileItBacksOffItIsMatchedWithNothing) {

@@ -178,32 +178,41 @@ TEST(FaultOfEventsTest, AVolumeThatCannotBeMountedIsToldInTheKubeletsWords) {
   const auto fault = FaultOfEvents(
       {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
                                                                "MountVolume.SetUp failed for volume \"cfg\" : "
-                                                               "configmap \"settings\" not found")});
+                                                               "configmap \"settings\" not found")},
+      kNow);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->reason, "FailedMount");
   EXPECT_EQ(fault->message, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"settings\" not found");
   EXPECT_TRUE(fault->missing);
-  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}));
+  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}, kNow));
 }
 
 TEST(FaultOfEventsTest, WhatSumsUpIsTakenWhereThereIsNothingElse) {
   const Json sum = WarningEvent("FailedMount", "Unable to attach or mount volumes: timed out");
-  EXPECT_THAT(FaultOfEvents({sum})->message, HasSubstr("timed out"));
-  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")})->message, "no such disk");
+  EXPECT_THAT(FaultOfEvents({sum}, kNow)->message, HasSubstr("timed out"));
+  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kNow)->message, "no such disk");
 }
 
 TEST(FaultOfEventsTest, WhatIsOverIsLeftOut) {
   EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
-                           WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")})
+                           WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
+                          kNow)
                 ->message,
             "b: new");
+}
+
+TEST(FaultOfEventsTest, SoIsTheLastOneSomeMinutesLater) {
+  const std::vector<Json> events{WarningEvent("FailedMount", "a: timed out", "2026-01-02T03:04:00Z")};
+  EXPECT_TRUE(FaultOfEvents(events, kNow + std::chrono::minutes(5)));
+  EXPECT_FALSE(FaultOfEvents(events, kNow + std::chrono::minutes(7)));
 }
 
 TEST(FaultOfEventsTest, APodOfAStatefulSetThatIsRefusedByQuota) {
   const auto fault = FaultOfEvents(
       {WarningEvent("FailedCreate",
                     "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: "
-                    "small, requested: pods=1, used: pods=0, limited: pods=0")});
+                    "small, requested: pods=1, used: pods=0, limited: pods=0")},
+      kNow);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->reason, "QuotaExceeded");
   EXPECT_EQ(fault->message, "exceeded quota: small, requested: pods=1, limited: pods=0");

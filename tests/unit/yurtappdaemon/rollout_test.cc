@@ -1,0 +1,45 @@
+#include "operator/yurtappdaemon/rollout.h"
+
+#include <gtest/gtest.h>
+
+namespace yad {
+namespace {
+
+RolloutPool Healthy(const char* name, std::size_t group = 0) {
+  RolloutPool pool;
+  pool.name = name;
+  pool.group = group;
+  pool.exists = pool.healthy = pool.soaked = true;
+  return pool;
+}
+
+// One pool at a time, two groups.
+RollingUpdate TwoGroups() {
+  RollingUpdate strategy;
+  strategy.groups.resize(2);
+  return strategy;
+}
+
+TEST(RolloutTest, OneThatIsRefusedForNoFaultOfTheRevisionHoldsUpNobody) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
+  input.pools[0].blocked = true;
+  RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.pools[0].step, Step::kNone) << "the slot is another's";
+  EXPECT_EQ(decision.pools[1].step, Step::kMove);
+  EXPECT_EQ(decision.pools[2].step, Step::kNone);
+
+  input.pools[1].on_goal = input.pools[1].moved_here = true;
+  decision = DecideRollout(input);
+  EXPECT_EQ(decision.pools[2].step, Step::kMove) << "its group is done";
+  EXPECT_EQ(decision.pools[0].step, Step::kNone);
+
+  input.pools[2].on_goal = input.pools[2].moved_here = true;
+  decision = DecideRollout(input);
+  EXPECT_EQ(decision.pools[0].step, Step::kMove) << "it is tried again when nobody else needs the slot";
+  EXPECT_EQ(decision.failed, 0U);
+}
+
+}  // namespace
+}  // namespace yad
