@@ -80,9 +80,8 @@ void Understand(const HttpRequest& http, Request& request) {
     at += 2;
   }
   const std::string resource = parts.size() > at ? parts[at] : "";
-  if (parts.front() == "api") {  // The core group has no name.
-    const bool lists_pods = http.method == "GET" && parts.back() == "pods";
-    request.verb = lists_pods ? Request::kListPods : Request::kUnknown;
+  if (resource == "pods") {
+    request.verb = http.method == "GET" ? Request::kListPods : Request::kUnknown;
     return;
   }
   if (resource == kCrdType.resource && http.method == "GET") {
