@@ -31,10 +31,9 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
   if (!informer->synced()) {
     const std::string error = informer->last_error();
     if (error.empty()) return false;
-    // A server that does not answer is not the daemon's fault, and heals. A right that is missing has to be told.
-    const bool forbidden = error.find("Forbidden") != std::string::npos;
-    if (needed && !forbidden) return false;
     if (!needed) return true;  // What we can't read we can't have made.
+    // A server that does not answer heals. A right that is missing has to be told.
+    if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }
   auto services = informer->store().ByIndex(Controller::kControllerUidIndex, snapshot.daemon.meta.uid);
