@@ -40,7 +40,7 @@ void InstallForeignCrds(const ControlPlane& plane) {
                     ForeignCrd("cert-manager.io", "v1", "Certificate", "certificates") +
                     ForeignCrd("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors") +
                     ForeignCrd("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules"));
-  plane.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  plane.AwaitCrds();
 }
 
 // What kubectl prints of several objects: a List, or one after the other.

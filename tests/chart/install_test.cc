@@ -45,7 +45,7 @@ class InstallTest : public ChartTest {
     kube().Create(kCrdType, OpenYurtsCrd(kPoolCrd, "NodePool", "v1beta2", {{"type", {{"type", "string"}}}}));
     kube().Create(kCrdType, OpenYurtsCrd(kDaemonCrd, "YurtAppDaemon", "v1alpha1",
                                          {{"selector", kAnything}, {"workloadTemplate", kAnything}}));
-    plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+    plane().AwaitCrds();
   }
 
   // A Deployment as OpenYurt's chart makes it; nothing runs in it.
@@ -193,7 +193,7 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
 
 TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   ChartInstall first(helm(), plane(), {"again", "again"});
-  plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+  plane().AwaitCrds();
   kube().Create(kNodePoolType, {{"metadata", {{"name", "again"}}}});
   first.Uninstall();
   EXPECT_THAT(first.notes(), HasSubstr(kDaemonCrd));

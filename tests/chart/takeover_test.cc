@@ -60,7 +60,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
     kube().Create(kCrdType, crd);
   }
-  plane().Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", kDaemonCrd, kPoolCrd});
+  plane().AwaitCrds();
   MakeNamespace("left");
   const Json taint = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
   std::vector<Json> pools;

@@ -127,7 +127,15 @@ std::string ControlPlane::server() const {
 
 void ControlPlane::ApplyCrds() {
   Kubectl({"apply", "--server-side", "--force-conflicts", "-f", source_dir_ + "/crds"});
-  Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  AwaitCrds();
+}
+
+void ControlPlane::AwaitCrds() {
+  // kubectl wait gives up on one that has no conditions yet.
+  Eventually("all CRDs are established", [&] {
+    const ProcessResult result = TryKubectl({"wait", "--for=condition=Established", "--timeout=10s", "crd", "--all"});
+    return result.exit_code == 0 ? std::string() : result.err + result.out;
+  });
 }
 
 ProcessResult ControlPlane::TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text) const {
