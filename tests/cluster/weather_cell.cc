@@ -68,8 +68,8 @@ void WeatherCell::SetUpReplicas() {
     replica.proxy =
         MakeProxy(kubeconfig, [weather = replica.weather.get()](const ProxiedRequest& r) { return (*weather)(r); });
     kubeconfig = KubeconfigThrough(*replica.proxy, kubeconfig, plane().dir() + "/" + name + ".kubeconfig");
-    replica.options.exactly = {"--namespace=" + ns(), "--metrics-bind-address=0", "--health-probe-bind-address=0",
-                               "--leader-election-namespace=" + ns()};
+    replica.options.exactly = {"--namespace=" + ns(), "--controllers=*,-nodepool", "--metrics-bind-address=0",
+                               "--health-probe-bind-address=0", "--leader-election-namespace=" + ns()};
     if (elected) replica.options.exactly.push_back("--leader-elect");
     replica.process = std::make_unique<OperatorProcess>(replica.options);
   }
