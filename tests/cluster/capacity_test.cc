@@ -271,6 +271,16 @@ TEST_F(CapacityTest, NodesOfAnAutoscalerThatIsGoneAreGivenBack) {
   WaitForPhase(node, "Releasing");
 }
 
+TEST_F(CapacityTest, NodesOfAPoolThatIsGoneAreGivenBack) {
+  const std::string pool = AddPool("a");
+  const std::string node = AddSpare("n1");
+  StartAutoscaler();
+  AddAutoscaler(pool, {{"standby", {{{"name", "one"}, {"count", 1}}}}});
+  WaitForPhase(node, "Idle");
+  DeletePool(pool);
+  WaitForPhase(node, "Releasing");
+}
+
 // The operator dies after each of its writes, once: every life writes once.
 class CapacityCrashTest : public CapacityTest {
  protected:

@@ -130,7 +130,7 @@ void ControlPlane::ApplyCrds() {
   AwaitCrds();
 }
 
-void ControlPlane::AwaitCrds() {
+void ControlPlane::AwaitCrds() const {
   // kubectl wait gives up on one that has no conditions yet.
   Eventually("all CRDs are established", [&] {
     const ProcessResult result = TryKubectl({"wait", "--for=condition=Established", "--timeout=10s", "crd", "--all"});

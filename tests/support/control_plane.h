@@ -58,7 +58,7 @@ class ControlPlane {
   int minor() const { return minor_; }  // of its version: 34 for Kubernetes 1.34
   Client& client() { return *client_; }
   void ApplyCrds();
-  void AwaitCrds();  // until all that are there are served
+  void AwaitCrds() const;  // until all that are there are served
 
   // kubectl as the administrator. Never fails by itself: look at exit_code.
   ProcessResult TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
