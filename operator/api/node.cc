@@ -25,6 +25,15 @@ std::vector<NodeTaint> ParseTaints(const Json& list) {
   return taints;
 }
 
+Json ToJson(const NodeTaint& taint) {
+  Json json{{"key", taint.key}, {"effect", taint.effect}};
+  if (!taint.value.empty()) json["value"] = taint.value;
+  if (!taint.time_added.empty()) json["timeAdded"] = taint.time_added;
+  return json;
+}
+
+bool SameTaint(const NodeTaint& a, const NodeTaint& b) { return a.key == b.key && a.effect == b.effect; }
+
 Node ParseNode(const Json& object) {
   Node node;
   node.meta = ParseMeta(object);

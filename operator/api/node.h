@@ -25,6 +25,9 @@ struct NodeTaint {
 
 // Bad ones are left out.
 std::vector<NodeTaint> ParseTaints(const Json& list);
+Json ToJson(const NodeTaint& taint);
+// Whether the apiserver takes them for one: a node has each key and effect once.
+bool SameTaint(const NodeTaint& a, const NodeTaint& b);
 
 struct Node {
   ObjectMeta meta;

@@ -21,23 +21,6 @@ const NodeTaint& ReleasingTaint() {
   return taint;
 }
 
-bool SameTaint(const NodeTaint& a, const NodeTaint& b) { return a.key == b.key && a.effect == b.effect; }
-
-Json ToJson(const NodeTaint& taint) {
-  Json json{{"key", taint.key}, {"effect", taint.effect}};
-  if (!taint.value.empty()) json["value"] = taint.value;
-  if (!taint.time_added.empty()) json["timeAdded"] = taint.time_added;
-  return json;
-}
-
-Json ToJson(const PoolAttributes& attributes) {
-  Json json = Json::object();
-  if (!attributes.labels.empty()) json["labels"] = attributes.labels;
-  if (!attributes.annotations.empty()) json["annotations"] = attributes.annotations;
-  for (const NodeTaint& taint : attributes.taints) json["taints"].push_back(ToJson(taint));
-  return json;
-}
-
 // The taints of `node` as they are to be. They are replaced as a whole: resourceVersion vouches that nobody else's are
 // lost.
 void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& wanted) {
@@ -62,6 +45,7 @@ std::string_view ToString(LeasePhase phase) {
 
 Result<NodeLease> ParseLease(const std::string& annotation) {
   const Json json = Json::parse(annotation, nullptr, false);
+  if (!json.is_object() || IsDeeperThan(json, kMaxJsonDepth)) return Fail(Reason::kInvalid, "is no JSON object");
   NodeLease lease;
   lease.pool = StringAt(json, {"pool"});
   if (lease.pool.empty()) return Fail(Reason::kInvalid, "names no pool");
@@ -73,7 +57,7 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
   // A kubelet may write here, and is not to have us take away what it may not.
-  if (const Json* applied = Find(json, {"applied"})) lease.applied = AttributesOf({{"spec", *applied}});
+  if (const Json* applied = Find(json, {"applied"})) lease.applied = ParseAttributes(*applied);
   return lease;
 }
 

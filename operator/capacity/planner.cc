@@ -128,7 +128,7 @@ class Planner {
     shape.labels[kNodePoolLabel] = spec_.node_pool;
     shape.labels.insert(input_.pool.labels.begin(), input_.pool.labels.end());
     for (const NodeTaint& taint : input_.pool.taints) {
-      const auto same = [&](const NodeTaint& t) { return t.key == taint.key && t.effect == taint.effect; };
+      const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
       if (std::none_of(shape.taints.begin(), shape.taints.end(), same)) shape.taints.push_back(taint);
     }
   }
@@ -483,10 +483,10 @@ class Planner {
         after.for_pod = seat->expected == nullptr ? "" : seat->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && seat->lease.phase == LeasePhase::kJoining;
         if (after != seat->lease && !joins_on) after.since = input_.now;
-        if (after != seat->lease && (acts_ || (back && !input_.stopped)))
-
+        if (after != seat->lease && (acts_ || (back && !input_.stopped))) {
           plan_.changes.push_back(
               {seat->node, seat->lease, after, after.for_pod == seat->lease.for_pod ? nullptr : seat->expected});
+        }
       }
       if (leaves) {
         ++plan_.releasing;

@@ -44,8 +44,6 @@ bool MayTaint(const NodeTaint& taint) {
          (taint.effect == "NoSchedule" || taint.effect == "PreferNoSchedule" || taint.effect == "NoExecute");
 }
 
-bool SameTaint(const NodeTaint& a, const NodeTaint& b) { return a.key == b.key && a.effect == b.effect; }
-
 const NodeTaint* FindTaint(const std::vector<NodeTaint>& taints, const NodeTaint& like) {
   const auto found =
       std::find_if(taints.begin(), taints.end(), [&](const NodeTaint& taint) { return SameTaint(taint, like); });
@@ -70,43 +68,17 @@ StringMap Allowed(const Json& object, const char* field, const char* what, MayWr
   return allowed;
 }
 
-// Of an object {labels, annotations, taints}: that of a pool's spec, and that of our annotation.
-PoolAttributes Parse(const Json& object, std::vector<std::string>* left_out) {
-  PoolAttributes attributes;
-  attributes.labels = Allowed(object, "labels", "label", MayLabel, left_out);
-  attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, left_out);
-  const Json* taints = Find(object, {"taints"});
-  if (taints == nullptr || !taints->is_array()) return attributes;
-  for (const Json& entry : *taints) {
-    NodeTaint taint = TaintOf(entry);
-    if (!MayTaint(taint)) {
-      if (left_out != nullptr) left_out->push_back("taint " + taint.key + ":" + taint.effect);
-    } else if (FindTaint(attributes.taints, taint) == nullptr) {
-      attributes.taints.push_back(std::move(taint));
-    }
-  }
-  return attributes;
-}
-
 // nullopt: there is none, or none that can be read.
 std::optional<PoolAttributes> ReadRecord(const Json& node) {
   const std::string text = StringAt(node, {"metadata", "annotations", kPreviousAttributesAnnotation});
   if (text.empty()) return std::nullopt;
   const Json record = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!record.is_object() || IsDeeperThan(record, kMaxJsonDepth)) return std::nullopt;
-  return Parse(record, nullptr);
+  return ParseAttributes(record);
 }
 
 std::string WriteRecord(const PoolAttributes& given) {
-  Json record = Json::object();
-  if (!given.labels.empty()) record["labels"] = given.labels;
-  if (!given.annotations.empty()) record["annotations"] = given.annotations;
-  for (const NodeTaint& taint : given.taints) {
-    Json entry = {{"key", taint.key}, {"effect", taint.effect}};
-    if (!taint.value.empty()) entry["value"] = taint.value;
-    record["taints"].push_back(std::move(entry));
-  }
-  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return ToJson(given).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // What to change in `current`; `given` gets what is ours afterwards.
@@ -157,9 +129,34 @@ bool ChangeTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
 
 }  // namespace
 
+PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out) {
+  PoolAttributes attributes;
+  attributes.labels = Allowed(object, "labels", "label", MayLabel, left_out);
+  attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, left_out);
+  const Json* taints = Find(object, {"taints"});
+  if (taints == nullptr || !taints->is_array()) return attributes;
+  for (const Json& entry : *taints) {
+    NodeTaint taint = TaintOf(entry);
+    if (!MayTaint(taint)) {
+      if (left_out != nullptr) left_out->push_back("taint " + taint.key + ":" + taint.effect);
+    } else if (FindTaint(attributes.taints, taint) == nullptr) {
+      attributes.taints.push_back(std::move(taint));
+    }
+  }
+  return attributes;
+}
+
+Json ToJson(const PoolAttributes& attributes) {
+  Json json = Json::object();
+  if (!attributes.labels.empty()) json["labels"] = attributes.labels;
+  if (!attributes.annotations.empty()) json["annotations"] = attributes.annotations;
+  for (const NodeTaint& taint : attributes.taints) json["taints"].push_back(ToJson(taint));
+  return json;
+}
+
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out) {
   const Json* spec = Find(pool, {"spec"});
-  return spec == nullptr ? PoolAttributes{} : Parse(*spec, left_out);
+  return spec == nullptr ? PoolAttributes{} : ParseAttributes(*spec, left_out);
 }
 
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {

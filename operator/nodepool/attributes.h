@@ -19,8 +19,12 @@ struct PoolAttributes {
   bool operator==(const PoolAttributes&) const = default;
 };
 
-// What `spec` of a NodePool gives to its Nodes. Left out, and named in `left_out` ("label kubernetes.io/hostname"):
-// what the apiserver would refuse, and what belongs to Kubernetes, to the kubelet or to us.
+// Of an object {labels, annotations, taints}: a NodePool's spec, or what a Node's annotation says that it was given.
+// Left out, and named in `left_out` ("label kubernetes.io/hostname"): what the apiserver would refuse, and what belongs
+// to Kubernetes, to the kubelet or to us.
+PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out = nullptr);
+Json ToJson(const PoolAttributes& attributes);
+// What `spec` of a NodePool gives to its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out = nullptr);
 
 // A merge patch, with uid and resourceVersion, that brings a Node from what annotation kPreviousAttributesAnnotation

@@ -60,6 +60,8 @@ TEST(LeaseTextTest, ItHasTheWordsOfTheContract) {
 TEST(LeaseTextTest, JunkIsAFaultAndNotALease) {
   for (const char* text : {"", "x", "[]", "{}", "{\"pool\":7}", R"({"pool":"p"})", R"({"pool":"p","phase":"Gone"})"})
     EXPECT_FALSE(ParseLease(text)) << text;
+  EXPECT_FALSE(ParseLease(R"({"pool":"p","phase":"Idle","applied":{"labels":)" + std::string(100'000, '[') +
+                          std::string(100'000, ']') + "}}"));
   EXPECT_TRUE(ParseLease(R"({"pool":"p","phase":"Idle","since":7,"applied":[1],"for":{}})"));
 }
 

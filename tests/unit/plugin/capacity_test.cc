@@ -338,11 +338,11 @@ TEST_F(CapacityTest, WithANameItsNodesAndShortagesAreShown) {
   ASSERT_EQ(Run(), kDone);
   const std::string& out = out_.str();
   EXPECT_THAT(out, HasSubstr("\n"
-                             "NODE   PHASE                         FOR      SINCE   READY\n"
-                             "n1     InUse                         <none>   5m      True\n"
-                             "n2     Joining                       shop/a   5m      True\n"
-                             "n3     Reserved                      uid u2   5m      True\n"
-                             "n4     <unreadable: names no pool>"));
+                             "NODE   PHASE                             FOR      SINCE   READY\n"
+                             "n1     InUse                             <none>   5m      True\n"
+                             "n2     Joining                           shop/a   5m      True\n"
+                             "n3     Reserved                          uid u2   5m      True\n"
+                             "n4     <unreadable: is no JSON object>"));
   EXPECT_THAT(out, Not(HasSubstr("permanent")));
   EXPECT_THAT(out, HasSubstr("QUARANTINED NODE   WHY\nq1                 2026-11-22 not Ready\n"));
   EXPECT_THAT(out, HasSubstr("STANDBY   WANT   HAVE\nsmall     2      1\n"));
