@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
+
 namespace yad {
 namespace {
 
@@ -20,15 +22,6 @@ bool SaysOnlyCounts(const Progress& progress) {
 
 }  // namespace
 
-const Json* ConditionOf(const Json& daemon, const std::string& type) {
-  const Json* conditions = Find(daemon, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
-
 Progress ReadProgress(const Json& daemon) {
   Progress progress;
   const std::string name = "yurtappdaemon \"" + StringAt(daemon, {"metadata", "name"}) + "\"";
@@ -39,7 +32,7 @@ Progress ReadProgress(const Json& daemon) {
   progress.failed = IntAt(daemon, {"status", "failedPools"});
   progress.offline = IntAt(daemon, {"status", "offlinePools"});
 
-  const Json* progressing = ConditionOf(daemon, "Progressing");
+  const Json* progressing = FindCondition(daemon, "Progressing");
   progress.observed = IntAt(daemon, {"status", "observedGeneration"}) >= generation && progressing != nullptr &&
                       IntAt(*progressing, {"observedGeneration"}, generation) >= generation;
   if (!progress.observed) {

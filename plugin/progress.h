@@ -25,9 +25,6 @@ struct Progress {
 // is no part of the rollout. A status without that condition was written by OpenYurt: nothing is known yet.
 Progress ReadProgress(const Json& daemon);
 
-// The condition of this type; nullptr: there is none.
-const Json* ConditionOf(const Json& daemon, const std::string& type);
-
 }  // namespace yad
 
 #endif  // PLUGIN_PROGRESS_H_

@@ -9,7 +9,6 @@ constexpr std::size_t kNamedInMessage = 5;
 
 }  // namespace
 
-// Cuts on a character's edge.
 std::string Cut(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
   std::size_t end = limit - 3;
@@ -17,12 +16,25 @@ std::string Cut(std::string text, std::size_t limit) {
   return text.substr(0, end) + "...";
 }
 
-// "a, b, c and 4 more"
 std::string NameSome(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < kNamedInMessage; ++i) text += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > kNamedInMessage) text += " and " + std::to_string(names.size() - kNamedInMessage) + " more";
   return text;
+}
+
+const Json* FindCondition(const Json& object, std::string_view type) {
+  const Json* status = Find(object, {"status"});
+  return status == nullptr ? nullptr : FindConditionIn(*status, type);
+}
+
+const Json* FindConditionIn(const Json& status, std::string_view type) {
+  const Json* conditions = Find(status, {"conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return nullptr;
+  for (const Json& condition : *conditions) {
+    if (StringAt(condition, {"type"}) == type) return &condition;
+  }
+  return nullptr;
 }
 
 Conditions::Conditions(const Json& old_status, std::int64_t generation, WallTime now)

@@ -21,6 +21,10 @@ std::string Cut(std::string text, std::size_t limit);
 // "a, b, c and 4 more"
 std::string NameSome(const std::vector<std::string>& names);
 
+// The condition of this type in `object.status.conditions`, or in a status by itself; nullptr: it has none.
+const Json* FindCondition(const Json& object, std::string_view type);
+const Json* FindConditionIn(const Json& status, std::string_view type);
+
 struct Condition {
   std::string type;
   std::string status;

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "operator/api/conditions.h"
+#include "operator/api/status_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/nodepool/informers.h"
@@ -36,12 +38,8 @@ bool IsRefused(const Error& error) {
 }
 
 std::string ReadyReason(const Json& status) {
-  const Json* conditions = Find(status, {"conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return "";
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == "Ready") return StringAt(condition, {"reason"});
-  }
-  return "";
+  const Json* ready = FindConditionIn(status, "Ready");
+  return ready == nullptr ? "" : StringAt(*ready, {"reason"});
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
                         [&](const NodePoolAutoscaler& autoscaler) { return autoscaler.meta.uid == entry.first; });
   });
   shown_ = std::move(shown);
-  if (const Status drained = DrainForgotten(pass, stop); !drained) return Fail(drained.error());
+  if (const Status drained = DrainForgotten(pass, stop); !drained) pass.failed = drained.error();
 
   release_.Keep(pass.releasing);
   last_pass_ = begun;
@@ -357,7 +355,7 @@ Status CapacityReconciler::WriteNode(const Node& node, const Json& patch, std::s
 
 Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
                                        std::stop_token stop) {
-  const Json patch = CapacityStatusPatch(before, after, meta.uid);
+  const Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return {};
   WriteOptions options;
   options.subresource = "status";

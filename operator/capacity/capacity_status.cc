@@ -58,14 +58,4 @@ Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const Cap
   return status;
 }
 
-Json CapacityStatusPatch(const Json& before, const Json& after, const std::string& uid) {
-  Json changed = Json::object();
-  for (const auto& [key, value] : after.items()) {
-    const Json* old = Find(before, {key});
-    if (old == nullptr || *old != value) changed[key] = value;
-  }
-  if (changed.empty()) return nullptr;
-  return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
-}
-
 }  // namespace yad

@@ -23,9 +23,6 @@ struct Refusal {
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
                          WallTime now);
 
-// The merge patch of status that turns one into the other; null where they are equal.
-Json CapacityStatusPatch(const Json& before, const Json& after, const std::string& uid);
-
 }  // namespace yad
 
 #endif  // OPERATOR_CAPACITY_CAPACITY_STATUS_H_

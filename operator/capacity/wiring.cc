@@ -7,10 +7,6 @@
 namespace yad {
 namespace {
 
-bool IsSameObject(const Event& event) {
-  return event.before != nullptr && event.after != nullptr && event.before->meta().uid == event.after->meta().uid;
-}
-
 bool AutoscalerChanged(const Event& event) {
   return !IsSameObject(event) || event.before->meta().generation != event.after->meta().generation ||
          event.before->meta().deleting() != event.after->meta().deleting();

@@ -12,10 +12,6 @@
 namespace yad {
 namespace {
 
-bool IsSameObject(const Event& event) {
-  return event.before != nullptr && event.after != nullptr && event.before->meta().uid == event.after->meta().uid;
-}
-
 // What makes a Node another one for its pool: no heartbeat does, and no change of its image list.
 bool NodeCountsDifferently(const Event& event) {
   if (!IsSameObject(event)) return true;

@@ -7,6 +7,10 @@
 
 namespace yad {
 
+bool IsSameObject(const Event& event) {
+  return event.before != nullptr && event.after != nullptr && event.before->meta().uid == event.after->meta().uid;
+}
+
 Informer::Informer(Client& client, ReflectorOptions options, Clock& clock)
     : options_(options),
       clock_(clock),

@@ -19,6 +19,9 @@ namespace yad {
 // Two different uids: deleted and made anew; a handler must look at both.
 using Event = Store::Change;
 
+// Whether an object has changed: neither added, nor deleted, nor made anew under its name.
+bool IsSameObject(const Event& event);
+
 // Called on the informer's thread; must not block and must not do I/O. Typically it adds Requests to a queue.
 using EventHandler = std::function<void(const Event&)>;
 

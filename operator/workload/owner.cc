@@ -13,4 +13,15 @@ Json ControllerReference(const YurtAppDaemon& daemon) {
           {"blockOwnerDeletion", true}};
 }
 
+void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
+  Json& owners = object["metadata"]["ownerReferences"];
+  if (!owners.is_array()) owners = Json::array();
+  for (Json& owner : owners) {
+    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
+    owner["controller"] = true;
+    return;
+  }
+  owners.push_back(ControllerReference(daemon));
+}
+
 }  // namespace yad

@@ -7,6 +7,8 @@
 namespace yad {
 
 Json ControllerReference(const YurtAppDaemon& daemon);
+// Makes the daemon the object's controller, by its own reference where there is one.
+void EnsureOwner(Json& object, const YurtAppDaemon& daemon);
 
 }  // namespace yad
 

@@ -81,16 +81,9 @@ void MergePorts(const Json& live_ports, Json& wanted, bool node_ports) {
 }
 
 void TakeIntoPossession(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
-  Json& metadata = service["metadata"];
-  metadata["annotations"][kLastRenderedAnnotation] = rendered.dump(-1, ' ', false, Json::error_handler_t::replace);
-  Json& owners = metadata["ownerReferences"];
-  if (!owners.is_array()) owners = Json::array();
-  for (Json& owner : owners) {
-    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
-    owner["controller"] = true;
-    return;
-  }
-  owners.push_back(ControllerReference(daemon));
+  service["metadata"]["annotations"][kLastRenderedAnnotation] =
+      rendered.dump(-1, ' ', false, Json::error_handler_t::replace);
+  EnsureOwner(service, daemon);
 }
 
 // Null: nobody knows.

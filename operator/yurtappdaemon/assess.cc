@@ -98,17 +98,6 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {
-  Json& owners = object["metadata"]["ownerReferences"];
-  if (!owners.is_array()) owners = Json::array();
-  for (Json& owner : owners) {
-    if (StringAt(owner, {"uid"}) != daemon.meta.uid) continue;
-    owner["controller"] = true;
-    return;
-  }
-  owners.push_back(ControllerReference(daemon));
-}
-
 // The workload's own revision for the pool as it is now, where that is another workload. With replicas or labels of the
 // workload alone it can wait for the next revision.
 std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {

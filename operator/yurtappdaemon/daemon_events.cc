@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/rollout_progress.h"
@@ -37,15 +38,6 @@ void CountServiceWrites(const char* operation, std::size_t count) {
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
 metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
-
-Json ProgressingOf(const Json& status) {
-  const Json* conditions = Find(status, {"conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == "Progressing") return condition;
-  }
-  return nullptr;
-}
 
 // The pools that were moved, by the revision that they are on now: a rollback does not go to what the spec asks for.
 std::map<std::string, std::vector<std::string>> MovedTo(const Applied& applied) {
@@ -140,12 +132,16 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
 
 void DaemonEvents::TellRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,
                                Memory& memory) const {
-  const Json now = ProgressingOf(status);
+  const Json* progressing = FindConditionIn(status, "Progressing");
+  const Json now = progressing == nullptr ? Json() : *progressing;
   const std::string reason = StringAt(now, {"reason"});
   metrics::GetGauge(kRolloutStopped, "1: a RollingUpdate has stopped before its end, and a person has to look.",
                     LabelsOf(daemon.meta.key))
       .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
-  const std::string before = memory.progress.empty() ? StringAt(ProgressingOf(previous), {"reason"}) : memory.progress;
+  const Json* last = FindConditionIn(previous, "Progressing");
+  const std::string before = !memory.progress.empty() ? memory.progress
+                             : last == nullptr        ? ""
+                                                      : StringAt(*last, {"reason"});
   memory.progress = reason;
   if (reason == before || before.empty()) return;
   const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack;

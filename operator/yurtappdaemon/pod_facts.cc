@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/fault_text.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/pods.h"
@@ -128,7 +129,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
 // because it does not hear of the node.
 bool LostItsNode(const Json& pod) {
   if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
-  const Json* ready = PodCondition(pod, "Ready");
+  const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
     return false;
   const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
@@ -138,7 +139,7 @@ bool LostItsNode(const Json& pod) {
 
 // Whether all that it waits for is that the kubelet makes its containers, and for how long.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
-  const Json* scheduled = PodCondition(pod, "PodScheduled");
+  const Json* scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
   if (now - ParseTime(StringAt(*scheduled, {"lastTransitionTime"})) < kCreationTakes) return false;
   bool waits = false;
@@ -153,7 +154,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  const Json* ready = PodCondition(pod, "Ready");
+  const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr || StringAt(pod, {"status", "phase"}) != "Running") return std::nullopt;
   const std::string reason = StringAt(*ready, {"reason"});
   if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady") return std::nullopt;
@@ -209,7 +210,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
   }
   if (facts.leaving) return facts;
 
-  if (const Json* scheduled = PodCondition(pod, "PodScheduled");
+  if (const Json* scheduled = FindCondition(pod, "PodScheduled");
       scheduled != nullptr && StringAt(*scheduled, {"status"}) == "False") {
     facts.fault = MakeFault(kUnschedulable, SchedulersWords(StringAt(*scheduled, {"message"})));
     return facts;

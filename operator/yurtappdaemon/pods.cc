@@ -2,19 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
+
 namespace yad {
 
-const Json* PodCondition(const Json& pod, std::string_view type) {
-  const Json* conditions = Find(pod, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
-
 bool IsPodReady(const Json& pod) {
-  const Json* ready = PodCondition(pod, "Ready");
+  const Json* ready = FindCondition(pod, "Ready");
   return ready != nullptr && StringAt(*ready, {"status"}) == "True";
 }
 

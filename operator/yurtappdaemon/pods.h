@@ -14,8 +14,6 @@ namespace yad {
 inline constexpr char kPodTemplateHashLabel[] = "pod-template-hash";     // of a Deployment's pod
 inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // of a StatefulSet's pod
 
-// Its condition of this type; nullptr: it has none.
-const Json* PodCondition(const Json& pod, std::string_view type);
 bool IsPodReady(const Json& pod);
 
 // Whether the Deployment or StatefulSet controls the pod: a Deployment does so through a ReplicaSet, whose name is the

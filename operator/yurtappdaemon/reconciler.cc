@@ -438,7 +438,7 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
 
 Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
                                          DaemonState& state, std::stop_token stop) {
-  Json patch = StatusPatch(before, after, meta.uid);
+  Json patch = DaemonStatusPatch(before, after, meta.uid);
   if (patch.is_null()) return Duration::zero();
   patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
   if (after == state.unkept_status) return Duration::zero();
@@ -458,7 +458,7 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
   }
   state.last_status_write = now;
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
-  const bool kept = StatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
+  const bool kept = DaemonStatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
   state.unkept_status = kept ? Json() : after;
   stores_.daemons.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();

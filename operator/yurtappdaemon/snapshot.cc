@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/fault_text.h"
 
 namespace yad {
 namespace {
-
-// Reads a Condition of the given type from status.conditions.
-const Json* FindCondition(const Json& object, std::string_view type) {
-  const Json* conditions = Find(object, {"status", "conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
-    if (StringAt(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
 
 void ReadCommon(const Json& object, WorkloadState& state) {
   state.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});

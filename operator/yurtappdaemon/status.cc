@@ -5,6 +5,7 @@
 #include <set>
 
 #include "operator/api/conditions.h"
+#include "operator/api/status_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/images.h"
 #include "operator/yurtappdaemon/phase.h"
@@ -336,34 +337,19 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
 }
 
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
-  const Json* conditions = Find(status, {"conditions"});
-  return conditions != nullptr && conditions->is_array() &&
-         std::any_of(conditions->begin(), conditions->end(), [&](const Json& condition) {
-           return StringAt(condition, {"type"}) == kFailure && StringAt(condition, {"status"}) == "True" &&
-                  StringAt(condition, {"reason"}) == reason &&
-                  StringAt(condition, {"message"}) == Cut(error.message, kMaxMessage);
-         });
+  const Json* failure = FindConditionIn(status, kFailure);
+  return failure != nullptr && StringAt(*failure, {"status"}) == "True" && StringAt(*failure, {"reason"}) == reason &&
+         StringAt(*failure, {"message"}) == Cut(error.message, kMaxMessage);
 }
 
 bool SaysRemovalBlocked(const Json& status, const std::string& token) {
-  const Json* conditions = Find(status, {"conditions"});
-  return conditions != nullptr && conditions->is_array() &&
-         std::any_of(conditions->begin(), conditions->end(), [&](const Json& condition) {
-           return StringAt(condition, {"type"}) == kRemovalBlocked && StringAt(condition, {"status"}) == "True" &&
-                  StringAt(condition, {"message"}).find("(token " + token + ")") != std::string::npos;
-         });
+  const Json* blocked = FindConditionIn(status, kRemovalBlocked);
+  return blocked != nullptr && StringAt(*blocked, {"status"}) == "True" &&
+         StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
 }
 
-Json StatusPatch(const Json& before, const Json& after, const std::string& uid) {
-  Json changed = Json::object();
-  for (const auto& [key, value] : after.items()) {
-    const Json* old = Find(before, {key});
-    if (old == nullptr || *old != value) changed[key] = value;
-  }
-  // The only field of ours that comes and goes; a field of somebody else's stays.
-  if (Find(before, {kTruncated}) != nullptr && !after.contains(kTruncated)) changed[kTruncated] = nullptr;
-  if (changed.empty()) return nullptr;
-  return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
+Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid) {
+  return StatusPatch(before, after, uid, kTruncated);
 }
 
 }  // namespace yad

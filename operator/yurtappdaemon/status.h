@@ -51,7 +51,7 @@ bool SaysBlocked(const Json& status, const std::string& reason, const Error& err
 bool SaysRemovalBlocked(const Json& status, const std::string& token);
 
 // The merge patch that turns `before` into `after`, top-level fields of status only; null where they are equal.
-Json StatusPatch(const Json& before, const Json& after, const std::string& uid);
+Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid);
 
 }  // namespace yad
 

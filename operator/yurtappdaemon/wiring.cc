@@ -20,10 +20,10 @@ const DaemonProjection& ProjectionOf(const ObjectPtr& daemon) {
 
 // What a person asks for.
 bool DaemonChanged(const Event& event) {
-  if (event.before == nullptr || event.after == nullptr) return true;
+  if (!IsSameObject(event)) return true;
   const ObjectMeta& before = event.before->meta();
   const ObjectMeta& after = event.after->meta();
-  return before.uid != after.uid || before.generation != after.generation || before.deleting() != after.deleting() ||
+  return before.generation != after.generation || before.deleting() != after.deleting() ||
          ProjectionOf(event.before).annotations_of_ours != ProjectionOf(event.after).annotations_of_ours;
 }
 

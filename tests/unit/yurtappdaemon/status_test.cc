@@ -354,7 +354,7 @@ TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
   scene.moment.workloads.resize(500);
   const Json small = scene.Status();
   EXPECT_FALSE(small.contains("poolsTruncated"));
-  EXPECT_EQ(StatusPatch(status, small, "u")["status"]["poolsTruncated"], nullptr) << "taken away";
+  EXPECT_EQ(DaemonStatusPatch(status, small, "u")["status"]["poolsTruncated"], nullptr) << "taken away";
 }
 
 TEST(StatusTest, ImagesAreDistinctAndThoseOfOverridesCount) {
@@ -369,12 +369,12 @@ TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
   const Json before = {{"readyPools", 1}, {"replicas", 4}, {"theirs", true}, {"pools", {{{"name", "a"}}}}};
   Json after = before;
   after.erase("theirs");
-  EXPECT_TRUE(StatusPatch(before, after, "u").is_null()) << "a field of somebody else's stays";
+  EXPECT_TRUE(DaemonStatusPatch(before, after, "u").is_null()) << "a field of somebody else's stays";
   after["readyPools"] = 2;
   after["pools"] = Json::array();
-  EXPECT_EQ(StatusPatch(before, after, "u"),
+  EXPECT_EQ(DaemonStatusPatch(before, after, "u"),
             (Json{{"metadata", {{"uid", "u"}}}, {"status", {{"readyPools", 2}, {"pools", Json::array()}}}}));
-  EXPECT_EQ(StatusPatch(nullptr, {{"replicas", 0}}, "u")["status"], (Json{{"replicas", 0}}));
+  EXPECT_EQ(DaemonStatusPatch(nullptr, {{"replicas", 0}}, "u")["status"], (Json{{"replicas", 0}}));
 }
 
 TEST(BlockedStatusTest, KeepsWhatWasSaidAndSaysWhyNothingIsDone) {
