@@ -2,7 +2,13 @@
 
 #include <simdjson.h>
 
+#include <bit>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "operator/base/guarded.h"
 
 namespace yad {
 namespace {
@@ -75,13 +81,69 @@ void DropManagedFields(Json& value, Place place) {
   }
 }
 
+// A parser's buffers are some fourteen times its text. To allocate and free them for each event costs as much as the
+// parsing, so a few are kept: of texts as long as events are, and not of lists.
+class Parsers {
+ public:
+  // Gives it back when it goes.
+  class Lease {
+   public:
+    Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
+      if (kept_) parser_ = from_.Take();
+      if (parser_ == nullptr) parser_ = std::make_unique<simdjson::dom::parser>();
+      if (parser_->max_depth() == kMaxParseDepth && parser_->capacity() >= size) return;
+      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kMaxParseDepth);
+    }
+    ~Lease() {
+      if (kept_ && has_room_) from_.Return(std::move(parser_));
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    // False: there is no memory for it.
+    bool has_room() const { return has_room_; }
+    simdjson::dom::parser& operator*() { return *parser_; }
+
+   private:
+    Parsers& from_;
+    const bool kept_;
+    bool has_room_ = true;
+    std::unique_ptr<simdjson::dom::parser> parser_;
+  };
+
+ private:
+  using Parser = std::unique_ptr<simdjson::dom::parser>;
+  static constexpr std::size_t kLongestKept = 16 * 1024;
+  static constexpr std::size_t kMostKept = 2;
+
+  Parser Take() {
+    return idle_.With([](std::vector<Parser>& idle) -> Parser {
+      if (idle.empty()) return nullptr;
+      Parser parser = std::move(idle.back());
+      idle.pop_back();
+      return parser;
+    });
+  }
+  void Return(Parser parser) {
+    idle_.With([&](std::vector<Parser>& idle) {
+      if (idle.size() < kMostKept) idle.push_back(std::move(parser));
+    });
+  }
+
+  Guarded<std::vector<Parser>> idle_;
+};
+
+Parsers& AllParsers() {
+  static Parsers& parsers = *new Parsers;  // Never destroyed: threads may parse while the process ends.
+  return parsers;
+}
+
 // simdjson is two to three times as fast. What it refuses, for being no JSON, nested too deeply, or of numbers that are
 // too large for it, nlohmann_json has the last word of.
 Result<Json> Parse(std::string_view text, Place root) {
   {
-    simdjson::dom::parser parser;
+    Parsers::Lease parser(AllParsers(), text.size());
     simdjson::dom::element value;
-    if (!parser.allocate(text.size(), kMaxParseDepth) && !parser.parse(text.data(), text.size()).get(value)) {
+    if (parser.has_room() && !(*parser).parse(text.data(), text.size()).get(value)) {
       return MakeTree(value, root);
     }
   }
