@@ -8,20 +8,20 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operator/runtime/json_bytes.h"
+
 namespace yad {
 namespace {
 
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
-// Writes an object's members one by one as CBOR, so that one pass makes both the bytes and the digest of a part of
-// them.
+// Writes an object's members one by one, so that one pass makes both the bytes and the digest of a part of them.
 class Writer {
  public:
-  void Open() { bytes_ += '\xbf'; }  // a map of any length
-  void Close() { bytes_ += '\xff'; }
+  void Open(std::size_t members) { AppendCborObject(members, bytes_); }
   void Add(const Json& value, bool digested) {
     const std::size_t begin = bytes_.size();
-    Json::to_cbor(value, bytes_);
+    AppendCbor(value, bytes_);
     if (digested) Mix(std::string_view(bytes_).substr(begin));
   }
   std::uint64_t digest() const { return digest_; }
@@ -38,18 +38,17 @@ class Writer {
 };
 
 void WriteMetadata(const Json& metadata, Writer& writer) {
-  writer.Open();
+  writer.Open(metadata.size());
   for (const auto& [key, value] : metadata.items()) {
     const bool digested = key != "resourceVersion" && key != "generation";
     writer.Add(key, digested);
     writer.Add(value, digested);
   }
-  writer.Close();
 }
 
 void WriteObject(const Json& object, Writer& writer) {
   if (!object.is_object()) return writer.Add(object, true);
-  writer.Open();
+  writer.Open(object.size());
   for (const auto& [key, value] : object.items()) {
     const bool digested = key != "status";
     writer.Add(key, digested);
@@ -59,7 +58,6 @@ void WriteObject(const Json& object, Writer& writer) {
       writer.Add(value, digested);
     }
   }
-  writer.Close();
 }
 
 std::size_t BytesOf(const std::string& text) {
@@ -97,9 +95,7 @@ StoredObject::StoredObject(const Json& object, const Projector& project) : meta_
 
 StoredObject::~StoredObject() = default;
 
-Json StoredObject::Parse() const {
-  return Json::from_cbor(packed_.Unpack(), /*strict=*/true, /*allow_exceptions=*/false);
-}
+Json StoredObject::Parse() const { return FromCbor(packed_.Unpack()); }
 
 std::size_t StoredObject::bytes() const {
   std::size_t sum = sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +

@@ -1,0 +1,191 @@
+#include "operator/runtime/json_bytes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+// RFC 8949, section 3: the upper three bits of a value's first byte.
+enum class Major : std::uint8_t { kUnsigned = 0, kNegative = 1, kText = 3, kArray = 4, kMap = 5, kOther = 7 };
+
+constexpr std::uint8_t kFalse = 20;  // of Major::kOther
+constexpr std::uint8_t kTrue = 21;
+constexpr std::uint8_t kNull = 22;
+constexpr std::uint8_t kDouble = 27;
+
+void AppendHead(Major major, std::uint64_t argument, std::string& out) {
+  const auto first = static_cast<std::uint8_t>(static_cast<std::uint8_t>(major) << 5);
+  if (argument < 24) {
+    out += static_cast<char>(first | argument);
+    return;
+  }
+  const int log = argument <= UINT8_MAX ? 0 : argument <= UINT16_MAX ? 1 : argument <= UINT32_MAX ? 2 : 3;
+  char bytes[9] = {static_cast<char>(first | (24 + log))};
+  const int count = 1 << log;
+  for (int i = 0; i < count; ++i) bytes[1 + i] = static_cast<char>(argument >> (8 * (count - 1 - i)));
+  out.append(bytes, static_cast<std::size_t>(1 + count));
+}
+
+void AppendText(std::string_view text, std::string& out) {
+  AppendHead(Major::kText, text.size(), out);
+  out += text;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  // False: these bytes are none of ours.
+  bool Read(Json& value) {
+    if (rest_.empty()) return false;
+    const auto first = static_cast<std::uint8_t>(rest_[0]);
+    const auto major = static_cast<Major>(first >> 5);
+    std::uint64_t argument = 0;
+    if (!ReadHead(argument)) return false;
+    switch (major) {
+      case Major::kUnsigned:
+        value = argument;
+        return true;
+      case Major::kNegative:
+        value = static_cast<std::int64_t>(~argument);
+        return true;
+      case Major::kText: {
+        std::string text;
+        if (!ReadText(argument, text)) return false;
+        value = std::move(text);
+        return true;
+      }
+      case Major::kArray:
+        return ReadArray(argument, value);
+      case Major::kMap:
+        return ReadMap(argument, value);
+      case Major::kOther:
+        return ReadOther(first & 0x1f, argument, value);
+    }
+    return false;
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  bool ReadHead(std::uint64_t& argument) {
+    const std::uint8_t info = static_cast<std::uint8_t>(rest_[0]) & 0x1f;
+    rest_.remove_prefix(1);
+    if (info < 24) {
+      argument = info;
+      return true;
+    }
+    if (info > 27) return false;
+    const std::size_t count = std::size_t{1} << (info - 24);
+    if (rest_.size() < count) return false;
+    argument = 0;
+    for (std::size_t i = 0; i < count; ++i) argument = argument << 8 | static_cast<std::uint8_t>(rest_[i]);
+    rest_.remove_prefix(count);
+    return true;
+  }
+
+  bool ReadText(std::uint64_t size, std::string& text) {
+    if (size > rest_.size()) return false;
+    text = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+
+  bool ReadArray(std::uint64_t count, Json& value) {
+    if (count > rest_.size()) return false;
+    value = Json::array();
+    auto& array = value.get_ref<Json::array_t&>();
+    array.resize(count);
+    return std::all_of(array.begin(), array.end(), [&](Json& item) { return Read(item); });
+  }
+
+  bool ReadMap(std::uint64_t count, Json& value) {
+    value = Json::object();
+    auto& map = value.get_ref<Json::object_t&>();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      std::uint64_t size = 0;
+      std::string key;
+      if (rest_.empty() || static_cast<std::uint8_t>(rest_[0]) >> 5 != static_cast<std::uint8_t>(Major::kText) ||
+          !ReadHead(size) || !ReadText(size, key)) {
+        return false;
+      }
+      const auto member = map.emplace_hint(map.end(), std::move(key), nullptr);  // In order, so it is the last.
+      if (!Read(member->second)) return false;
+    }
+    return true;
+  }
+
+  static bool ReadOther(std::uint8_t info, std::uint64_t argument, Json& value) {
+    switch (info) {
+      case kFalse:
+      case kTrue:
+        value = info == kTrue;
+        return true;
+      case kNull:
+        value = nullptr;
+        return true;
+      case kDouble:
+        value = std::bit_cast<double>(argument);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+void AppendCborObject(std::size_t members, std::string& out) { AppendHead(Major::kMap, members, out); }
+
+void AppendCbor(const Json& value, std::string& out) {
+  switch (value.type()) {
+    case Json::value_t::object: {
+      const auto& map = value.get_ref<const Json::object_t&>();
+      AppendCborObject(map.size(), out);
+      for (const auto& [key, member] : map) {
+        AppendText(key, out);
+        AppendCbor(member, out);
+      }
+      return;
+    }
+    case Json::value_t::array: {
+      const auto& array = value.get_ref<const Json::array_t&>();
+      AppendHead(Major::kArray, array.size(), out);
+      for (const Json& item : array) AppendCbor(item, out);
+      return;
+    }
+    case Json::value_t::string:
+      return AppendText(value.get_ref<const std::string&>(), out);
+    case Json::value_t::number_unsigned:
+      return AppendHead(Major::kUnsigned, value.get<std::uint64_t>(), out);
+    case Json::value_t::number_integer: {
+      const auto number = value.get<std::int64_t>();
+      const auto bits = static_cast<std::uint64_t>(number);
+      return number < 0 ? AppendHead(Major::kNegative, ~bits, out) : AppendHead(Major::kUnsigned, bits, out);
+    }
+    case Json::value_t::number_float: {
+      const auto bits = std::bit_cast<std::uint64_t>(value.get<double>());
+      char bytes[9] = {static_cast<char>(static_cast<std::uint8_t>(Major::kOther) << 5 | kDouble)};
+      for (int i = 0; i < 8; ++i) bytes[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
+      out.append(bytes, sizeof bytes);
+      return;
+    }
+    case Json::value_t::boolean:
+      return AppendHead(Major::kOther, value.get<bool>() ? kTrue : kFalse, out);
+    default:
+      return AppendHead(Major::kOther, kNull, out);
+  }
+}
+
+Json FromCbor(std::string_view bytes) {
+  Reader reader(bytes);
+  Json value;
+  if (!reader.Read(value) || !reader.at_end()) return Json(Json::value_t::discarded);
+  return value;
+}
+
+}  // namespace yad

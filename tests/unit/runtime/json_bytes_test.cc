@@ -1,0 +1,88 @@
+#include "operator/runtime/json_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace yad {
+namespace {
+
+std::string Cbor(const Json& value) {
+  std::string bytes;
+  AppendCbor(value, bytes);
+  return bytes;
+}
+
+Json RandomValue(std::mt19937& random, int depth) {
+  static constexpr std::size_t kSizes[] = {0, 1, 23, 24, 255, 256, 65'535, 65'536};
+  switch (random() % (depth > 0 ? 8 : 6)) {
+    case 0:
+      return nullptr;
+    case 1:
+      return random() % 2 == 0;
+    case 2:
+      return std::uint64_t{random()} << (random() % 33);
+    case 3:
+      return -static_cast<std::int64_t>(std::uint64_t{random()} << (random() % 31));
+    case 4:
+      return std::string(kSizes[random() % (depth > 0 ? 6 : 8)], static_cast<char>(random()));
+    case 5:
+      return std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 64) - 32);
+    case 6: {
+      Json array = Json::array();
+      for (std::size_t i = random() % 30; i > 0; --i) array.push_back(RandomValue(random, depth - 1));
+      return array;
+    }
+    default: {
+      Json object = Json::object();
+      for (std::size_t i = random() % 30; i > 0; --i)
+        object[std::to_string(random() % 100)] = RandomValue(random, depth - 1);
+      return object;
+    }
+  }
+}
+
+TEST(JsonBytesTest, WhatIsWrittenIsReadByUsAndByOthers) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const Json value = RandomValue(random, 3);
+    const std::string bytes = Cbor(value);
+    const Json read = FromCbor(bytes);
+    ASSERT_EQ(read, value) << round;
+    ASSERT_EQ(read.type(), value.type()) << round;
+    ASSERT_EQ(Json::from_cbor(bytes), value) << round;
+  }
+}
+
+TEST(JsonBytesTest, NumbersAtTheirEdgesAreKept) {
+  for (const Json& number :
+       {Json(std::numeric_limits<std::uint64_t>::max()), Json(std::numeric_limits<std::int64_t>::min()), Json(-1),
+        Json(-24), Json(-25), Json(0), Json(0.1), Json(-1e300), Json(1e-300)}) {
+    EXPECT_EQ(FromCbor(Cbor(number)), number) << number;
+    EXPECT_EQ(Json::from_cbor(Cbor(number)), number) << number;
+  }
+}
+
+TEST(JsonBytesTest, APieceOrMoreIsNothing) {
+  const std::string bytes = Cbor(
+      Json::parse(R"({"a": [1, -2, 300, true, null, 0.5, "text"], "b": {"c": "a text of more than 23 characters"}})"));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_TRUE(FromCbor(std::string_view(bytes).substr(0, size)).is_discarded()) << size;
+  EXPECT_TRUE(FromCbor(bytes + '\0').is_discarded());
+}
+
+TEST(JsonBytesTest, BytesThatAreNotOursEndNothing) {
+  std::mt19937 random(2);
+  const std::string good = Cbor(RandomValue(random, 3));
+  for (int round = 0; round < 3000; ++round) {
+    std::string bytes = round % 2 == 0 ? good : std::string(random() % 40, '\0');
+    for (int i = 0; i < 8 && !bytes.empty(); ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    FromCbor(bytes);
+  }
+}
+
+}  // namespace
+}  // namespace yad
