@@ -236,7 +236,7 @@ struct Reflector::Impl {
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      ObjectPtr object = Kept(event.object);
+      ObjectPtr object = KnownOrKept(meta, event.object);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
@@ -268,7 +268,7 @@ struct Reflector::Impl {
     for (;;) {
       Result<ListPage> page = client.List(options.type, request, stop);
       if (!page) return Fail(std::move(page.error()));
-      for (Json& item : page->items) objects.push_back(Listed(item));
+      for (Json& item : page->items) objects.push_back(KnownOrKept(ParseMeta(item), item));
       if (page->continue_token.empty()) return std::move(page->resource_version);
       if (page->continue_token == request.continue_token) {
         return Fail(Reason::kDecode, "the list gives the same continue token twice");
@@ -292,7 +292,7 @@ struct Reflector::Impl {
         for (auto& [key, object] : gathered) objects.push_back(std::move(object));
         return std::move(meta.resource_version);
       }
-      ObjectPtr object = Listed(event.object);
+      ObjectPtr object = KnownOrKept(ParseMeta(event.object), event.object);
       if (event.type == WatchEventType::kDeleted) {
         gathered.erase(object->meta().key);
       } else {
@@ -301,9 +301,9 @@ struct Reflector::Impl {
     }
   }
 
-  // What the Store has already is not made again: a new list of a large cluster would need twice the memory.
-  ObjectPtr Listed(Json& object) const {
-    const ObjectMeta meta = ParseMeta(object);
+  // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
+  // event that follows a write of ours shows what was observed of its answer.
+  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& object) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
