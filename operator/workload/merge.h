@@ -23,6 +23,9 @@ Json ThreeWayMerge(const Json& last, const Json& now, const Json& live);
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, const Json& live);
 
+// Whether ThreeWayMerge(now, now, live) == live: nobody changed what `now` says. Cheap where it is so.
+bool IsMerged(const Json& now, const Json& live);
+
 // Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, for instance).
 Json DropInsignificant(const Json& value);
 

@@ -355,11 +355,11 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (slot.attempt.reclaimed) return;
     PoolPlan now = pool;
     now.from = now.to;
-    const Json answer = slot.object->Parse();
-    const auto again = MergedWorkload(daemon, now, answer);
-    if (again && *again != answer) {
-      slot.undone = UndoneDifference(answer, *again);
-      slot.undone_at = StringAt(Json::diff(answer, *again).at(0), {"path"});
+    if (NeedsNoWrite(daemon, now, live)) return;
+    const auto again = MergedWorkload(daemon, now, live);
+    if (again && *again != live) {
+      slot.undone = UndoneDifference(live, *again);
+      slot.undone_at = StringAt(Json::diff(live, *again).at(0), {"path"});
     }
   });
 

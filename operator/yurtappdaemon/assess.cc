@@ -58,9 +58,6 @@ RecordedInputs InputsOf(const Json& live) {
   return {std::move(inputs), ours};
 }
 
-// Whether the workload has all that a rendering wants.
-bool Satisfies(const Json& live, const Json& rendered) { return ThreeWayMerge(rendered, rendered, live) == live; }
-
 // What made the live workload.
 struct Origin {
   Target target;
@@ -78,7 +75,7 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
     if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
     if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
     if (auto rendered = RenderTarget(origin.target, workload.pool)) {
-      origin.intact = Satisfies(live, *rendered);
+      origin.intact = IsMerged(*rendered, live);
       origin.rendered = *std::move(rendered);
     }
     return origin;
@@ -93,7 +90,7 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.target.revision) continue;
     Origin other = made_by(revision);
-    if (other.intact && !(named.rendered && Satisfies(*named.rendered, *other.rendered))) return other;
+    if (other.intact && !(named.rendered && IsMerged(*other.rendered, *named.rendered))) return other;
   }
   return named;
 }
@@ -122,15 +119,18 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
     // A workload keeps the rules that made it until its next revision.
     move.inputs.rules = verdict.from.inputs.rules;
   }
-  const auto moved = RenderTarget(move, workload.pool);
+  // Mostly it is there already: rendered once, and compared with nothing.
+  const bool is_there = origin.rendered && verdict.from.revision == goal.revision && verdict.from.inputs == move.inputs;
+  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
   if (!moved) {
     verdict.failure_reason = kInvalidOverride;
     verdict.failure_message = moved.error().message;
     return verdict;
   }
   const Difference difference =
-      origin.rendered ? Compare(origin.target.revision->content, *origin.rendered, goal.revision->content, *moved)
-                      : Difference::kPodTemplate;
+      is_there          ? Difference::kNone
+      : origin.rendered ? Compare(origin.target.revision->content, *origin.rendered, goal.revision->content, *moved)
+                        : Difference::kPodTemplate;
   verdict.only_service = difference == Difference::kServiceOnly;
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot.daemon));
@@ -145,6 +145,7 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
     return verdict;
   }
 
+  if (!moves && origin.intact && IsComplete(live, snapshot.daemon, verdict.to)) return verdict;
   Json merged = live;
   if (moves) {
     merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
@@ -185,6 +186,14 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
   if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
+}
+
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {
+  const Json* metadata = Find(live, {"metadata"});
+  if (metadata == nullptr) return false;
+  Json completed{{"metadata", *metadata}};  // All that is looked at.
+  Complete(completed, daemon, to);
+  return completed["metadata"] == *metadata;
 }
 
 const Verdict* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {

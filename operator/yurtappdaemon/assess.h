@@ -29,6 +29,8 @@ struct Target {
 Result<Json> RenderTarget(const Target& target, const std::string& pool);
 // Puts what stands outside the rendering into the object to write: owner, revision label, record of the inputs.
 void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to);
+// Whether that would change nothing.
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to);
 
 struct Verdict {
   Write write = Write::kNone;

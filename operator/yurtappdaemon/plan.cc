@@ -298,6 +298,14 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   return merged;
 }
 
+bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {
+  if (plan.to.revision != nullptr) {
+    const auto now = RenderTarget(plan.to, plan.pool);
+    if (!now || !IsMerged(*now, live)) return false;
+  }
+  return IsComplete(live, daemon, plan.to);
+}
+
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   auto rendered = RenderTarget(plan.to, plan.pool);
   if (!rendered) return rendered;

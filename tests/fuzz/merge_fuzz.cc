@@ -17,6 +17,9 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   again = ThreeWayMerge(last, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
+  for (const Json* there : {&live, &merged}) {
+    YAD_CHECK(IsMerged(now, *there) == (ThreeWayMerge(now, now, *there) == *there), shown());
+  }
   const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
   // An apiserver never stores its two names for the service account differently; the merge makes them equal.
   if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
