@@ -1,5 +1,6 @@
 #include "operator/api/object.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -32,8 +33,9 @@ bool AsBool(const Json* value, bool fallback) {
 StringMap AsStringMap(const Json* value) {
   StringMap result;
   if (value == nullptr || !value->is_object()) return result;
+  result.reserve(value->size());
   for (const auto& [key, entry] : value->items()) {
-    if (entry.is_string()) result.emplace(key, entry.get_ref<const std::string&>());
+    if (entry.is_string()) result.emplace_hint(result.end(), key, entry.get_ref<const std::string&>());
   }
   return result;
 }
@@ -47,10 +49,9 @@ const std::string& Lookup(const StringMap& map, const std::string& key) {
 }  // namespace
 
 const OwnerReference* ObjectMeta::controller() const {
-  for (const OwnerReference& owner : owners) {
-    if (owner.controller) return &owner;
-  }
-  return nullptr;
+  if (owners == nullptr) return nullptr;
+  const auto found = std::find_if(owners->begin(), owners->end(), [](const auto& owner) { return owner.controller; });
+  return found == owners->end() ? nullptr : &*found;
 }
 
 const std::string& ObjectMeta::Label(const std::string& name) const { return Lookup(labels, name); }
@@ -71,13 +72,16 @@ ObjectMeta ParseMeta(const Json& object) {
   meta.labels = AsStringMap(Member(*metadata, "labels"));
   meta.annotations = AsStringMap(Member(*metadata, "annotations"));
   const Json* owners = Member(*metadata, "ownerReferences");
-  if (owners != nullptr && owners->is_array()) {
+  if (owners != nullptr && owners->is_array() && !owners->empty()) {
+    std::vector<OwnerReference> references;
+    references.reserve(owners->size());
     for (const Json& owner : *owners) {
       if (!owner.is_object()) continue;
-      meta.owners.push_back({AsString(Member(owner, "apiVersion"), ""), AsString(Member(owner, "kind"), ""),
-                             AsString(Member(owner, "name"), ""), AsString(Member(owner, "uid"), ""),
-                             AsBool(Member(owner, "controller"), false)});
+      references.push_back({AsString(Member(owner, "apiVersion"), ""), AsString(Member(owner, "kind"), ""),
+                            AsString(Member(owner, "name"), ""), AsString(Member(owner, "uid"), ""),
+                            AsBool(Member(owner, "controller"), false)});
     }
+    meta.owners = std::make_shared<const std::vector<OwnerReference>>(std::move(references));
   }
   return meta;
 }

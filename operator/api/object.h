@@ -3,12 +3,13 @@
 #ifndef OPERATOR_API_OBJECT_H_
 #define OPERATOR_API_OBJECT_H_
 
+#include <boost/container/flat_map.hpp>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -18,7 +19,7 @@
 namespace yad {
 
 using Json = nlohmann::json;  // Keys are sorted, so that equal objects have equal text.
-using StringMap = std::map<std::string, std::string>;
+using StringMap = boost::container::flat_map<std::string, std::string>;  // Small ones, and many of them.
 
 // A namespaced name. `ns` is empty for cluster-scoped objects.
 struct ObjectKey {
@@ -47,6 +48,8 @@ struct OwnerReference {
   std::string name;
   std::string uid;
   bool controller = false;
+
+  bool operator==(const OwnerReference&) const = default;
 };
 
 // The part of metadata that every controller reads.
@@ -59,7 +62,7 @@ struct ObjectMeta {
   std::string deletion_timestamp;  // RFC 3339; empty: not being deleted
   StringMap labels;
   StringMap annotations;
-  std::vector<OwnerReference> owners;
+  std::shared_ptr<const std::vector<OwnerReference>> owners;  // nullptr: none
 
   bool deleting() const { return !deletion_timestamp.empty(); }
   const OwnerReference* controller() const;  // nullptr: nobody controls it

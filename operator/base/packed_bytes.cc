@@ -3,49 +3,23 @@
 #include <lz4.h>
 
 #include <cstring>
-#include <unordered_map>
 
-#include "operator/base/guarded.h"
+#include "operator/base/weak_table.h"
 
 namespace yad {
 namespace {
 
-using Bytes = std::shared_ptr<const std::string>;
-
-// What the next ones of a family are compared with. Held by those that need it: the last one takes it along.
-class Families {
- public:
-  Bytes Relative(std::uint64_t family) {
-    return relatives_.With([&](auto& relatives) {
-      const auto found = relatives.find(family);
-      return found == relatives.end() ? nullptr : found->second.lock();
-    });
-  }
-  void SetRelative(std::uint64_t family, const Bytes& bytes) {
-    relatives_.With([&](auto& relatives) {
-      if (relatives.size() >= sweep_at_) {
-        std::erase_if(relatives, [](const auto& entry) { return entry.second.expired(); });
-        sweep_at_ = 2 * relatives.size() + 64;
-      }
-      relatives[family] = bytes;
-    });
-  }
-
- private:
-  Guarded<std::unordered_map<std::uint64_t, std::weak_ptr<const std::string>>> relatives_;
-  std::size_t sweep_at_ = 64;  // with relatives_' lock
-};
-
-Families& AllFamilies() {
-  static auto& families = *new Families;  // Never destroyed: threads may pack while the process ends.
-  return families;
+// What the next ones of a family are compared with.
+WeakTable<std::string>& Relatives() {
+  static auto& relatives = *new WeakTable<std::string>;  // Never destroyed: threads may pack while the process ends.
+  return relatives;
 }
 
 }  // namespace
 
 PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
   if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
-    if ((relative_ = AllFamilies().Relative(family))) {
+    if ((relative_ = Relatives().Find(family))) {
       // Worth it only where most of it is gone.
       const int room = static_cast<int>(bytes.size() / 2);
       const auto packed = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(room) + 1);
@@ -65,7 +39,7 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
     }
   }
   relative_ = std::make_shared<const std::string>(bytes);
-  AllFamilies().SetRelative(family, relative_);
+  Relatives().Set(family, relative_);
 }
 
 std::string PackedBytes::Unpack() const {

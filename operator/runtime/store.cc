@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "operator/base/weak_table.h"
 #include "operator/runtime/json_bytes.h"
 
 namespace yad {
@@ -66,7 +67,7 @@ std::size_t BytesOf(const std::string& text) {
 
 std::size_t BytesOf(const StringMap& map) {
   std::size_t sum = 0;
-  for (const auto& [key, value] : map) sum += 32 + sizeof(key) + sizeof(value) + BytesOf(key) + BytesOf(value);
+  for (const auto& [key, value] : map) sum += sizeof(key) + sizeof(value) + BytesOf(key) + BytesOf(value);
   return sum;
 }
 
@@ -74,6 +75,18 @@ std::size_t BytesOf(const StringMap& map) {
 std::uint64_t FamilyOf(const Json& object, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(StringAt(object, {"kind"})));
+}
+
+// The owners of one controller's objects are alike: one list for all of them.
+void ShareOwners(std::uint64_t family, ObjectMeta& meta) {
+  static auto& known = *new WeakTable<std::vector<OwnerReference>>;  // Never destroyed, as threads may still read.
+  if (meta.owners == nullptr) return;
+  const auto shared = known.Find(family);
+  if (shared != nullptr && *shared == *meta.owners) {
+    meta.owners = shared;
+  } else {
+    known.Set(family, meta.owners);
+  }
 }
 
 bool IsNumber(const std::string& text) {
@@ -85,11 +98,13 @@ bool IsOlder(const std::string& a, const std::string& b) { return CompareResourc
 }  // namespace
 
 StoredObject::StoredObject(const Json& object, const Projector& project) : meta_(ParseMeta(object)) {
-  meta_.annotations.erase(kLastAppliedAnnotation);
+  const std::uint64_t family = FamilyOf(object, meta_);
+  ShareOwners(family, meta_);
+  if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
   WriteObject(object, writer);
   digest_ = writer.digest();
-  packed_ = PackedBytes(writer.bytes(), FamilyOf(object, meta_));
+  packed_ = PackedBytes(writer.bytes(), family);
   if (project) projection_ = project(object);
 }
 
@@ -98,13 +113,9 @@ StoredObject::~StoredObject() = default;
 Json StoredObject::Parse() const { return FromCbor(packed_.Unpack()); }
 
 std::size_t StoredObject::bytes() const {
-  std::size_t sum = sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) +
-                    BytesOf(meta_.uid) + BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) +
-                    BytesOf(meta_.labels) + BytesOf(meta_.annotations);
-  for (const OwnerReference& owner : meta_.owners) {
-    sum += sizeof(owner) + BytesOf(owner.api_version) + BytesOf(owner.kind) + BytesOf(owner.name) + BytesOf(owner.uid);
-  }
-  return sum;
+  return sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) + BytesOf(meta_.uid) +
+         BytesOf(meta_.creation_timestamp) + BytesOf(meta_.deletion_timestamp) + BytesOf(meta_.labels) +
+         BytesOf(meta_.annotations);
 }
 
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {

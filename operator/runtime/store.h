@@ -39,7 +39,7 @@ class StoredObject {
   // changed what a controller would write.
   std::uint64_t digest() const { return digest_; }
   Json Parse() const;         // the whole object
-  std::size_t bytes() const;  // about what it takes in memory, the projection left out
+  std::size_t bytes() const;  // about what it takes in memory; the projection, and what it shares with others, left out
 
  private:
   ObjectMeta meta_;

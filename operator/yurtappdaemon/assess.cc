@@ -198,14 +198,15 @@ bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to)
 
 const Verdict* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {
   const auto it = entries_.find(workload);
-  return it != entries_.end() && it->second.key == key ? &it->second.verdict : nullptr;
+  return it != entries_.end() && it->second.key == key ? it->second.verdict.get() : nullptr;
 }
 
 const Verdict& PlanMemo::Put(const std::string& workload, std::uint64_t key, Verdict verdict) {
   Entry& entry = entries_[workload];
   entry.key = key;
-  entry.verdict = std::move(verdict);
-  return entry.verdict;
+  if (last_ == nullptr || *last_ != verdict) last_ = std::make_shared<const Verdict>(std::move(verdict));
+  entry.verdict = last_;
+  return *entry.verdict;
 }
 
 void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {

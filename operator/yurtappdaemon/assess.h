@@ -3,6 +3,7 @@
 #define OPERATOR_YURTAPPDAEMON_ASSESS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -25,6 +26,8 @@ enum class Write {
 struct Target {
   RevisionPtr revision;  // null: unknown (a label that names no revision of ours)
   RenderInputs inputs;
+
+  bool operator==(const Target&) const = default;
 };
 Result<Json> RenderTarget(const Target& target, const std::string& pool);
 // Puts what stands outside the rendering into the object to write: owner, revision label, record of the inputs.
@@ -42,6 +45,8 @@ struct Verdict {
   // template.
   std::optional<Target> move, adapted;
   std::string failure_reason, failure_message;
+
+  bool operator==(const Verdict&) const = default;
 };
 
 // Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed.
@@ -62,11 +67,12 @@ class PlanMemo {
  private:
   struct Entry {
     std::uint64_t key = 0;
-    Verdict verdict;
+    std::shared_ptr<const Verdict> verdict;
     std::uint64_t settled_rendered = 0;
     std::uint64_t settled_difference = 0;
   };
   std::unordered_map<std::string, Entry> entries_;
+  std::shared_ptr<const Verdict> last_;  // Most workloads of a daemon have the same: one for all of them.
 };
 
 // A pool's workload. The answer lives in the memo, until something is put there for the same workload.

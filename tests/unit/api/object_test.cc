@@ -36,7 +36,7 @@ TEST(ObjectTest, MetadataIsRead) {
   EXPECT_EQ(meta.Label("a"), "1");
   EXPECT_EQ(meta.Label("none"), "");
   EXPECT_EQ(meta.Annotation("b"), "2");
-  ASSERT_EQ(meta.owners.size(), 2U);
+  ASSERT_EQ(meta.owners->size(), 2U);
   ASSERT_NE(meta.controller(), nullptr);
   EXPECT_EQ(meta.controller()->uid, "cu");
   EXPECT_EQ(ParseMeta(Json{{"metadata", {{"name", "n"}}}}).controller(), nullptr);
