@@ -2,6 +2,7 @@
 
 #include <lz4.h>
 
+#include <array>
 #include <cstring>
 
 #include "operator/base/weak_table.h"
@@ -22,17 +23,20 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
     if ((relative_ = Relatives().Find(family))) {
       // Worth it only where most of it is gone.
       const int room = static_cast<int>(bytes.size() / 2);
-      const auto packed = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(room) + 1);
+      std::array<char, 4096> on_stack;
+      std::unique_ptr<char[]> on_heap;
+      if (bytes.size() / 2 > on_stack.size()) on_heap = std::make_unique_for_overwrite<char[]>(bytes.size() / 2);
+      char* const packed = on_heap ? on_heap.get() : on_stack.data();
       LZ4_stream_t state;
       LZ4_initStream(&state, sizeof state);
       LZ4_loadDict(&state, relative_->data(), static_cast<int>(relative_->size()));
       const int size =
-          LZ4_compress_fast_continue(&state, bytes.data(), packed.get(), static_cast<int>(bytes.size()), room, 1);
+          LZ4_compress_fast_continue(&state, bytes.data(), packed, static_cast<int>(bytes.size()), room, 1);
       if (size > 0) {
         unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
         packed_size_ = static_cast<std::uint32_t>(size);
         auto kept = std::make_unique_for_overwrite<char[]>(packed_size_);
-        std::memcpy(kept.get(), packed.get(), packed_size_);
+        std::memcpy(kept.get(), packed, packed_size_);
         packed_ = std::move(kept);
         return;
       }

@@ -18,7 +18,6 @@ struct TransportOptions {
   std::string client_cert_pem;
   std::string client_key_pem;
   std::string proxy_url;
-  int threads = 4;  // of cpprestsdk's pool; the first transport of the process decides
 };
 
 // kConfig where certificates or keys can't be read.

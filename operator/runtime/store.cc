@@ -19,6 +19,7 @@ constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-co
 // Writes an object's members one by one, so that one pass makes both the bytes and the digest of a part of them.
 class Writer {
  public:
+  Writer() { bytes_.clear(); }
   void Open(std::size_t members) { AppendCborObject(members, bytes_); }
   void Add(const Json& value, bool digested) {
     const std::size_t begin = bytes_.size();
@@ -34,7 +35,15 @@ class Writer {
     digest_ ^= digest_ >> 32;
   }
 
-  std::string bytes_;
+  // Kept for this thread's next object: to grow one anew for each takes longer than to fill it.
+  static std::string& Scratch() {
+    constexpr std::size_t kLongestKept = 64 * 1024;
+    thread_local std::string scratch;
+    if (scratch.capacity() > kLongestKept) scratch = std::string();
+    return scratch;
+  }
+
+  std::string& bytes_ = Scratch();
   std::uint64_t digest_ = 0;
 };
 
