@@ -10,12 +10,16 @@
 #include "operator/base/guarded.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/runtime/lease_watch.h"
 #include "operator/runtime/stop_timer.h"
+#include "operator/runtime/store.h"
 
 namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
+// How long a watch that was refused (a Role without the verb) is not asked for again.
+constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {
   static const ResourceType type{"coordination.k8s.io", "v1", "leases", "Lease", true};
@@ -89,6 +93,9 @@ struct LeaderElector::Impl {
   Record observed;
   SteadyTime observed_at{};  // when `observed` was first seen
   std::string last_failure;
+  SteadyTime watch_opened_at{};
+  SteadyTime watch_refused_until{};
+  std::optional<Reason> watch_failure;  // that was logged last, since the last event
 
   struct Shared {
     bool leading = false;
@@ -164,15 +171,16 @@ struct LeaderElector::Impl {
     if (on_new_leader) on_new_leader(observed.holder);
   }
 
-  // The holder may still be at work.
-  bool ObservedIsValid() const {
+  SteadyTime ObservedRunsOut() const {
     Duration duration = options.lease_duration;
     if (observed.duration_seconds > 0) {
       duration = std::chrono::seconds(
           std::min<std::int64_t>(observed.duration_seconds, std::numeric_limits<std::int32_t>::max()));
     }
-    return clock.Now() - observed_at < duration;
+    return observed_at + duration;
   }
+  // The holder may still be at work.
+  bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
   Attempt Took(Result<Json> written, SteadyTime sent_at) {
     if (!written) return Failed(written.error());
@@ -246,6 +254,68 @@ struct LeaderElector::Impl {
                                                 std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
   }
 
+  // When to try again for a lease that is not ours, if nothing is heard of it until then.
+  SteadyTime NextTry() {
+    const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
+    return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
+  }
+
+  // Waits after `attempt` until it is time for another: until the holder's lease has run out, or the watch tells that
+  // nobody holds it. Without a watch, for client-go's delay. True: nothing came from the watch until the time was over.
+  //
+  // The watch only saves time. What it says is never enough for taking the lease: each attempt reads it anew, and
+  // writes it as it was read or not at all.
+  bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
+    if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
+      watch_opened_at = clock.Now();
+      watch.emplace(client, LeaseType(), options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
+    }
+    SteadyTime next_try = attempt == Attempt::kHeldByOther ? NextTry() : clock.Now() + AcquireDelay();
+    while (watch) {
+      LeaseWatch::News news = watch->Next(next_try, stop);
+      if (news.ended) {
+        watch.reset();
+        if (WatchEnded(*news.ended)) return false;
+      } else if (!news.event) {
+        return true;
+      } else if (IsNews(news.event->object)) {
+        watch_failure.reset();
+        if (news.event->type == WatchEventType::kDeleted) return false;
+        Observe(std::move(news.event->object));
+        if (observed.holder.empty()) return false;
+        // Somebody who writes other things into a lease that has run out must not put the next try off for ever.
+        next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
+      }
+    }
+    clock.Sleep(std::min<Duration>(next_try - clock.Now(), AcquireDelay()), stop);
+    return false;
+  }
+
+  // Events may be older than what an attempt has read since.
+  bool IsNews(const Json& object) const {
+    const std::string version = StringAt(object, {"metadata", "resourceVersion"});
+    return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
+  }
+
+  // True: it was the server's time-out, and the next watch may follow at once.
+  bool WatchEnded(const Status& ended) {
+    if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
+    const Error& error = ended.error();
+    if (!IsTransient(error) && error.reason != Reason::kExpired) watch_refused_until = clock.Now() + kWatchRefusedFor;
+    if (std::exchange(watch_failure, error.reason) == error.reason) return false;
+    if (error.reason == Reason::kForbidden) {
+      log::Warn("not allowed: the role lacks a verb; the lease is asked for every few seconds instead",
+                {{"verb", "watch"},
+                 {"resource", LeaseType().resource + "." + LeaseType().group},
+                 {"lease", options.lease.ToString()},
+                 {"error", error}});
+    } else {
+      log::Info("the watch of the lease failed; it is asked for every few seconds until another watch is open",
+                {{"lease", options.lease.ToString()}, {"error", error}});
+    }
+    return false;
+  }
+
   bool Lost(const char* why) {
     SetLeading(false);
     log::Err("the lease is lost", {{"lease", options.lease.ToString()},
@@ -264,9 +334,14 @@ LeaderElector::~LeaderElector() = default;
 bool LeaderElector::Acquire(std::stop_token stop) {
   log::Info("waiting for the lease",
             {{"lease", impl_->options.lease.ToString()}, {"identity", impl_->options.identity}});
+  std::optional<LeaseWatch> watch;  // ends with the waiting
+  bool silent = false;
   while (!stop.stop_requested()) {
-    if (impl_->TryAcquireOrRenew(SteadyTime::max(), stop) == Impl::Attempt::kHeld) return true;
-    if (!impl_->clock.Sleep(impl_->AcquireDelay(), stop)) break;
+    const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
+    if (attempt == Impl::Attempt::kHeld) return true;
+    // A watch that is alive would have told of the renewal: this one hangs.
+    if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
+    silent = impl_->AwaitNextTry(attempt, watch, stop);
   }
   return false;
 }

@@ -20,7 +20,9 @@ struct LeaderElectionOptions {
   Duration retry_period = std::chrono::seconds(2);
 };
 
-// Another holder's lease is judged by how long *we* have seen it unchanged, never by the times written in it.
+// Another holder's lease is judged by how long *we* have seen it unchanged, never by the times written in it. Who waits
+// for it watches it, and asks for it only when it is given up or has run out; where it may not be watched, every 1
+// to 2.2 retry periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());

@@ -310,7 +310,9 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
     EXPECT_FALSE(Can(chart, verb, "configmaps", "default")) << verb;
   }
   EXPECT_TRUE(Can(chart, "update", "leases.coordination.k8s.io", "rights", lease));
+  EXPECT_TRUE(Can(chart, "watch", "leases.coordination.k8s.io", "rights", lease));
   EXPECT_FALSE(Can(chart, "update", "leases.coordination.k8s.io", "rights", "another"));
+  EXPECT_FALSE(Can(chart, "watch", "leases.coordination.k8s.io", "rights"));
   EXPECT_FALSE(Can(chart, "get", "leases.coordination.k8s.io", "default", lease));
   EXPECT_TRUE(Can(chart, "watch", "secrets", "rights", chart.certificate_secret()));
   EXPECT_FALSE(Can(chart, "watch", "secrets", "rights"));

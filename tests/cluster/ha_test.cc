@@ -1,4 +1,5 @@
 // Several replicas: whatever happens to the leader, another goes on, and no two write at once.
+#include <algorithm>
 #include <csignal>
 
 #include "tests/cluster/fixture.h"
@@ -196,6 +197,33 @@ TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
     if (write.user == User(0) && write.resource == "leases") released = std::max(released, write.received);
   }
   for (const AuditedRequest& write : WritesOf(0, begin)) EXPECT_LT(write.received, released);
+}
+
+// As the second of two does with the lease, from its start until it leads.
+TEST_F(HaTest, AReplicaThatWaitsWatchesTheLeaseAndDoesNotKeepAskingForIt) {
+  MakeAccounts(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    Start(ReplicaOptions(i, {kShortLease}));
+    if (i == 0) AwaitLeader(0);
+  }
+  const auto asked = [&](const std::string& verb) {
+    const auto requests = plane().RequestsOf(ns(), Account(1));
+    return std::count_if(requests.begin(), requests.end(), [&](const AuditedRequest& request) {
+      return request.resource == "leases" && request.verb == verb;
+    });
+  };
+  Eventually("it has read the lease", [&] { return asked("get") > 0; });
+  const Json first = LeaseSpec();
+  const WallTime later = ParseTime(StringAt(first, {"renewTime"})) + std::chrono::seconds(10);
+  Eventually("the leader has renewed it for longer than it lasts",
+             [&] { return ParseTime(StringAt(LeaseSpec(), {"renewTime"})) > later; });
+  EXPECT_EQ(asked("get"), 1);
+  EXPECT_EQ(asked("watch"), 0) << "the log has it when it ends";
+  EXPECT_EQ(replica(0).Stop(), 0);
+  AwaitLeader(1);
+  EXPECT_EQ(LeaseSpec()["leaseTransitions"], first.value("leaseTransitions", 0) + 1);
+  EXPECT_EQ(asked("get"), 2);
+  Eventually("the watch has ended", [&] { return asked("watch") == 1; });
 }
 
 TEST_F(HaTest, EveryReplicaAnswersReviews) {

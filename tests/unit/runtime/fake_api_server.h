@@ -24,7 +24,8 @@ void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Thread-safe. Objects have optimistic concurrency as on a real server.
+// Thread-safe. Objects have optimistic concurrency as on a real server. A watch of one object by its name tells of its
+// changes; any other is silent.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
@@ -33,6 +34,7 @@ class FakeApiServer : public HttpTransport {
 
   FakeApiServer() {
     wire_.OnSend([this](const HttpRequest& request) { return Serve(request); });
+    wire_.OnOpen([this](const HttpRequest& request) { return OpenWatch(request); });
   }
 
   FakeTransport& wire() { return wire_; }
@@ -65,7 +67,10 @@ class FakeApiServer : public HttpTransport {
   }
   void Erase(const std::string& path) {
     std::lock_guard lock(mutex_);
-    objects_.erase(path);
+    auto gone = objects_.extract(path);
+    if (gone.empty()) return;
+    gone.mapped()["metadata"]["resourceVersion"] = std::to_string(++version_);
+    Tell(path, "DELETED", gone.mapped());
   }
   std::vector<Json> All(const std::string& prefix) const {
     std::lock_guard lock(mutex_);
@@ -95,7 +100,31 @@ class FakeApiServer : public HttpTransport {
  private:
   const Json& Store(const std::string& path, Json object) {
     object["metadata"]["resourceVersion"] = std::to_string(++version_);
+    Tell(path, objects_.contains(path) ? "MODIFIED" : "ADDED", object);
     return objects_[path] = std::move(object);
+  }
+
+  void Tell(const std::string& path, const std::string& type, const Json& object) {
+    const auto [begin, end] = watches_.equal_range(path);
+    for (auto watch = begin; watch != end; ++watch) watch->second->PushEvent(type, object);
+  }
+
+  Result<std::shared_ptr<FakeStream>> OpenWatch(const HttpRequest& request) {
+    static const std::string kByName = "metadata.name=";
+    auto stream = std::make_shared<FakeStream>();
+    const std::string selector = QueryOf(request, "fieldSelector");
+    if (!selector.starts_with(kByName)) return stream;
+    const std::string path = PathOf(request) + "/" + selector.substr(kByName.size());
+    std::lock_guard lock(mutex_);
+    // What it has missed since the version that it asks for.
+    const auto found = objects_.find(path);
+    if (found == objects_.end()) {
+      stream->PushEvent("DELETED", {{"metadata", {{"resourceVersion", std::to_string(version_)}}}});
+    } else if (found->second["metadata"]["resourceVersion"] != QueryOf(request, "resourceVersion")) {
+      stream->PushEvent("MODIFIED", found->second);
+    }
+    watches_.emplace(path, stream);
+    return stream;
   }
 
   Result<HttpResponse> Serve(const HttpRequest& request) {
@@ -144,6 +173,7 @@ class FakeApiServer : public HttpTransport {
   bool hang_ = false;
   int version_ = 100;
   std::map<std::string, Json> objects_;
+  std::multimap<std::string, std::shared_ptr<FakeStream>> watches_;  // by the path of their object
 };
 
 }  // namespace yad::testing

@@ -82,12 +82,9 @@ class ManagerTest : public ::testing::Test {
       return condition();
     });
   }
-  // Between two tries for the lease.
-  void AwaitTriesForLease() {
-    Until([&] {
-      const std::optional<Duration> next = clock_.NextDeadline();
-      return next && *next >= seconds(2) && *next <= milliseconds(4400);
-    });
+  // Until the holder's lease would run out.
+  void AwaitWaitsForLease() {
+    AdvanceUntil([&] { return clock_.NextDeadline() == Duration(seconds(15)); });
   }
   // Between two renewals.
   void AwaitHoldsLease() {
@@ -134,13 +131,11 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
   AddController(Stubborn());
   Run();
   Until([&] { return manager_->NotReady().empty(); });
-  AdvanceUntil([&] { return server_->Count("GET") >= 2; });  // the list, and the lease
-  AwaitTriesForLease();
+  AwaitWaitsForLease();
   EXPECT_FALSE(manager_->is_leader());
   EXPECT_FALSE(reconciling_);
 
   PutLease("");
-  clock_.Advance(milliseconds(4400));
   Until([&] { return reconciling_.load(); });
   EXPECT_TRUE(manager_->is_leader());
   released_ = true;
@@ -161,11 +156,9 @@ TEST_F(ManagerTest, WhatIsForTheLeaderRunsOnceItLeadsAndHasEndedBeforeTheLeaseIs
     return {};
   });
   Run();
-  AdvanceUntil([&] { return server_->Count("GET") >= 1; });
-  AwaitTriesForLease();
+  AwaitWaitsForLease();
   EXPECT_FALSE(runs);
   PutLease("");
-  clock_.Advance(milliseconds(4400));
   Until([&] { return runs.load(); });
   stop_.request_stop();
   EXPECT_EQ(Join(), RunOutcome::kStopped);
@@ -388,7 +381,7 @@ TEST_F(ManagerTest, StopBeforeTheLeaseIsOursIsOrderly) {
   Make(true);
   AddController(Stubborn());
   Run();
-  AwaitTriesForLease();
+  AwaitWaitsForLease();
   stop_.request_stop();
   EXPECT_EQ(Join(), RunOutcome::kStopped);
   EXPECT_FALSE(reconciling_);

@@ -1,0 +1,58 @@
+#include "operator/runtime/lease_watch.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace yad {
+
+LeaseWatch::LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock)
+    : client_(client),
+      type_(std::move(type)),
+      key_(std::move(key)),
+      resource_version_(std::move(resource_version)),
+      clock_(clock),
+      thread_([this](std::stop_token stop) {
+        Status ended = Read(std::move(stop));
+        std::lock_guard lock(mutex_);
+        ended_ = std::move(ended);
+        changed_.notify_all();
+      }) {}
+
+LeaseWatch::~LeaseWatch() = default;
+
+LeaseWatch::News LeaseWatch::Next(SteadyTime deadline, std::stop_token stop) {
+  News news;
+  std::unique_lock lock(mutex_);
+  clock_.WaitUntil(changed_, lock, std::move(stop), deadline, [&] { return newest_ || ended_; });
+  if (newest_) {
+    news.event = std::exchange(newest_, std::nullopt);
+  } else {
+    news.ended = ended_;
+  }
+  return news;
+}
+
+Status LeaseWatch::Read(std::stop_token stop) {
+  WatchOptions options;
+  options.ns = key_.ns;
+  options.field_selector = "metadata.name=" + key_.name;
+  options.resource_version = resource_version_;
+  const Result<std::unique_ptr<Watch>> watch = client_.OpenWatch(type_, options, std::move(stop));
+  if (!watch) return Fail(watch.error());
+  for (;;) {
+    Result<std::optional<WatchEvent>> event = (*watch)->Next();
+    if (!event) return Fail(std::move(event.error()));
+    if (!*event) return {};
+    if ((*event)->type == WatchEventType::kBookmark) continue;
+    const Json& object = (*event)->object;
+    if (IsDeeperThan(object, kMaxJsonDepth) || StringAt(object, {"metadata", "resourceVersion"}).empty()) {
+      return Fail(Reason::kDecode, "an event of the watch is about no " + type_.kind);
+    }
+    std::lock_guard lock(mutex_);
+    newest_ = std::move(*event);
+    changed_.notify_all();
+  }
+}
+
+}  // namespace yad

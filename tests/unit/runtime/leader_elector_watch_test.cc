@@ -1,0 +1,373 @@
+// How a replica that waits for the lease hears of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/unit/runtime/leader_elector_fixture.h"
+
+namespace yad {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::FakeStream;
+using testing::kLeasePath;
+using testing::LeaderElectorTest;
+using testing::QueryOf;
+using testing::StatusResponse;
+using testing::Until;
+
+constexpr Duration kLease = seconds(15);
+
+class LeaderElectorWatchTest : public LeaderElectorTest {
+ protected:
+  LeaderElectorWatchTest() { PutLease("b"); }
+
+  void PutLease(const std::string& holder) {
+    server_->Put(kLeasePath, Lease({{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}));
+  }
+  // What a holder does, or the one that gives it up.
+  void Renew(const std::string& holder = "b") {
+    server_->Change(kLeasePath, [&](Json& lease) {
+      lease["spec"]["holderIdentity"] = holder;
+      lease["spec"]["renewTime"] = FormatMicroTime(clock_.WallNow());
+    });
+  }
+  // What somebody else does to it.
+  void Label(int value) {
+    server_->Change(kLeasePath, [&](Json& lease) { lease["metadata"]["labels"] = {{"x", std::to_string(value)}}; });
+  }
+  // From now on a watch tells only what the test pushes.
+  void TakeWatches() {
+    server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
+  }
+  void RefuseWatches(int code, const std::string& reason) {
+    server_->wire().OnOpen([=](const HttpRequest&) {
+      return std::make_shared<FakeStream>(StatusResponse(code, reason, "it may not watch"));
+    });
+  }
+  std::shared_ptr<FakeStream> NextWatch() {
+    std::shared_ptr<FakeStream> stream = server_->wire().TakeStream();
+    EXPECT_TRUE(stream);
+    stream->WaitUntilDrained();
+    return stream;
+  }
+  Json LeaseNow() const { return server_->Find(kLeasePath).value(); }
+
+  std::vector<HttpRequest> Gets(bool watches) const {
+    std::vector<HttpRequest> found = server_->wire().requests();
+    std::erase_if(found, [&](const HttpRequest& request) {
+      return request.method != "GET" || (QueryOf(request, "watch") == "true") != watches;
+    });
+    return found;
+  }
+  std::size_t gets() const { return Gets(false).size(); }
+  std::size_t watches() const { return Gets(true).size(); }
+
+  // Until the replica would try by itself after exactly this time.
+  void AwaitNextTry(Duration left) {
+    Until([&] { return clock_.NextDeadline() == left; });
+  }
+  // It waits for client-go's delay.
+  bool Polls() const {
+    const std::optional<Duration> next = clock_.NextDeadline();
+    return next && *next >= seconds(2) && *next <= milliseconds(4400);
+  }
+  void AwaitPolls() {
+    Until([&] { return Polls(); });
+  }
+};
+
+TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasRead) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  NextWatch();
+  AwaitNextTry(kLease);
+  ASSERT_EQ(watches(), 1U);
+  const HttpRequest watch = Gets(true).front();
+  EXPECT_EQ(testing::PathOf(watch) + "/the-lease", kLeasePath);
+  EXPECT_EQ(QueryOf(watch, "fieldSelector"), "metadata.name=the-lease");
+  EXPECT_EQ(QueryOf(watch, "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  EXPECT_EQ(gets(), 1U);
+}
+
+TEST_F(LeaderElectorWatchTest, ALeaseThatIsGivenUpIsTakenAtOnceAndNoLongerWatched) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto watch = NextWatch();
+  AwaitNextTry(kLease);
+  const SteadyTime start = clock_.Now();
+  Renew("");
+  Until([&] { return a.ended.load(); });
+  EXPECT_TRUE(a.acquired);
+  EXPECT_EQ(clock_.Now(), start);
+  EXPECT_EQ(Spec()["holderIdentity"], "a");
+  EXPECT_EQ(Spec()["leaseTransitions"], 1);
+  EXPECT_EQ(gets(), 2U);
+  EXPECT_TRUE(watch->closed());
+}
+
+TEST_F(LeaderElectorWatchTest, ALeaseThatIsDeletedIsMadeAtOnce) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  AwaitNextTry(kLease);
+  const SteadyTime start = clock_.Now();
+  server_->Erase(kLeasePath);
+  Until([&] { return a.ended.load(); });
+  EXPECT_TRUE(a.acquired);
+  EXPECT_EQ(clock_.Now(), start);
+  EXPECT_EQ(Spec()["holderIdentity"], "a");
+}
+
+TEST_F(LeaderElectorWatchTest, EachRenewalPutsTheEndOffAndNobodyAsksMeanwhile) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  AwaitNextTry(kLease);
+  for (int i = 0; i < 100; ++i) {
+    clock_.Advance(seconds(2));
+    AwaitNextTry(kLease - seconds(2));
+    Renew();
+    AwaitNextTry(kLease);
+  }
+  EXPECT_EQ(gets(), 1U);
+  EXPECT_EQ(watches(), 1U);
+
+  clock_.Advance(kLease - milliseconds(1));
+  AwaitNextTry(milliseconds(1));
+  EXPECT_EQ(gets(), 1U);
+  clock_.Advance(milliseconds(1));
+  Until([&] { return a.ended.load(); });
+  EXPECT_TRUE(a.acquired);
+  EXPECT_EQ(gets(), 2U);
+}
+
+TEST_F(LeaderElectorWatchTest, WhatOthersWriteIntoItPutsNothingOff) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  AwaitNextTry(kLease);
+  for (int i = 1; i < 15; ++i) {
+    clock_.Advance(seconds(1));
+    Label(i);
+    AwaitNextTry(kLease - seconds(i));
+  }
+  clock_.Advance(seconds(1));
+  Until([&] { return a.ended.load(); });
+  EXPECT_TRUE(a.acquired);
+  EXPECT_EQ(gets(), 2U);
+}
+
+TEST_F(LeaderElectorWatchTest, WhatOthersWriteIntoALeaseThatHasRunOutDoesNotPutTheNextTryOff) {
+  server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (request.method != "PUT") return std::nullopt;
+    return StatusResponse(409, "Conflict", "the object has been modified");
+  });
+  Replica a(*this, "a");
+  a.StartAcquire();
+  AwaitNextTry(kLease);
+  clock_.Advance(kLease);
+  AwaitPolls();
+  Duration left = clock_.NextDeadline().value();
+  for (int i = 0; i < 30; ++i) {
+    Label(i);
+    std::optional<Duration> now;
+    Until([&] { return (now = clock_.NextDeadline()).has_value(); });
+    ASSERT_LE(*now, left);
+    left = *now;
+  }
+}
+
+TEST_F(LeaderElectorWatchTest, ALeaseThatMayNotBeWrittenIsNotTriedAllTheTime) {
+  server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
+    if (request.method != "PUT") return std::nullopt;
+    return StatusResponse(403, "Forbidden", "it may not update");
+  });
+  Replica a(*this, "a");
+  a.StartAcquire();
+  AwaitNextTry(kLease);
+  Renew("");
+  AwaitPolls();
+  EXPECT_EQ(server_->Count("PUT"), 1);
+  EXPECT_EQ(gets(), 2U);
+}
+
+TEST_F(LeaderElectorWatchTest, OfSeveralReplicasOneTakesItAndTheOthersHearOfThat) {
+  Replica a(*this, "a");
+  Replica c(*this, "c");
+  Replica d(*this, "d");
+  const std::vector<Replica*> all = {&a, &c, &d};
+  for (Replica* replica : all) {
+    replica->StartAcquire();
+    NextWatch();
+  }
+  clock_.AwaitWaiters(6);
+  Renew("");
+  Until([&] { return a.ended || c.ended || d.ended; });
+  const std::string winner = Spec()["holderIdentity"];
+  for (Replica* replica : all) Until([&] { return replica->elector.holder() == winner; });
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](Replica* replica) { return replica->acquired.load(); }), 1);
+  EXPECT_EQ(Spec()["leaseTransitions"], 1);
+  EXPECT_LE(gets(), 6U);
+  EXPECT_EQ(watches(), 3U);
+}
+
+TEST_F(LeaderElectorWatchTest, ARenewalThatASilentWatchKeptBackIsReadAndAnotherWatchIsOpened) {
+  TakeWatches();
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto silent = NextWatch();
+  AwaitNextTry(kLease);
+  Renew();
+  clock_.Advance(minutes(1));  // all of us were frozen, for instance
+  const auto watch = NextWatch();
+  AwaitNextTry(kLease);
+  EXPECT_TRUE(silent->closed());
+  EXPECT_EQ(gets(), 2U);
+  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  EXPECT_FALSE(a.ended);
+
+  Renew("");
+  watch->PushEvent("MODIFIED", LeaseNow());
+  Until([&] { return a.ended.load(); });
+  EXPECT_TRUE(a.acquired);
+}
+
+TEST_F(LeaderElectorWatchTest, BookmarksAndWhatIsOlderThanWhatWasReadAreNoNews) {
+  TakeWatches();
+  Json before = LeaseNow();
+  before["spec"]["holderIdentity"] = "";
+  Renew();
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto watch = NextWatch();
+  AwaitNextTry(kLease);
+  clock_.Advance(seconds(1));
+  for (const char* type : {"MODIFIED", "DELETED"}) {
+    watch->PushEvent(type, before);
+    watch->WaitUntilDrained();
+    AwaitNextTry(kLease - seconds(1));
+  }
+  watch->PushEvent("BOOKMARK", {{"metadata", {{"resourceVersion", "9999"}}}});
+  watch->WaitUntilDrained();
+  AwaitNextTry(kLease - seconds(1));
+  Renew();
+  watch->PushEvent("MODIFIED", LeaseNow());
+  AwaitNextTry(kLease);
+  EXPECT_EQ(gets(), 1U);
+  EXPECT_EQ(a.elector.holder(), "b");
+}
+
+TEST_F(LeaderElectorWatchTest, AWatchThatIsNotAllowedIsSaidOnceAndTheLeaseIsAskedFor) {
+  RefuseWatches(403, "Forbidden");
+  ::testing::internal::CaptureStderr();
+  Replica a(*this, "a");
+  a.StartAcquire();
+  Until([&] { return watches() == 1; });
+  const SteadyTime refused = clock_.Now();
+  for (std::size_t asked = 1; clock_.Now() < refused + seconds(55); ++asked) {
+    AwaitPolls();
+    EXPECT_EQ(gets(), asked);
+    EXPECT_EQ(watches(), 1U);
+    Renew();
+    clock_.AdvanceToNextDeadline();
+  }
+  while (watches() < 3) {
+    AwaitPolls();
+    Renew();
+    clock_.AdvanceToNextDeadline();
+  }
+  AwaitPolls();
+  EXPECT_GE(clock_.Now(), refused + minutes(2));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const std::size_t said = log.find("the role lacks a verb");
+  ASSERT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(log.find("the role lacks a verb", said + 1), std::string::npos) << log;
+  EXPECT_NE(log.find(R"(verb="watch" resource="leases.coordination.k8s.io")"), std::string::npos) << log;
+
+  // The Role has been mended.
+  TakeWatches();
+  for (;;) {
+    Until([&] { return Polls() || clock_.NextDeadline() == kLease; });
+    if (!Polls()) break;
+    Renew();
+    clock_.AdvanceToNextDeadline();
+  }
+  Until([&] { return watches() == 4; });
+}
+
+TEST_F(LeaderElectorWatchTest, WithoutAWatchItIsTakenWhenItRunsOut) {
+  RefuseWatches(403, "Forbidden");
+  Replica a(*this, "a");
+  a.StartAcquire();
+  EXPECT_EQ(StepToEnd(a), kLease);
+  EXPECT_TRUE(a.acquired);
+}
+
+TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce) {
+  TakeWatches();
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto first = NextWatch();
+  AwaitNextTry(kLease);
+  clock_.Advance(seconds(2));
+  first->End();
+  const auto second = NextWatch();
+  AwaitNextTry(kLease - seconds(2));
+  EXPECT_EQ(gets(), 2U);
+
+  second->End();  // It has not lived.
+  AwaitPolls();
+  EXPECT_EQ(gets(), 2U);
+  EXPECT_EQ(watches(), 2U);
+  clock_.AdvanceToNextDeadline();
+  NextWatch();
+  EXPECT_EQ(gets(), 3U);
+}
+
+TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenReadAgain) {
+  TakeWatches();
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto cut = NextWatch();
+  AwaitNextTry(kLease);
+  clock_.Advance(seconds(2));
+  cut->Fail(Error{Reason::kTransport, "connection reset", 0, {}, {}});
+  AwaitPolls();
+  EXPECT_EQ(watches(), 1U);
+  Renew();
+  clock_.AdvanceToNextDeadline();
+  const auto expired = NextWatch();
+  EXPECT_EQ(gets(), 2U);
+  AwaitNextTry(kLease);
+  expired->PushEvent("ERROR", {{"kind", "Status"}, {"code", 410}, {"reason", "Expired"}, {"message", "too old"}});
+  AwaitPolls();
+  Renew();
+  clock_.AdvanceToNextDeadline();
+  const auto senseless = NextWatch();
+  EXPECT_EQ(gets(), 3U);
+  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  AwaitNextTry(kLease);
+  senseless->PushEvent("MODIFIED", Json::object());
+  AwaitPolls();
+  EXPECT_TRUE(cut->closed() && expired->closed() && senseless->closed());
+}
+
+TEST_F(LeaderElectorWatchTest, StopEndsTheWatch) {
+  Replica a(*this, "a");
+  a.StartAcquire();
+  const auto watch = NextWatch();
+  AwaitNextTry(kLease);
+  a.Stop();
+  EXPECT_FALSE(a.acquired);
+  EXPECT_TRUE(watch->closed());
+}
+
+}  // namespace
+}  // namespace yad
