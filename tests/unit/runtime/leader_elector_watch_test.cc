@@ -306,7 +306,7 @@ TEST_F(LeaderElectorWatchTest, WithoutAWatchItIsTakenWhenItRunsOut) {
   RefuseWatches(403, "Forbidden");
   Replica a(*this, "a");
   a.StartAcquire();
-  EXPECT_EQ(StepToEnd(a), kLease);
+  EXPECT_EQ(StepToEnd(a, milliseconds(50)), kLease);
   EXPECT_TRUE(a.acquired);
 }
 
