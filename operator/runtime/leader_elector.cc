@@ -261,7 +261,8 @@ struct LeaderElector::Impl {
   }
 
   // Waits after `attempt` until it is time for another: until the holder's lease has run out, or the watch tells that
-  // nobody holds it. Without a watch, for client-go's delay. True: nothing came from the watch until the time was over.
+  // nobody holds it. Without a watch, for client-go's delay at most. True: nothing came from the watch until the time
+  // was over.
   //
   // The watch only saves time. What it says is never enough for taking the lease: each attempt reads it anew, and
   // writes it as it was read or not at all.
