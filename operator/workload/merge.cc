@@ -126,7 +126,7 @@ class Merger {
 
   void Value(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
     if (now.is_object() && live.is_object()) {
-      Object(field.schema == nullptr ? UnknownSchema() : *field.schema, last, now, live, depth + 1);
+      Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
       // An empty list says nothing of its own, but it takes away what we said before.
@@ -288,7 +288,7 @@ class PlainlyMerged {
 
   static bool Value(const Field& field, const Json& now, const Json& live, int depth) {
     if (now.is_object() && live.is_object()) {
-      return Object(field.schema == nullptr ? UnknownSchema() : *field.schema, now, live, depth + 1);
+      return Object(field.SchemaOrUnknown(), now, live, depth + 1);
     }
     if (now.is_array() && live.is_array() && now.empty()) return true;
     if (now.is_array() && live.is_array() && !field.keys.empty()) return KeyedList(field, now, live, depth);

@@ -237,6 +237,8 @@ const Schemas& All() {
 
 }  // namespace
 
+const Schema& Field::SchemaOrUnknown() const { return schema == nullptr ? UnknownSchema() : *schema; }
+
 bool Schema::IsChoice(std::string_view key) const {
   if (all_are_choices) return key != "name";
   return std::find(choices.begin(), choices.end(), key) != choices.end();

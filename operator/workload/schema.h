@@ -42,6 +42,7 @@ struct Field {
 
   bool Has(Flag flag) const { return (flags & flag) != 0; }
   bool shared() const { return Has(kShared) || !keys.empty(); }
+  const Schema& SchemaOrUnknown() const;
 };
 
 struct Schema {

@@ -11,8 +11,6 @@ const Json& Null() {
   return null;
 }
 
-const Schema& SchemaOf(const Field& field) { return field.schema == nullptr ? UnknownSchema() : *field.schema; }
-
 // A quantity may be written as a number.
 std::string QuantityText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -45,7 +43,7 @@ bool SaysNothing(const Field& field, std::string_view key, const Json& value, in
     if (EmptyObjectCounts(key) || field.Has(Field::kChooses)) return false;
     if (value.empty()) return true;
     if (depth >= kMaxDepth) return false;
-    const Schema& schema = SchemaOf(field);
+    const Schema& schema = field.SchemaOrUnknown();
     for (const auto& [name, member] : value.items()) {
       if (!SaysNothing(schema.Of(name), name, member, depth + 1)) return false;
     }
@@ -81,7 +79,7 @@ bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth) {
 }
 
 bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
-  if (a.is_object() && b.is_object()) return SameObject(SchemaOf(field), a, b, depth);
+  if (a.is_object() && b.is_object()) return SameObject(field.SchemaOrUnknown(), a, b, depth);
   if (!a.is_array() || !b.is_array()) return SameScalar(field, a, b);
   if (depth >= kMaxDepth) return a == b;
   if (a.size() != b.size()) return false;
@@ -121,7 +119,7 @@ Json Canonical(const Schema& schema, const Json& value, int depth) {
       const auto text = CanonicalQuantity(QuantityText(member));
       result.emplace(key, text ? Json(*text) : member);
     } else {
-      result.emplace(key, Canonical(SchemaOf(field), member, depth + 1));
+      result.emplace(key, Canonical(field.SchemaOrUnknown(), member, depth + 1));
     }
   }
   return result;
