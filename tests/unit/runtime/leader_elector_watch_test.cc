@@ -76,6 +76,13 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void AwaitNextTry(Duration left) {
     Until([&] { return clock_.NextDeadline() == left; });
   }
+  // Begins to wait for the lease; returns the watch once there is nothing else to do.
+  std::shared_ptr<FakeStream> StartWatching(Replica& replica) {
+    replica.StartAcquire();
+    std::shared_ptr<FakeStream> watch = NextWatch();
+    AwaitNextTry(kLease);
+    return watch;
+  }
   // It waits for client-go's delay.
   bool Polls() const {
     const std::optional<Duration> next = clock_.NextDeadline();
@@ -88,9 +95,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
 
 TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasRead) {
   Replica a(*this, "a");
-  a.StartAcquire();
-  NextWatch();
-  AwaitNextTry(kLease);
+  StartWatching(a);
   ASSERT_EQ(watches(), 1U);
   const HttpRequest watch = Gets(true).front();
   EXPECT_EQ(testing::PathOf(watch) + "/the-lease", kLeasePath);
@@ -101,9 +106,7 @@ TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasR
 
 TEST_F(LeaderElectorWatchTest, ALeaseThatIsGivenUpIsTakenAtOnceAndNoLongerWatched) {
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto watch = NextWatch();
-  AwaitNextTry(kLease);
+  const auto watch = StartWatching(a);
   const SteadyTime start = clock_.Now();
   Renew("");
   Until([&] { return a.ended.load(); });
@@ -221,9 +224,7 @@ TEST_F(LeaderElectorWatchTest, OfSeveralReplicasOneTakesItAndTheOthersHearOfThat
 TEST_F(LeaderElectorWatchTest, ARenewalThatASilentWatchKeptBackIsReadAndAnotherWatchIsOpened) {
   TakeWatches();
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto silent = NextWatch();
-  AwaitNextTry(kLease);
+  const auto silent = StartWatching(a);
   Renew();
   clock_.Advance(minutes(1));  // all of us were frozen, for instance
   const auto watch = NextWatch();
@@ -245,9 +246,7 @@ TEST_F(LeaderElectorWatchTest, BookmarksAndWhatIsOlderThanWhatWasReadAreNoNews) 
   before["spec"]["holderIdentity"] = "";
   Renew();
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto watch = NextWatch();
-  AwaitNextTry(kLease);
+  const auto watch = StartWatching(a);
   clock_.Advance(seconds(1));
   for (const char* type : {"MODIFIED", "DELETED"}) {
     watch->PushEvent(type, before);
@@ -313,9 +312,7 @@ TEST_F(LeaderElectorWatchTest, WithoutAWatchItIsTakenWhenItRunsOut) {
 TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce) {
   TakeWatches();
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto first = NextWatch();
-  AwaitNextTry(kLease);
+  const auto first = StartWatching(a);
   clock_.Advance(seconds(2));
   first->End();
   const auto second = NextWatch();
@@ -334,9 +331,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce)
 TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenReadAgain) {
   TakeWatches();
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto cut = NextWatch();
-  AwaitNextTry(kLease);
+  const auto cut = StartWatching(a);
   clock_.Advance(seconds(2));
   cut->Fail(Error{Reason::kTransport, "connection reset", 0, {}, {}});
   AwaitPolls();
@@ -361,9 +356,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenRea
 
 TEST_F(LeaderElectorWatchTest, StopEndsTheWatch) {
   Replica a(*this, "a");
-  a.StartAcquire();
-  const auto watch = NextWatch();
-  AwaitNextTry(kLease);
+  const auto watch = StartWatching(a);
   a.Stop();
   EXPECT_FALSE(a.acquired);
   EXPECT_TRUE(watch->closed());
