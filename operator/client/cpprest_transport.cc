@@ -12,26 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include "operator/client/cpprest_body.h"
 #include "operator/client/tls_client.h"
 
 namespace yad {
 namespace {
 
 namespace http = web::http;
+using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
-constexpr std::size_t kMaxUnaryBody = 512u << 20;  // a list of 500 objects of 1 MB fits
-constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;  // more than requests that are ever under way at once
-
-// What a task leaves behind for the thread that waits for it. Shared, because the thread may not wait to the end.
-template <typename T>
-struct Slot {
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  bool done = false;
-  std::optional<T> value;
-  std::exception_ptr failure;
-};
+constexpr std::size_t kMaxBody = 512u << 20;     // a list of 500 objects of 1 MB fits
+constexpr std::size_t kMostWaiting = 64u << 10;  // of a stream whose reader does not keep up
+constexpr int kMaxWriteAttempts = 64;            // more than requests that are ever under way at once
 
 // What all requests to one server share. Kept alive by open streams.
 struct Server {
@@ -109,78 +101,40 @@ class Exchange : public HttpStream {
   }
 
   const HttpResponse& head() const override { return head_; }
-  HttpResponse& mutable_head() { return head_; }
+  HttpResponse TakeHead() { return std::move(head_); }
 
-  Status Start(const HttpRequest& request) {
+  // Until this part of the answer is there.
+  Status Start(const HttpRequest& request, Answer::Part part) {
     // A pooled connection that the server has closed meanwhile shows in the first write, or in the read after it. The
     // library repeats the request in the latter case; here, where it cannot have been processed, we do. After a restart
     // of the server all pooled connections are such; each attempt uses one up.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
-      std::exception_ptr failure;
-      Result<http::http_response> response = [&]() -> Result<http::http_response> {
-        try {
-          return Await(server_->client->request(MakeRequest(request), cancel_.get_token()), failure);
-        } catch (...) {
-          failure = std::current_exception();
-          return Fail(server_->Explain(failure));
-        }
-      }();
-      if (!response) {
-        if (attempts < kMaxWriteAttempts && FailedToWrite(failure)) continue;
-        return Fail(response.error());
+      answer_ = std::make_shared<Answer>(kMostWaiting, kMaxBody);
+      try {
+        Follow(server_->client->request(MakeRequest(request), cancel_.get_token()));
+      } catch (...) {
+        return Fail(server_->Explain(std::current_exception()));
       }
-      response_ = std::move(*response);
-      break;
+      Status there = Wait(part);
+      if (there) head_ = answer_->TakeHead();
+      if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
     }
-    body_ = response_.body().streambuf();
-    head_.status = response_.status_code();
-    for (const auto& [name, value] : response_.headers()) head_.headers[Lower(name)] = value;
-    return {};
   }
 
   Result<bool> Read(std::string& out) override {
-    try {
-      for (;;) {
-        if (stop_.stop_requested()) return Cancelled();
-        // getn() would wait until the whole count is there or the stream ends: no event of a quiet watch would ever
-        // arrive. So: wait for one byte, and take what lies there.
-        std::uint8_t* data = nullptr;
-        std::size_t count = 0;
-        if (body_.acquire(data, count)) {
-          if (count > 0) {
-            out.append(reinterpret_cast<const char*>(data), count);
-            body_.release(data, count);
-            return true;
-          }
-          if (data != nullptr) body_.release(data, 0);
-          if (std::exception_ptr failure = body_.exception()) {
-            ended_ = true;
-            return Fail(stop_.stop_requested() ? Error{Reason::kCancelled, what_ + ": cancelled", 0, {}, {}}
-                                               : server_->Explain(failure));
-          }
-          ended_ = true;
-          return false;
-        }
-        std::exception_ptr failure;
-        const auto byte = Await(body_.getc(), failure);
-        if (!byte) return Fail(byte.error());
-      }
-    } catch (...) {
-      return Fail(server_->Explain(std::current_exception()));
-    }
+    if (stop_.stop_requested()) return Cancelled();
+    if (const Status there = Wait(Answer::Part::kSomeBytes); !there) return Fail(there.error());
+    ended_ = !answer_->TakeBytes(out);
+    return !ended_;
   }
 
-  // Reads the rest into the head's body.
-  Status ReadAll(std::size_t limit) {
-    for (;;) {
-      const Result<bool> more = Read(head_.body);
-      if (!more) return Fail(more.error());
-      if (!*more) return {};
-      if (head_.body.size() > limit) {
-        return Fail(Reason::kDecode, what_ + ": the answer is larger than " + std::to_string(limit >> 20) + " MiB");
-      }
-    }
+  // Puts the rest into the head's body.
+  Status ReadAll() {
+    const Status there = Wait(Answer::Part::kAll);
+    if (there) answer_->TakeBytes(head_.body);
+    ended_ = ended_ || there;
+    return there;
   }
 
  private:
@@ -200,10 +154,10 @@ class Exchange : public HttpStream {
       }
     }
     if (!from.body.empty()) {
-      // As bytes: the library reads a std::string body through a stream buffer of another type.
-      request.set_body(std::vector<unsigned char>(from.body.begin(), from.body.end()));
-      request.headers().set_content_type(content_type);
+      const Streambuf body(std::make_shared<RequestBody>(from.body));
+      request.set_body(body.create_istream(), from.body.size(), content_type);
     }
+    request.set_response_stream(Streambuf(answer_).create_ostream());
     return request;
   }
 
@@ -218,43 +172,47 @@ class Exchange : public HttpStream {
     }
   }
 
-  // Waits for the task, but not past the time-out or the stop. The library's own timer is of no use: it cannot be set
-  // for one request, and neither it nor a cancellation ends the resolution of a name.
-  template <typename T>
-  Result<T> Await(pplx::task<T> task, std::exception_ptr& failure) {
-    auto slot = std::make_shared<Slot<T>>();
-    // An exception that nobody takes out of a task ends the process: this continuation takes every one, and throws
-    // none.
-    task.then([slot](pplx::task<T> done) {
-      std::optional<T> value;
-      std::exception_ptr thrown;
+  // An exception that nobody takes out of a task ends the process: these take every one, and throw none.
+  void Follow(pplx::task<http::http_response> request) {
+    request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
-        value = done.get();
+        const http::http_response response = begun.get();
+        std::map<std::string, std::string> headers;
+        for (const auto& [name, value] : response.headers()) headers[Lower(name)] = value;
+        answer->Begin(response.status_code(), std::move(headers));
+        response.content_ready().then([answer](pplx::task<http::http_response> all) {
+          try {
+            all.get();
+            answer->End(nullptr);
+          } catch (...) {
+            answer->End(std::current_exception());
+          }
+        });
       } catch (...) {
-        thrown = std::current_exception();
+        answer->End(std::current_exception());
       }
-      std::lock_guard lock(slot->mutex);
-      slot->value = std::move(value);
-      slot->failure = thrown;
-      slot->done = true;
-      slot->changed.notify_all();
     });
-    {
-      std::unique_lock lock(slot->mutex);
-      const auto deadline = std::chrono::steady_clock::now() + timeout_;
-      if (slot->changed.wait_until(lock, stop_, deadline, [&] { return slot->done; })) {
-        if (slot->value) return std::move(*slot->value);
-        failure = slot->failure;
-      }
+  }
+
+  // Not past the time-out or the stop. The library's own timer is of no use: it cannot be set for one request, and
+  // neither it nor a cancellation ends the resolution of a name.
+  Status Wait(Answer::Part part) {
+    switch (answer_->Wait(part, stop_, timeout_)) {
+      case Answer::Waited::kThere:
+        return {};
+      case Answer::Waited::kFailed:
+        ended_ = true;
+        if (stop_.stop_requested()) return Cancelled();
+        return Fail(server_->Explain(answer_->failure()));
+      case Answer::Waited::kStopped:
+        break;
+      case Answer::Waited::kSilent:
+        Cancel();
+        return Fail(
+            Reason::kTransport,
+            what_ + (!answer_->has_begun() ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
     }
-    if (stop_.stop_requested()) return Cancelled();
-    if (failure == nullptr) {
-      Cancel();
-      return Fail(
-          Reason::kTransport,
-          what_ + (head_.status == 0 ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
-    }
-    return Fail(server_->Explain(failure));
+    return Cancelled();
   }
 
   tl::unexpected<Error> Cancelled() {
@@ -266,6 +224,7 @@ class Exchange : public HttpStream {
     ended_ = true;
     try {
       cancel_.cancel();
+      if (answer_ != nullptr) answer_->Abandon();
     } catch (...) {  // Nothing is left to be cancelled then.
     }
   }
@@ -275,8 +234,7 @@ class Exchange : public HttpStream {
   const std::chrono::milliseconds timeout_;
   const std::string what_;
   pplx::cancellation_token_source cancel_;
-  http::http_response response_;
-  concurrency::streams::streambuf<std::uint8_t> body_;
+  std::shared_ptr<Answer> answer_;  // to the last attempt
   HttpResponse head_;
   bool ended_ = false;
 };
@@ -287,16 +245,16 @@ class CpprestTransport : public HttpTransport {
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
     Exchange exchange(server_, request, std::move(stop));
-    if (Status started = exchange.Start(request); !started) return Fail(started.error());
-    if (Status read = exchange.ReadAll(kMaxUnaryBody); !read) return Fail(read.error());
-    return std::move(exchange.mutable_head());
+    if (Status started = exchange.Start(request, Answer::Part::kAll); !started) return Fail(started.error());
+    if (Status read = exchange.ReadAll(); !read) return Fail(read.error());
+    return exchange.TakeHead();
   }
 
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
-    if (Status started = exchange->Start(request); !started) return Fail(started.error());
+    if (Status started = exchange->Start(request, Answer::Part::kHead); !started) return Fail(started.error());
     if (exchange->head().status / 100 != 2) {
-      if (Status read = exchange->ReadAll(kMaxErrorBody); !read) return Fail(read.error());
+      if (Status read = exchange->ReadAll(); !read) return Fail(read.error());
     }
     return exchange;
   }
@@ -340,7 +298,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     }
 
     http::client::http_client_config config;
-    config.set_timeout(std::chrono::hours(24));  // Await() has the real ones.
+    config.set_timeout(std::chrono::hours(24));  // Wait() has the real ones.
     config.set_max_redirects(0);                 // A redirect would carry the credentials elsewhere.
     if (!options.proxy_url.empty()) {
       const web::uri proxy_uri(options.proxy_url);

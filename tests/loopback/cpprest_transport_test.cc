@@ -389,6 +389,26 @@ TEST_F(CpprestTransportTest, StreamThatIsDroppedUnreadClosesItsConnection) {
   while (!closed) std::this_thread::yield();
 }
 
+// A slow reader's memory does not fill: what it does not read stays with the server, and goes with the stream.
+TEST_F(CpprestTransportTest, StreamThatIsNotReadHoldsTheServerBackAndIsDroppedWithIt) {
+  std::atomic<int> sent = 0;
+  std::atomic<bool> closed = false;
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    connection.StartChunks();
+    for (; sent < 64; ++sent) connection.Chunk(std::string(1 << 20, 'x'));
+    connection.WaitUntilClosed();
+    closed = true;
+  });
+  {
+    auto stream = Make(For(server))->Open(Get("/watch"), {});
+    ASSERT_TRUE(stream);
+    std::string bytes;
+    while (bytes.size() < 8u << 20) ASSERT_TRUE((*stream)->Read(bytes).value_or(false));
+    EXPECT_LT(sent, 64);
+  }
+  while (!closed) std::this_thread::yield();
+}
+
 TEST_F(CpprestTransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
   std::atomic<int> read = 0;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
@@ -457,6 +477,14 @@ TEST_F(CpprestTransportTest, StreamThatIsRefusedHasTheBodyInItsHead) {
   ASSERT_TRUE(stream);
   EXPECT_EQ((*stream)->head().status, 410);
   EXPECT_EQ((*stream)->head().body, "gone");
+}
+
+TEST_F(CpprestTransportTest, LongBodyOfARefusedStreamArrivesWhole) {
+  const std::string body(1'000'000, 'x');
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) { connection.Answer(403, body); });
+  auto stream = Make(For(server))->Open(Get("/watch"), {});
+  ASSERT_TRUE(stream) << stream.error().ToString();
+  EXPECT_EQ((*stream)->head().body, body);
 }
 
 TEST_F(CpprestTransportTest, UnaryAnswerThatBreaksOffIsAnError) {

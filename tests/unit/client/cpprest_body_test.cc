@@ -1,0 +1,130 @@
+#include "operator/client/cpprest_body.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace yad {
+namespace {
+
+using Part = Answer::Part;
+using Waited = Answer::Waited;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostWaiting = 8;
+constexpr std::size_t kLimit = 32;
+
+class AnswerTest : public ::testing::Test {
+ protected:
+  pplx::task<std::size_t> Put(const std::string& bytes) {
+    return answer_->putn_nocopy(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  }
+  Waited Wait(Part part) { return answer_->Wait(part, stop_.get_token(), milliseconds(0)); }
+  std::string Take() {
+    std::string bytes;
+    answer_->TakeBytes(bytes);
+    return bytes;
+  }
+
+  std::stop_source stop_;
+  std::shared_ptr<Answer> answer_ = std::make_shared<Answer>(kMostWaiting, kLimit);
+};
+
+TEST_F(AnswerTest, EachPartIsThereOnceItHasArrived) {
+  EXPECT_EQ(Wait(Part::kHead), Waited::kSilent);
+  EXPECT_FALSE(answer_->has_begun());
+  answer_->Begin(200, {{"a", "b"}});
+  EXPECT_TRUE(answer_->has_begun());
+  EXPECT_EQ(Wait(Part::kHead), Waited::kThere);
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kSilent);
+  EXPECT_EQ(Put("abc").get(), 3u);
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kThere);
+  EXPECT_EQ(Wait(Part::kAll), Waited::kSilent);
+  answer_->End(nullptr);
+  EXPECT_EQ(Wait(Part::kAll), Waited::kThere);
+  const HttpResponse head = answer_->TakeHead();
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.headers.at("a"), "b");
+  EXPECT_EQ(Take(), "abc");
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kThere) << "the end";
+  EXPECT_EQ(Take(), "");
+}
+
+TEST_F(AnswerTest, BytesAreAppended) {
+  std::string bytes = "ab";
+  (void)Put("cd");
+  (void)Put("ef");
+  EXPECT_TRUE(answer_->TakeBytes(bytes));
+  EXPECT_EQ(bytes, "abcdef");
+  EXPECT_FALSE(answer_->TakeBytes(bytes));
+  EXPECT_EQ(bytes, "abcdef");
+}
+
+TEST_F(AnswerTest, WhatArrivedBeforeAFailureIsTakenBeforeIt) {
+  answer_->Begin(200, {});
+  (void)Put("abc");
+  answer_->End(std::make_exception_ptr(std::runtime_error("broke")));
+  EXPECT_EQ(Wait(Part::kHead), Waited::kThere);
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kThere);
+  EXPECT_EQ(Wait(Part::kAll), Waited::kFailed);
+  EXPECT_EQ(Take(), "abc");
+  EXPECT_EQ(Wait(Part::kSomeBytes), Waited::kFailed);
+  EXPECT_NE(answer_->failure(), nullptr);
+}
+
+TEST_F(AnswerTest, StopEndsTheWait) {
+  stop_.request_stop();
+  EXPECT_EQ(answer_->Wait(Part::kHead, stop_.get_token(), std::chrono::hours(1)), Waited::kStopped);
+}
+
+TEST_F(AnswerTest, OneThatIsNotTakenHoldsTheSenderBack) {
+  EXPECT_TRUE(Put("1234567").is_done());
+  const pplx::task<std::size_t> full = Put("89abc");
+  EXPECT_FALSE(full.is_done());
+  EXPECT_EQ(Take(), "123456789abc");
+  EXPECT_EQ(full.get(), 5u);
+  EXPECT_TRUE(Put("1").is_done());
+}
+
+TEST_F(AnswerTest, OneThatIsWantedAsAWholeHoldsNobodyBackAndHasALimit) {
+  const pplx::task<std::size_t> full = Put("123456789");
+  EXPECT_FALSE(full.is_done());
+  EXPECT_EQ(Wait(Part::kAll), Waited::kSilent);
+  EXPECT_EQ(full.get(), 9u);
+  answer_->End(nullptr);
+  EXPECT_EQ(Wait(Part::kAll), Waited::kThere);
+  EXPECT_THROW(Put(std::string(kLimit - 8, 'x')).get(), std::length_error);
+  EXPECT_EQ(Take(), "123456789");
+}
+
+TEST_F(AnswerTest, OneThatNobodyWantsAnyMoreReadsNoFurther) {
+  const pplx::task<std::size_t> full = Put("123456789");
+  EXPECT_FALSE(full.is_done());
+  answer_->Abandon();
+  EXPECT_EQ(full.get(), 9u);
+  EXPECT_THROW(Put("x").get(), std::length_error);
+}
+
+TEST(RequestBodyTest, IsReadInPiecesAndOnceMore) {
+  RequestBody body("abcdef");
+  std::uint8_t to[4];
+  const auto read = [&](std::size_t count) {
+    return std::string(reinterpret_cast<const char*>(to), body.getn(to, count).get());
+  };
+  EXPECT_EQ(read(4), "abcd");
+  EXPECT_EQ(read(4), "ef");
+  EXPECT_EQ(read(4), "");
+  EXPECT_TRUE(body.can_seek());
+  EXPECT_EQ(std::streamoff(body.seekpos(0, std::ios_base::in)), 0);
+  EXPECT_EQ(read(3), "abc");
+  EXPECT_EQ(std::streamoff(body.getpos(std::ios_base::in)), 3);
+}
+
+TEST(BlockBufferTest, WhatTheLibraryDoesNotAskForIsRefused) {
+  RequestBody body("a");
+  EXPECT_THROW((void)body.sbumpc(), std::logic_error);
+  EXPECT_THROW((void)body.putc('a'), std::logic_error);
+}
+
+}  // namespace
+}  // namespace yad
