@@ -49,13 +49,13 @@ owner() {
   lines=$(grep -nHE "^ *# *include [<\"]($2)" "${sources[@]}" | grep -vE "^($3):" || true)
   fault "$lines" "$1 belongs to $3"
 }
-owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_transport\.cc'
+owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_(body|transport)\.(h|cc)'
 owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|plugin/yaml_reader\.cc|tests/support/yaml\.cc'
 owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
 owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
-owner simdjson 'simdjson' 'operator/client/json_codec\.cc'
+owner simdjson 'simdjson' 'operator/(client/json_document\.cc|runtime/json_bytes\.h)'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'

@@ -13,6 +13,7 @@
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
+#include "operator/client/json_document.h"
 #include "operator/client/transport.h"
 
 namespace yad {
@@ -47,7 +48,7 @@ enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark };
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::kAdded;
-  Json object;
+  JsonDocument object;
 };
 
 // One open watch. One thread reads it.

@@ -13,29 +13,19 @@ bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") =
 }  // namespace
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line) {
-  Result<Json> parsed = ParseAnswer(line);
+  Result<JsonDocument> parsed = JsonDocument::Parse(line);
   if (!parsed) return Fail(Reason::kDecode, "an event of the watch: " + parsed.error().message);
-  const std::string type = StringAt(*parsed, {"type"});
-  const auto object = parsed->is_object() ? parsed->find("object") : parsed->end();
-  if (!parsed->is_object() || object == parsed->end() || !object->is_object()) {
+  const std::string type(parsed->TextAt("type"));
+  if (!parsed->Enter("object") || !parsed->is_object()) {
     return Fail(Reason::kDecode, "an event of the watch has no object: " + Excerpt(line));
   }
-  WatchEvent event;
-  if (type == "ADDED") {
-    event.type = WatchEventType::kAdded;
-  } else if (type == "MODIFIED") {
-    event.type = WatchEventType::kModified;
-  } else if (type == "DELETED") {
-    event.type = WatchEventType::kDeleted;
-  } else if (type == "BOOKMARK") {
-    event.type = WatchEventType::kBookmark;
-  } else if (type == "ERROR") {
-    return Fail(ErrorFromStatus(*object, 0));
-  } else {
-    return Fail(Reason::kDecode, "an event of the watch has the unknown type \"" + Excerpt(type, 40) + "\"");
-  }
-  event.object = std::move(*object);
-  return event;
+  const auto event = [&](WatchEventType what) { return WatchEvent{what, std::move(*parsed)}; };
+  if (type == "ADDED") return event(WatchEventType::kAdded);
+  if (type == "MODIFIED") return event(WatchEventType::kModified);
+  if (type == "DELETED") return event(WatchEventType::kDeleted);
+  if (type == "BOOKMARK") return event(WatchEventType::kBookmark);
+  if (type == "ERROR") return Fail(ErrorFromStatus(parsed->TreeOfObject(), 0));
+  return Fail(Reason::kDecode, "an event of the watch has the unknown type \"" + Excerpt(type, 40) + "\"");
 }
 
 Result<std::optional<WatchEvent>> WatchDecoder::Next() {

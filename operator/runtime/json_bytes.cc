@@ -34,6 +34,18 @@ void AppendText(std::string_view text, std::string& out) {
   out += text;
 }
 
+void AppendInteger(std::int64_t number, std::string& out) {
+  const auto bits = static_cast<std::uint64_t>(number);
+  return number < 0 ? AppendHead(Major::kNegative, ~bits, out) : AppendHead(Major::kUnsigned, bits, out);
+}
+
+void AppendDouble(double number, std::string& out) {
+  const auto bits = std::bit_cast<std::uint64_t>(number);
+  char bytes[9] = {static_cast<char>(static_cast<std::uint8_t>(Major::kOther) << 5 | kDouble)};
+  for (int i = 0; i < 8; ++i) bytes[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
+  out.append(bytes, sizeof bytes);
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -141,6 +153,26 @@ class Reader {
 
 void AppendCborObject(std::size_t members, std::string& out) { AppendHead(Major::kMap, members, out); }
 
+void AppendCborKey(std::string_view key, std::string& out) { AppendText(key, out); }
+
+const Json::object_t& MembersInOrder(const Json& object) { return object.get_ref<const Json::object_t&>(); }
+
+boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24> MembersInOrder(
+    const simdjson::dom::element& object) {
+  boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24> members;
+  for (const auto [key, member] : simdjson::dom::object(object)) members.emplace_back(key, member);
+  const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (!std::is_sorted(members.begin(), members.end(), by_key)) {
+    std::stable_sort(members.begin(), members.end(), by_key);
+  }
+  if (std::adjacent_find(members.begin(), members.end(), same_key) != members.end()) {
+    const auto kept = std::unique(members.rbegin(), members.rend(), same_key);
+    members.erase(members.begin(), kept.base());
+  }
+  return members;
+}
+
 void AppendCbor(const Json& value, std::string& out) {
   switch (value.type()) {
     case Json::value_t::object: {
@@ -162,21 +194,48 @@ void AppendCbor(const Json& value, std::string& out) {
       return AppendText(value.get_ref<const std::string&>(), out);
     case Json::value_t::number_unsigned:
       return AppendHead(Major::kUnsigned, value.get<std::uint64_t>(), out);
-    case Json::value_t::number_integer: {
-      const auto number = value.get<std::int64_t>();
-      const auto bits = static_cast<std::uint64_t>(number);
-      return number < 0 ? AppendHead(Major::kNegative, ~bits, out) : AppendHead(Major::kUnsigned, bits, out);
-    }
-    case Json::value_t::number_float: {
-      const auto bits = std::bit_cast<std::uint64_t>(value.get<double>());
-      char bytes[9] = {static_cast<char>(static_cast<std::uint8_t>(Major::kOther) << 5 | kDouble)};
-      for (int i = 0; i < 8; ++i) bytes[1 + i] = static_cast<char>(bits >> (56 - 8 * i));
-      out.append(bytes, sizeof bytes);
-      return;
-    }
+    case Json::value_t::number_integer:
+      return AppendInteger(value.get<std::int64_t>(), out);
+    case Json::value_t::number_float:
+      return AppendDouble(value.get<double>(), out);
     case Json::value_t::boolean:
       return AppendHead(Major::kOther, value.get<bool>() ? kTrue : kFalse, out);
     default:
+      return AppendHead(Major::kOther, kNull, out);
+  }
+}
+
+void AppendCbor(const simdjson::dom::element& value, std::string& out) {
+  using Type = simdjson::dom::element_type;
+  switch (value.type()) {
+    case Type::OBJECT: {
+      const auto members = MembersInOrder(value);
+      AppendCborObject(members.size(), out);
+      for (const auto& [key, member] : members) {
+        AppendText(key, out);
+        AppendCbor(member, out);
+      }
+      return;
+    }
+    case Type::ARRAY: {
+      const simdjson::dom::array array(value);
+      std::size_t size = 0;
+      for ([[maybe_unused]] const auto item : array) ++size;
+      AppendHead(Major::kArray, size, out);
+      for (const auto item : array) AppendCbor(item, out);
+      return;
+    }
+    case Type::STRING:
+      return AppendText(std::string_view(value), out);
+    case Type::INT64:
+      return AppendInteger(std::int64_t(value), out);
+    case Type::UINT64:
+      return AppendHead(Major::kUnsigned, std::uint64_t(value), out);
+    case Type::DOUBLE:
+      return AppendDouble(double(value), out);
+    case Type::BOOL:
+      return AppendHead(Major::kOther, bool(value) ? kTrue : kFalse, out);
+    case Type::NULL_VALUE:
       return AppendHead(Major::kOther, kNull, out);
   }
 }

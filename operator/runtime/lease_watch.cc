@@ -45,12 +45,12 @@ Status LeaseWatch::Read(std::stop_token stop) {
     if (!event) return Fail(std::move(event.error()));
     if (!*event) return {};
     if ((*event)->type == WatchEventType::kBookmark) continue;
-    const Json& object = (*event)->object;
+    Json object = (*event)->object.TreeOfObject();
     if (IsDeeperThan(object, kMaxJsonDepth) || StringAt(object, {"metadata", "resourceVersion"}).empty()) {
       return Fail(Reason::kDecode, "an event of the watch is about no " + type_.kind);
     }
     std::lock_guard lock(mutex_);
-    newest_ = std::move(*event);
+    newest_ = LeaseEvent{(*event)->type, std::move(object)};
     changed_.notify_all();
   }
 }

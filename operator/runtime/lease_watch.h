@@ -14,6 +14,11 @@
 
 namespace yad {
 
+struct LeaseEvent {
+  WatchEventType type = WatchEventType::kAdded;
+  Json object;
+};
+
 // One thread owns it. A thread of its own reads the watch, from construction to destruction, which waits for its end.
 class LeaseWatch {
  public:
@@ -25,7 +30,7 @@ class LeaseWatch {
 
   // At most one of the two is set.
   struct News {
-    std::optional<WatchEvent> event;  // the newest since the last call; no bookmark
+    std::optional<LeaseEvent> event;  // the newest since the last call; no bookmark
     std::optional<Status> ended;      // An Error: it failed, or could not be opened. Nothing comes after it.
   };
   // Waits until `deadline` or `stop` for news.
@@ -42,7 +47,7 @@ class LeaseWatch {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::optional<WatchEvent> newest_;
+  std::optional<LeaseEvent> newest_;
   std::optional<Status> ended_;
   std::jthread thread_;  // last: it uses all of the above
 };

@@ -225,8 +225,9 @@ struct Reflector::Impl {
     if (!next) return WatchFailed(next.error(), stop);
     if (!*next) return WatchEnded(stop);
     heard = true;
-    WatchEvent& event = **next;
-    ObjectMeta meta = ParseMeta(event.object);
+    const WatchEvent& event = **next;
+    Json part = event.object.TreeOfObject(options.unread);
+    ObjectMeta meta = ParseMeta(part);
     if (meta.resource_version.empty()) {
       return WatchFailed(Error{Reason::kDecode, "an event without metadata.resourceVersion", 0, {}, {}}, stop);
     }
@@ -236,7 +237,7 @@ struct Reflector::Impl {
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      ObjectPtr object = KnownOrKept(meta, event.object);
+      ObjectPtr object = KnownOrKept(meta, part, &event.object);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
@@ -268,7 +269,7 @@ struct Reflector::Impl {
     for (;;) {
       Result<ListPage> page = client.List(options.type, request, stop);
       if (!page) return Fail(std::move(page.error()));
-      for (Json& item : page->items) objects.push_back(KnownOrKept(ParseMeta(item), item));
+      for (Json& item : page->items) objects.push_back(KnownOrKept(ParseMeta(item), item, nullptr));
       if (page->continue_token.empty()) return std::move(page->resource_version);
       if (page->continue_token == request.continue_token) {
         return Fail(Reason::kDecode, "the list gives the same continue token twice");
@@ -284,15 +285,16 @@ struct Reflector::Impl {
       Result<std::optional<WatchEvent>> next = watch->Next();
       if (!next) return Fail(std::move(next.error()));
       if (!*next) return std::string();
-      WatchEvent& event = **next;
+      const WatchEvent& event = **next;
+      Json part = event.object.TreeOfObject(options.unread);
+      ObjectMeta meta = ParseMeta(part);
       if (event.type == WatchEventType::kBookmark) {
-        ObjectMeta meta = ParseMeta(event.object);
         if (!IsInitialEventsEnd(meta)) continue;
         if (meta.resource_version.empty()) return Fail(Reason::kDecode, "a bookmark without metadata.resourceVersion");
         for (auto& [key, object] : gathered) objects.push_back(std::move(object));
         return std::move(meta.resource_version);
       }
-      ObjectPtr object = KnownOrKept(ParseMeta(event.object), event.object);
+      ObjectPtr object = KnownOrKept(meta, part, &event.object);
       if (event.type == WatchEventType::kDeleted) {
         gathered.erase(object->meta().key);
       } else {
@@ -302,19 +304,19 @@ struct Reflector::Impl {
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
-  // event that follows a write of ours shows what was observed of its answer.
-  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& object) const {
+  // event that follows a write of ours shows what was observed of its answer. `part` lacks what is unread, unless it
+  // has no text.
+  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& part, const JsonDocument* text) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
       return *known;
     }
-    return Kept(object);
-  }
-
-  ObjectPtr Kept(Json& object) const {
-    if (options.transform) options.transform(object);
-    return std::make_shared<const StoredObject>(object, options.project);
+    if (text != nullptr && !options.transform) {
+      return std::make_shared<const StoredObject>(meta, part, *text, options.project);
+    }
+    if (options.transform) options.transform(part);
+    return std::make_shared<const StoredObject>(part, options.project);
   }
 
   // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags

@@ -14,6 +14,7 @@
 namespace yad {
 namespace {
 
+constexpr std::string_view kManagedFields = "managedFields";
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 // Writes an object's members one by one, so that one pass makes both the bytes and the digest of a part of them.
@@ -21,10 +22,21 @@ class Writer {
  public:
   Writer() { bytes_.clear(); }
   void Open(std::size_t members) { AppendCborObject(members, bytes_); }
-  void Add(const Json& value, bool digested) {
+  void AddKey(std::string_view key, bool digested) {
+    const std::size_t begin = bytes_.size();
+    AppendCborKey(key, bytes_);
+    if (digested) Mix(std::string_view(bytes_).substr(begin));
+  }
+  template <typename Value>
+  void Add(const Value& value, bool digested) {
     const std::size_t begin = bytes_.size();
     AppendCbor(value, bytes_);
     if (digested) Mix(std::string_view(bytes_).substr(begin));
+  }
+  template <typename Value>
+  void Add(std::string_view key, const Value& value, bool digested) {
+    AddKey(key, digested);
+    Add(value, digested);
   }
   std::uint64_t digest() const { return digest_; }
   const std::string& bytes() const { return bytes_; }
@@ -47,25 +59,30 @@ class Writer {
   std::uint64_t digest_ = 0;
 };
 
-void WriteMetadata(const Json& metadata, Writer& writer) {
-  writer.Open(metadata.size());
-  for (const auto& [key, value] : metadata.items()) {
-    const bool digested = key != "resourceVersion" && key != "generation";
-    writer.Add(key, digested);
-    writer.Add(value, digested);
+// `Value` is a tree or simdjson's view of a text: equal objects of either give equal bytes and digests.
+template <typename Value>
+void WriteMetadata(const Value& metadata, Writer& writer) {
+  const auto& members = MembersInOrder(metadata);
+  const auto is_kept = [](const auto& member) { return member.first != kManagedFields; };
+  writer.Open(static_cast<std::size_t>(std::count_if(members.begin(), members.end(), is_kept)));
+  for (const auto& member : members) {
+    if (!is_kept(member)) continue;
+    const auto& [key, value] = member;
+    writer.Add(key, value, key != "resourceVersion" && key != "generation");
   }
 }
 
-void WriteObject(const Json& object, Writer& writer) {
+template <typename Value>
+void WriteObject(const Value& object, Writer& writer) {
   if (!object.is_object()) return writer.Add(object, true);
-  writer.Open(object.size());
-  for (const auto& [key, value] : object.items()) {
-    const bool digested = key != "status";
-    writer.Add(key, digested);
+  const auto& members = MembersInOrder(object);
+  writer.Open(members.size());
+  for (const auto& [key, value] : members) {
     if (key == "metadata" && value.is_object()) {
+      writer.AddKey(key, true);
       WriteMetadata(value, writer);
     } else {
-      writer.Add(value, digested);
+      writer.Add(key, value, key != "status");
     }
   }
 }
@@ -106,15 +123,23 @@ bool IsOlder(const std::string& a, const std::string& b) { return CompareResourc
 
 }  // namespace
 
-StoredObject::StoredObject(const Json& object, const Projector& project) : meta_(ParseMeta(object)) {
-  const std::uint64_t family = FamilyOf(object, meta_);
+StoredObject::StoredObject(const Json& object, const Projector& project)
+    : StoredObject(ParseMeta(object), object, object, project) {}
+
+StoredObject::StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project)
+    : StoredObject(std::move(meta), part, whole.value(), project) {}
+
+template <typename Value>
+StoredObject::StoredObject(ObjectMeta meta, const Json& part, const Value& whole, const Projector& project)
+    : meta_(std::move(meta)) {
+  const std::uint64_t family = FamilyOf(part, meta_);
   ShareOwners(family, meta_);
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
-  WriteObject(object, writer);
+  WriteObject(whole, writer);
   digest_ = writer.digest();
   packed_ = PackedBytes(writer.bytes(), family);
-  if (project) projection_ = project(object);
+  if (project) projection_ = project(part);
 }
 
 StoredObject::~StoredObject() = default;

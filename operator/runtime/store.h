@@ -13,6 +13,7 @@
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/base/packed_bytes.h"
+#include "operator/client/json_document.h"
 
 namespace yad {
 
@@ -28,6 +29,8 @@ class StoredObject {
  public:
   // Keeps the object as packed bytes beside the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
+  // The same, with less to do: `meta` and what `project` reads have been taken from the text already.
+  StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project);
   ~StoredObject();
 
   // Without the annotation kubectl.kubernetes.io/last-applied-configuration, a second copy of the object that only
@@ -42,6 +45,9 @@ class StoredObject {
   std::size_t bytes() const;  // about what it takes in memory; the projection, and what it shares with others, left out
 
  private:
+  template <typename Value>
+  StoredObject(ObjectMeta meta, const Json& part, const Value& whole, const Projector& project);
+
   ObjectMeta meta_;
   std::uint64_t digest_;
   std::unique_ptr<const Projection> projection_;

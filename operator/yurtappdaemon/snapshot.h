@@ -40,6 +40,7 @@ struct WorkloadState : Projection {
   bool available() const { return observed && available_condition == "True"; }
   bool operator==(const WorkloadState& other) const;
 };
+// Neither reads spec.template.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
 

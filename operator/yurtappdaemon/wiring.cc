@@ -65,6 +65,12 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
   return options;
 }
 
+ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
+  ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
+  options.unread = {"spec", "template"};
+  return options;
+}
+
 }  // namespace
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
@@ -72,9 +78,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
-  Informer& deployments = manager.InformerFor(Watching(kDeploymentType, options.ns, kPoolNameLabel, ProjectDeployment));
-  Informer& stateful_sets =
-      manager.InformerFor(Watching(kStatefulSetType, options.ns, kPoolNameLabel, ProjectStatefulSet));
+  Informer& deployments = manager.InformerFor(WatchingWorkloads(kDeploymentType, options.ns, ProjectDeployment));
+  Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(kStatefulSetType, options.ns, ProjectStatefulSet));
   Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
   ReflectorOptions watch_services = Watching(kServiceType, options.ns, kPoolNameLabel, nullptr);
   watch_services.on_demand = true;

@@ -42,11 +42,12 @@ void LiveView::Run(const std::stop_token& stop) {
       if (!event || !*event) break;
       if ((*event)->type == WatchEventType::kBookmark) continue;
       const std::lock_guard lock(mutex_);
-      const std::string name = NameOf((*event)->object);
+      Json object = (*event)->object.TreeOfObject();
+      const std::string name = NameOf(object);
       if ((*event)->type == WatchEventType::kDeleted) {
         objects_.erase(name);
       } else {
-        objects_[name] = std::move((*event)->object);
+        objects_[name] = std::move(object);
       }
     }
   }

@@ -16,7 +16,7 @@ WorkloadWatch::WorkloadWatch(Client& client, const ResourceType& type, const std
   list.ns = ns;
   const Result<ListPage> page = client.List(type, list);
   if (!page) throw TestFailure("list " + type.resource + ": " + page.error().ToString());
-  for (const Json& item : page->items) See({WatchEventType::kAdded, item}, /*first=*/true);
+  for (const Json& item : page->items) See(WatchEventType::kAdded, item, /*first=*/true);
   WatchOptions options;
   options.ns = ns;
   options.resource_version = page->resource_version;
@@ -34,15 +34,14 @@ void WorkloadWatch::Run(const std::stop_token& stop, WatchOptions options) {
     const Result<std::optional<WatchEvent>> event = (*watch)->Next();
     if (!event) end = event.error().ToString();
     if (!event || !*event) break;
-    See(**event, /*first=*/false);
+    See((*event)->type, (*event)->object.TreeOfObject(), /*first=*/false);
   }
   if (stop.stop_requested()) return;
   std::lock_guard lock(mutex_);
   broken_ = "the test's own watch ended, so nobody has seen all: " + end;
 }
 
-void WorkloadWatch::See(const WatchEvent& event, bool first) {
-  const Json& object = event.object;
+void WorkloadWatch::See(WatchEventType type, const Json& object, bool first) {
   const ObjectMeta meta = ParseMeta(object);
   const std::int64_t version = std::atoll(meta.resource_version.c_str());
   std::lock_guard lock(mutex_);
@@ -58,7 +57,7 @@ void WorkloadWatch::See(const WatchEvent& event, bool first) {
     life = lives_.insert(lives_.end(), std::move(one));
   }
   life->owner = meta.controller() == nullptr ? "" : meta.controller()->uid;
-  if (life->end == 0 && (event.type == WatchEventType::kDeleted || meta.deleting())) life->end = version;
+  if (life->end == 0 && (type == WatchEventType::kDeleted || meta.deleting())) life->end = version;
 }
 
 bool WorkloadWatch::Life::SharesATimeWith(const Life& other) const {

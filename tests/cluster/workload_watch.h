@@ -42,7 +42,7 @@ class WorkloadWatch {
 
  private:
   void Run(const std::stop_token& stop, WatchOptions options);
-  void See(const WatchEvent& event, bool first);
+  void See(WatchEventType type, const Json& object, bool first);
 
   Client& client_;
   const ResourceType type_;

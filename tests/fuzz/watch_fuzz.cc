@@ -7,6 +7,7 @@
 
 #include "operator/client/json_codec.h"
 #include "operator/client/watch_stream.h"
+#include "operator/runtime/store.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 
@@ -45,11 +46,13 @@ std::vector<std::string> Told(const std::string& text, std::size_t most, unsigne
       return told;
     }
     if (!event->has_value()) return told;
-    const Json& object = (*event)->object;
+    const Json object = (*event)->object.TreeOfObject();
     YAD_CHECK(object.is_object(), DumpJson(object));
     const std::string dumped = DumpJson(object);
     const auto again = ParseJson(dumped);
     YAD_CHECK(again && *again == object, dumped);
+    const StoredObject stored(ParseMeta(object), object, (*event)->object, nullptr);
+    YAD_CHECK(stored.Parse() == object && stored.digest() == StoredObject(object, nullptr).digest(), dumped);
     told.push_back(std::to_string(static_cast<int>((*event)->type)) + dumped);
   }
 }

@@ -205,7 +205,7 @@ TEST_F(ClientTest, WatchGivesEventsUntilTheServerEndsIt) {
   const auto event = (*watch)->Next();
   ASSERT_TRUE(event && *event);
   EXPECT_EQ((*event)->type, WatchEventType::kAdded);
-  EXPECT_EQ((*event)->object, Object("a", "b"));
+  EXPECT_EQ((*event)->object.TreeOfObject(), Object("a", "b"));
   const auto end = (*watch)->Next();
   ASSERT_TRUE(end);
   EXPECT_FALSE(*end);

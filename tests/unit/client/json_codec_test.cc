@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/client/json_document.h"
+
 namespace yad {
 namespace {
 

@@ -26,7 +26,7 @@ std::string ReadAll(Watch& watch) {
     if (!event) return out + std::string(ToString(event.error().reason));
     if (!*event) return out + "end";
     out += "AMDB"[static_cast<int>((*event)->type)];
-    out += ":" + StringAt((*event)->object, {"metadata", "name"}) + " ";
+    out += ":" + StringAt((*event)->object.TreeOfObject(), {"metadata", "name"}) + " ";
   }
 }
 

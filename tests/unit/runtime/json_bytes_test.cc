@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+
+#include "operator/client/json_document.h"
 
 namespace yad {
 namespace {
@@ -55,6 +58,38 @@ TEST(JsonBytesTest, WhatIsWrittenIsReadByUsAndByOthers) {
     ASSERT_EQ(read.type(), value.type()) << round;
     ASSERT_EQ(Json::from_cbor(bytes), value) << round;
   }
+}
+
+// With the keys in no order, as an apiserver sends them.
+std::string Shuffled(const Json& value, std::mt19937& random) {
+  std::vector<std::string> parts;
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) parts.push_back(Json(key).dump() + ":" + Shuffled(member, random));
+    std::shuffle(parts.begin(), parts.end(), random);
+  } else if (value.is_array()) {
+    for (const Json& item : value) parts.push_back(Shuffled(item, random));
+  } else {
+    return value.dump();
+  }
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
+  return value.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+TEST(JsonBytesTest, ATextGivesTheBytesOfItsTree) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const Json value = Json::parse(Json(RandomValue(random, 3)).dump(-1, ' ', false, Json::error_handler_t::replace));
+    std::string bytes;
+    AppendCbor(JsonDocument::Parse(Shuffled(value, random))->value(), bytes);
+    ASSERT_EQ(bytes, Cbor(value)) << round;
+  }
+}
+
+TEST(JsonBytesTest, OfTwoWithOneKeyTheLastIsWritten) {
+  std::string bytes;
+  AppendCbor(JsonDocument::Parse(R"({"b":1,"a":2,"b":{"c":1,"c":3},"a":4,"b":5})")->value(), bytes);
+  EXPECT_EQ(FromCbor(bytes).dump(), R"({"a":4,"b":5})");
 }
 
 TEST(JsonBytesTest, NumbersAtTheirEdgesAreKept) {

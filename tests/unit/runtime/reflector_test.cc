@@ -824,5 +824,29 @@ TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
   }
 }
 
+// A list's pages and a watch's events alike: what is unread is kept, and the projector can do without it.
+TEST_F(ReflectorTest, WhatIsUnreadIsKept) {
+  Pages();
+  options_.unread = {"payload", "large"};
+  Json listed = Object("a", "1"), changed = Object("b", "6");
+  listed["payload"] = changed["payload"] = {{"large", "x"}, {"small", "y"}};
+  std::vector<bool> seen;
+  options_.project = [&](const Json& object) {
+    EXPECT_EQ(StringAt(object, {"payload", "small"}), "y");
+    seen.push_back(Find(object, {"payload", "large"}) != nullptr);
+    return nullptr;
+  };
+  std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
+  watch->PushEvent("ADDED", changed);
+  watch->WaitUntilDrained();
+  for (const char* name : {"a", "b"}) {
+    const auto object = store_.Get({"ns", name});
+    ASSERT_TRUE(object) << name;
+    EXPECT_EQ((*object)->Parse()["payload"], listed["payload"]) << name;
+  }
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_FALSE(seen[1]) << "no tree was made of what nobody reads";
+}
+
 }  // namespace
 }  // namespace yad

@@ -56,6 +56,29 @@ TEST(StoredObjectTest, KeepsEverything) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
+// What a watch shows of an object has to be known again in the answer to a write of it.
+TEST(StoredObjectTest, OneMadeOfATextIsThatOfItsTree) {
+  const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
+                           R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"
+                           R"("spec":{"template":{"z":[1,-2,{"y":null,"x":0.5}],"a":"text"},"replicas":3},)"
+                           R"("status":{"ready":true}})";
+  const JsonDocument document = *JsonDocument::Parse(text);
+  const Json tree = document.TreeOfObject();
+  const Json part = document.TreeOfObject({"spec", "template"});
+  Json seen;
+  const StoredObject from_text(ParseMeta(part), part, document, [&](const Json& object) {
+    seen = object;
+    return nullptr;
+  });
+  const StoredObject from_tree(tree, nullptr);
+  EXPECT_EQ(from_text.Parse(), tree);
+  EXPECT_FALSE(from_text.Parse()["metadata"].contains("managedFields"));
+  EXPECT_EQ(from_text.digest(), from_tree.digest());
+  EXPECT_EQ(from_text.meta().Label("z"), "1");
+  EXPECT_EQ(seen, part);
+  EXPECT_FALSE(part["spec"].contains("template"));
+}
+
 TEST(StoredObjectTest, KeepsObjectsThatAreStrangelyShaped) {
   for (const Json& object : {Json(nullptr), Json(3), Json::array({1}), Json::object(), Json{{"metadata", 3}},
                              Json{{"metadata", Json::object()}, {"x", Json::object()}}}) {

@@ -1,0 +1,201 @@
+#include "operator/client/json_document.h"
+
+#include <simdjson.h>
+
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "operator/base/guarded.h"
+#include "operator/client/json_codec.h"
+
+namespace yad {
+namespace {
+
+constexpr std::string_view kManagedFields = "managedFields";
+
+// How an answer's managedFields are reached: from its root, one step each.
+enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
+
+Place Below(Place place, std::string_view key) {
+  switch (place) {
+    case Place::kRoot:
+      if (key == "items") return Place::kItems;
+      if (key == "object") return Place::kObject;
+      [[fallthrough]];
+    case Place::kObject:
+      return key == "metadata" ? Place::kMetadata : Place::kElsewhere;
+    default:
+      return Place::kElsewhere;
+  }
+}
+
+Json MakeTree(simdjson::dom::element value, Place place, std::span<const std::string_view> without) {
+  using Type = simdjson::dom::element_type;
+  switch (value.type()) {
+    case Type::OBJECT: {
+      Json object = Json::object();
+      for (const auto [key, member] : simdjson::dom::object(value)) {
+        const bool on_path = !without.empty() && key == without.front();
+        if ((place == Place::kMetadata && key == kManagedFields) || (on_path && without.size() == 1)) continue;
+        object[std::string(key)] =
+            MakeTree(member, Below(place, key), on_path ? without.subspan(1) : std::span<const std::string_view>());
+      }
+      return object;
+    }
+    case Type::ARRAY: {
+      const simdjson::dom::array elements(value);
+      Json array = Json::array();
+      array.get_ref<Json::array_t&>().reserve(elements.size());
+      for (const auto element : elements) {
+        array.push_back(MakeTree(element, place == Place::kItems ? Place::kObject : Place::kElsewhere, {}));
+      }
+      return array;
+    }
+    case Type::STRING:
+      return std::string(std::string_view(value));
+    case Type::INT64: {
+      const std::int64_t number(value);
+      if (number >= 0) return static_cast<std::uint64_t>(number);  // As nlohmann_json parses it.
+      return number;
+    }
+    case Type::UINT64:
+      return std::uint64_t(value);
+    case Type::DOUBLE:
+      return double(value);
+    case Type::BOOL:
+      return bool(value);
+    case Type::NULL_VALUE:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std::string_view key) {
+  std::optional<simdjson::dom::element> last;
+  if (!object.is_object()) return last;
+  for (const auto [name, member] : simdjson::dom::object(object)) {
+    if (name == key) last = member;
+  }
+  return last;
+}
+
+// A parser's buffers are some fourteen times its text. To allocate and free them for each event costs as much as the
+// parsing, so a few are kept: of texts as long as events are, and not of lists.
+class Parsers {
+ public:
+  // Gives it back when it goes.
+  class Lease {
+   public:
+    Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
+      if (kept_) parser_ = from_.Take();
+      if (parser_ == nullptr) parser_ = std::make_unique<simdjson::dom::parser>();
+      if (parser_->max_depth() == kMaxParseDepth && parser_->capacity() >= size) return;
+      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kMaxParseDepth);
+    }
+    ~Lease() {
+      if (kept_ && has_room_) from_.Return(std::move(parser_));
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    // False: there is no memory for it.
+    bool has_room() const { return has_room_; }
+    simdjson::dom::parser& operator*() { return *parser_; }
+
+   private:
+    Parsers& from_;
+    const bool kept_;
+    bool has_room_ = true;
+    std::unique_ptr<simdjson::dom::parser> parser_;
+  };
+
+ private:
+  using Parser = std::unique_ptr<simdjson::dom::parser>;
+  static constexpr std::size_t kLongestKept = 16 * 1024;
+  static constexpr std::size_t kMostKept = 2;
+
+  Parser Take() {
+    return idle_.With([](std::vector<Parser>& idle) -> Parser {
+      if (idle.empty()) return nullptr;
+      Parser parser = std::move(idle.back());
+      idle.pop_back();
+      return parser;
+    });
+  }
+  void Return(Parser parser) {
+    idle_.With([&](std::vector<Parser>& idle) {
+      if (idle.size() < kMostKept) idle.push_back(std::move(parser));
+    });
+  }
+
+  Guarded<std::vector<Parser>> idle_;
+};
+
+Parsers& AllParsers() {
+  static Parsers& parsers = *new Parsers;  // Never destroyed: threads may parse while the process ends.
+  return parsers;
+}
+
+}  // namespace
+
+struct JsonDocument::State {
+  explicit State(std::size_t size) : parser(AllParsers(), size) {}
+  bool Parse(std::string_view text) {
+    return parser.has_room() && !(*parser).parse(text.data(), text.size()).get(value);
+  }
+
+  Parsers::Lease parser;
+  simdjson::dom::element value;
+};
+
+JsonDocument::JsonDocument(std::unique_ptr<State> state) : state_(std::move(state)) {}
+JsonDocument::~JsonDocument() = default;
+JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
+JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
+
+// What simdjson refuses, for being no JSON, nested too deeply, or of numbers that are too large for it, nlohmann_json
+// has the last word of.
+Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
+  auto state = std::make_unique<State>(text.size());
+  if (state->Parse(text)) return JsonDocument(std::move(state));
+  state.reset();
+  const Json::parser_callback_t shallow = [](int depth, Json::parse_event_t event, Json&) {
+    const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    return !begins || depth < kMaxParseDepth;
+  };
+  const Json tree = Json::parse(text, shallow, /*allow_exceptions=*/false);
+  if (!tree.is_discarded()) {
+    const std::string again = DumpJson(tree);
+    state = std::make_unique<State>(again.size());
+    if (state->Parse(again)) return JsonDocument(std::move(state));
+  }
+  return Fail(Reason::kDecode,
+              text.empty() ? "an empty text where JSON was expected" : "no valid JSON: " + Excerpt(text));
+}
+
+const simdjson::dom::element& JsonDocument::value() const { return state_->value; }
+
+bool JsonDocument::is_object() const { return state_->value.is_object(); }
+
+std::string_view JsonDocument::TextAt(std::string_view key) const {
+  const auto member = LastOf(state_->value, key);
+  return member && member->is_string() ? std::string_view(*member) : std::string_view();
+}
+
+bool JsonDocument::Enter(std::string_view key) {
+  const auto member = LastOf(state_->value, key);
+  if (member) state_->value = *member;
+  return member.has_value();
+}
+
+Json JsonDocument::Tree() const { return MakeTree(state_->value, Place::kElsewhere, {}); }
+
+Json JsonDocument::TreeOfAnswer() const { return MakeTree(state_->value, Place::kRoot, {}); }
+
+Json JsonDocument::TreeOfObject(const JsonPath& without) const {
+  return MakeTree(state_->value, Place::kObject, without);
+}
+
+}  // namespace yad

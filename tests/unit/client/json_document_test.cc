@@ -1,0 +1,43 @@
+#include "operator/client/json_document.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+JsonDocument Document(const std::string& text) { return *JsonDocument::Parse(text); }
+
+TEST(JsonDocumentTest, ATreeMayLackWhatStandsAtAPath) {
+  const JsonDocument document = Document(R"({"spec":{"template":{"a":1},"replicas":2},"template":3})");
+  EXPECT_EQ(document.TreeOfObject({"spec", "template"}).dump(), R"({"spec":{"replicas":2},"template":3})");
+  EXPECT_EQ(document.TreeOfObject({"spec"}).dump(), R"({"template":3})");
+  EXPECT_EQ(document.TreeOfObject({"spec", "replicas", "x"}), document.Tree());
+  EXPECT_EQ(document.TreeOfObject({"absent", "template"}), document.Tree());
+}
+
+TEST(JsonDocumentTest, MembersAreEnteredAndOfTwoWithOneKeyTheLast) {
+  JsonDocument document = Document(R"({"a":{"b":1},"a":{"b":2}})");
+  EXPECT_FALSE(document.Enter("b"));
+  EXPECT_TRUE(document.is_object());
+  EXPECT_TRUE(document.Enter("a"));
+  EXPECT_EQ(document.Tree().dump(), R"({"b":2})");
+  EXPECT_TRUE(document.Enter("b"));
+  EXPECT_FALSE(document.is_object());
+  EXPECT_FALSE(document.Enter("c"));
+}
+
+TEST(JsonDocumentTest, OutlivesItsTextAndOthers) {
+  std::vector<JsonDocument> documents;
+  for (int i = 0; i < 5; ++i) documents.push_back(Document("[\"" + std::to_string(i) + "\"]"));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(documents[static_cast<std::size_t>(i)].Tree()[0], std::to_string(i));
+}
+
+// Such numbers are no reason to stop reading a watch.
+TEST(JsonDocumentTest, NumbersBeyondSixtyFourBitsAreReadAsDoubles) {
+  EXPECT_EQ(Document(R"({"n":123456789012345678901234567890})").Tree()["n"], 123456789012345678901234567890.0);
+}
+
+}  // namespace
+}  // namespace yad
