@@ -91,6 +91,8 @@ int Main(int argc, char** argv) {
   // A body, or a large object's text, goes back to the system when it is freed. Without this, the first that is freed
   // makes the library keep the next ones.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  // Else every larger piece first looks through all small ones that were freed (malloc_consolidate).
+  mallopt(M_MXFAST, 0);
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
   if (!options) return exit_code;
