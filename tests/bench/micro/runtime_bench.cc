@@ -115,6 +115,7 @@ void WatchBytesToHandler(benchmark::State& state) {
     ReflectorOptions options;
     options.type = kDeploymentType;
     options.project = ProjectDeployment;
+    options.unread = {"spec", "template"};
     options.streaming_list = false;
     Informer informer(client, options);
     std::stop_source stop;
