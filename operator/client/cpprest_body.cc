@@ -58,19 +58,19 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   };
   std::lock_guard lock(mutex_);
   if (abandoned_) return refuse("nobody waits for it");
-  if (bytes_.size() + count > limit_) return refuse("it is larger than " + std::to_string(limit_ >> 20) + " MiB");
+  if (bytes_.size() + count > limit_)
+    return refuse("the answer is larger than " + std::to_string(limit_ >> 20) + " MiB");
   bytes_.append(reinterpret_cast<const char*>(from), count);
   Arrived();
   if (wanted_ == Part::kAll || bytes_.size() < most_waiting_) return pplx::task_from_result(count);
-  paused_with_ = count;
-  return pplx::create_task(pause_.emplace());
+  pause_ = Pause{{}, count};
+  return pplx::create_task(pause_->over);
 }
 
 void Answer::GoOn(std::unique_lock<std::mutex> lock) {
   const std::optional<Pause> pause = std::exchange(pause_, std::nullopt);
-  const std::size_t count = paused_with_;
   lock.unlock();
-  if (pause) pause->set(count);
+  if (pause) pause->over.set(pause->count);
 }
 
 void Answer::Abandon() {

@@ -112,7 +112,11 @@ class Answer : public BlockBuffer {
   void Abandon();
 
  private:
-  using Pause = pplx::task_completion_event<std::size_t>;
+  // The library waits before it reads on, having brought `count` bytes.
+  struct Pause {
+    pplx::task_completion_event<std::size_t> over;
+    std::size_t count = 0;
+  };
 
   bool Has(Part part) const;
   void Arrived();
@@ -126,8 +130,7 @@ class Answer : public BlockBuffer {
   std::size_t pieces_ = 0;  // that have arrived so far
   HttpResponse head_;       // status 0: has not begun
   std::string bytes_;
-  std::optional<Pause> pause_;  // the library waits for it to go on reading
-  std::size_t paused_with_ = 0;
+  std::optional<Pause> pause_;
   bool ended_ = false;
   bool abandoned_ = false;
   std::exception_ptr failure_;

@@ -21,7 +21,8 @@ namespace {
 namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
-constexpr std::size_t kMaxBody = 512u << 20;     // a list of 500 objects of 1 MB fits
+constexpr std::size_t kMaxBody = 512u << 20;  // a list of 500 objects of 1 MB fits
+constexpr std::size_t kMaxErrorBody = 1u << 20;
 constexpr std::size_t kMostWaiting = 64u << 10;  // of a stream whose reader does not keep up
 constexpr int kMaxWriteAttempts = 64;            // more than requests that are ever under way at once
 
@@ -79,6 +80,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       return TransportError("the connection to " + url + " broke: " + std::string(what));
     }
     return TransportError("no answer from " + url + ": " + std::string(what));
+  } catch (const std::length_error& e) {  // Answer's limit
+    return Error{Reason::kDecode, url + ": " + e.what(), 0, std::nullopt, {}};
   } catch (const std::exception& e) {
     return TransportError("no answer from " + url + ": " + e.what());
   } catch (...) {
@@ -101,7 +104,6 @@ class Exchange : public HttpStream {
   }
 
   const HttpResponse& head() const override { return head_; }
-  HttpResponse TakeHead() { return std::move(head_); }
 
   // Until this part of the answer is there.
   Status Start(const HttpRequest& request, Answer::Part part) {
@@ -129,12 +131,24 @@ class Exchange : public HttpStream {
     return !ended_;
   }
 
-  // Puts the rest into the head's body.
-  Status ReadAll() {
-    const Status there = Wait(Answer::Part::kAll);
-    if (there) answer_->TakeBytes(head_.body);
-    ended_ = ended_ || there;
-    return there;
+  // After Start with Part::kAll.
+  HttpResponse TakeAll() {
+    ended_ = true;
+    answer_->TakeBytes(head_.body);
+    return std::move(head_);
+  }
+
+  // Reads what the server says why there is no stream into the head's body.
+  Status ReadRefusal() {
+    for (;;) {
+      const Result<bool> more = Read(head_.body);
+      if (!more) return Fail(more.error());
+      if (!*more) return {};
+      if (head_.body.size() > kMaxErrorBody) {
+        return Fail(Reason::kDecode,
+                    what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
+      }
+    }
   }
 
  private:
@@ -201,7 +215,6 @@ class Exchange : public HttpStream {
       case Answer::Waited::kThere:
         return {};
       case Answer::Waited::kFailed:
-        ended_ = true;
         if (stop_.stop_requested()) return Cancelled();
         return Fail(server_->Explain(answer_->failure()));
       case Answer::Waited::kStopped:
@@ -246,15 +259,14 @@ class CpprestTransport : public HttpTransport {
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
     Exchange exchange(server_, request, std::move(stop));
     if (Status started = exchange.Start(request, Answer::Part::kAll); !started) return Fail(started.error());
-    if (Status read = exchange.ReadAll(); !read) return Fail(read.error());
-    return exchange.TakeHead();
+    return exchange.TakeAll();
   }
 
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
     if (Status started = exchange->Start(request, Answer::Part::kHead); !started) return Fail(started.error());
     if (exchange->head().status / 100 != 2) {
-      if (Status read = exchange->ReadAll(); !read) return Fail(read.error());
+      if (Status read = exchange->ReadRefusal(); !read) return Fail(read.error());
     }
     return exchange;
   }

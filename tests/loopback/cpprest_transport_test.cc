@@ -487,6 +487,15 @@ TEST_F(CpprestTransportTest, LongBodyOfARefusedStreamArrivesWhole) {
   EXPECT_EQ((*stream)->head().body, body);
 }
 
+TEST_F(CpprestTransportTest, EndlessBodyOfARefusedStreamIsAnError) {
+  const std::string body(2'000'000, 'x');
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) { connection.Answer(403, body); });
+  auto stream = Make(For(server))->Open(Get("/watch"), {});
+  ASSERT_FALSE(stream);
+  EXPECT_EQ(stream.error().reason, Reason::kDecode);
+  EXPECT_THAT(stream.error().message, HasSubstr("larger than 1 MiB"));
+}
+
 TEST_F(CpprestTransportTest, UnaryAnswerThatBreaksOffIsAnError) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
     connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":[");
@@ -534,25 +543,42 @@ TEST_F(CpprestTransportTest, PooledConnectionsThatTheServerHasClosedAreReplaced)
   }
 }
 
-TEST_F(CpprestTransportTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest) {
-  constexpr int kConnections = 12;
-  for (const bool tls : {true, false}) {
-    std::atomic<int> arrived = 0;
-    TestServer server(tls ? Tls() : Plain(), [&](TestConnection& connection, const TestRequest&) {
-      ++arrived;
-      while (arrived < kConnections) std::this_thread::yield();  // so that each needs a connection of its own
-      connection.Answer(200, "{}");
-    });
-    auto transport = Make(For(server));
+// Its pool is full of connections that the server has closed; what the server does with a POST is the test's.
+class FullPool {
+ public:
+  FullPool(const TestServerOptions& options, TestServer::Handler on_post)
+      : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
+          if (request.method == "POST") return on_post(connection, request);
+          ++arrived_;
+          while (arrived_ < kConnections) std::this_thread::yield();  // so that each needs a connection of its own
+          connection.Answer(200, "{}");
+        }) {}
+
+  TestServer& server() { return server_; }
+  // A request that is too long for what the system takes of it at once: the write fails.
+  HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;
-      for (int i = 0; i < kConnections; ++i) threads.emplace_back([&] { EXPECT_TRUE(transport->Send(Get("/"), {})); });
+      for (int i = 0; i < kConnections; ++i) threads.emplace_back([&] { EXPECT_TRUE(transport.Send(Get("/"), {})); });
     }
-    server.DropConnections();
+    server_.DropConnections();
     HttpRequest request = Get("/");
     request.method = "POST";
     request.body = std::string(200'000, 'x');
-    const Result<HttpResponse> response = transport->Send(request, {});
+    return request;
+  }
+
+ private:
+  static constexpr int kConnections = 12;
+  std::atomic<int> arrived_ = 0;
+  TestServer server_;
+};
+
+TEST_F(CpprestTransportTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest) {
+  for (const bool tls : {true, false}) {
+    FullPool pool(tls ? Tls() : Plain(), AnswerOk);
+    auto transport = Make(For(pool.server()));
+    const Result<HttpResponse> response = transport->Send(pool.Fill(*transport), {});
     EXPECT_TRUE(response) << response.error().ToString();
   }
 }
@@ -627,6 +653,21 @@ TEST_F(CpprestTransportTest, ManyThreadsUseOneTransport) {
   }
   EXPECT_EQ(wrong, 0);
   EXPECT_LE(server.connections(), 48);
+}
+
+TEST_F(CpprestTransportTest, StreamThatWasOpenedAfterAFailedWriteIsClosedWhenItIsDropped) {
+  std::atomic<bool> closed = false;
+  FullPool pool(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    connection.StartChunks();
+    connection.WaitUntilClosed();
+    closed = true;
+  });
+  auto transport = Make(For(pool.server()));
+  {
+    auto stream = transport->Open(pool.Fill(*transport), {});
+    ASSERT_TRUE(stream) << stream.error().ToString();
+  }
+  while (!closed) std::this_thread::yield();
 }
 
 TEST_F(CpprestTransportTest, HttpProxyIsUsedForPlainServers) {
