@@ -11,6 +11,9 @@
 
 namespace yad {
 
+// What an apiserver keeps of who wrote what, in each object's metadata: left out wherever objects are read or kept.
+inline constexpr std::string_view kManagedFields = "managedFields";
+
 // See JsonDocument, whose trees these are.
 Result<Json> ParseJson(std::string_view text);
 Result<Json> ParseAnswer(std::string_view text);

@@ -14,8 +14,6 @@
 namespace yad {
 namespace {
 
-constexpr std::string_view kManagedFields = "managedFields";
-
 // How an answer's managedFields are reached: from its root, one step each.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 

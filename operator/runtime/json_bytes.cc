@@ -157,9 +157,8 @@ void AppendCborKey(std::string_view key, std::string& out) { AppendText(key, out
 
 const Json::object_t& MembersInOrder(const Json& object) { return object.get_ref<const Json::object_t&>(); }
 
-boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24> MembersInOrder(
-    const simdjson::dom::element& object) {
-  boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24> members;
+TextMembers MembersInOrder(const simdjson::dom::element& object) {
+  TextMembers members;
   for (const auto [key, member] : simdjson::dom::object(object)) members.emplace_back(key, member);
   const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
   const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };

@@ -24,9 +24,9 @@ void AppendCborObject(std::size_t members, std::string& out);
 void AppendCborKey(std::string_view key, std::string& out);
 
 // An object's members in the order of their keys, as (key, value). Of two with one key, the last.
+using TextMembers = boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24>;
 const Json::object_t& MembersInOrder(const Json& object);
-boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24> MembersInOrder(
-    const simdjson::dom::element& object);
+TextMembers MembersInOrder(const simdjson::dom::element& object);
 
 // What AppendCbor has written. Anything else gives a discarded value.
 Json FromCbor(std::string_view bytes);

@@ -312,11 +312,12 @@ struct Reflector::Impl {
                                                        (*known)->meta().uid == meta.uid) {
       return *known;
     }
-    if (text != nullptr && !options.transform) {
-      return std::make_shared<const StoredObject>(meta, part, *text, options.project);
+    if (options.transform) {
+      options.transform(part);
+      text = nullptr;  // says something else now
     }
-    if (options.transform) options.transform(part);
-    return std::make_shared<const StoredObject>(part, options.project);
+    return text != nullptr ? std::make_shared<const StoredObject>(meta, part, *text, options.project)
+                           : std::make_shared<const StoredObject>(part, options.project);
   }
 
   // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "operator/base/weak_table.h"
+#include "operator/client/json_codec.h"
 #include "operator/runtime/json_bytes.h"
 
 namespace yad {
 namespace {
 
-constexpr std::string_view kManagedFields = "managedFields";
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 // Writes an object's members one by one, so that one pass makes both the bytes and the digest of a part of them.
@@ -22,27 +22,30 @@ class Writer {
  public:
   Writer() { bytes_.clear(); }
   void Open(std::size_t members) { AppendCborObject(members, bytes_); }
-  void AddKey(std::string_view key, bool digested) {
-    const std::size_t begin = bytes_.size();
-    AppendCborKey(key, bytes_);
-    if (digested) Mix(std::string_view(bytes_).substr(begin));
+  template <typename Value>
+  void Add(const Value& value) {
+    Append(true, [&] { AppendCbor(value, bytes_); });
+  }
+  void AddKey(std::string_view key) {
+    Append(true, [&] { AppendCborKey(key, bytes_); });
   }
   template <typename Value>
-  void Add(const Value& value, bool digested) {
-    const std::size_t begin = bytes_.size();
-    AppendCbor(value, bytes_);
-    if (digested) Mix(std::string_view(bytes_).substr(begin));
-  }
-  template <typename Value>
-  void Add(std::string_view key, const Value& value, bool digested) {
-    AddKey(key, digested);
-    Add(value, digested);
+  void AddMember(std::string_view key, const Value& value, bool digested) {
+    Append(digested, [&] {
+      AppendCborKey(key, bytes_);
+      AppendCbor(value, bytes_);
+    });
   }
   std::uint64_t digest() const { return digest_; }
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void Mix(std::string_view part) {
+  template <typename AppendPart>
+  void Append(bool digested, AppendPart append) {
+    const std::size_t begin = bytes_.size();
+    append();
+    if (!digested) return;
+    const std::string_view part = std::string_view(bytes_).substr(begin);
     digest_ = (digest_ ^ std::hash<std::string_view>{}(part)) * 0x9e3779b97f4a7c15ULL;
     digest_ ^= digest_ >> 32;
   }
@@ -68,21 +71,21 @@ void WriteMetadata(const Value& metadata, Writer& writer) {
   for (const auto& member : members) {
     if (!is_kept(member)) continue;
     const auto& [key, value] = member;
-    writer.Add(key, value, key != "resourceVersion" && key != "generation");
+    writer.AddMember(key, value, key != "resourceVersion" && key != "generation");
   }
 }
 
 template <typename Value>
 void WriteObject(const Value& object, Writer& writer) {
-  if (!object.is_object()) return writer.Add(object, true);
+  if (!object.is_object()) return writer.Add(object);
   const auto& members = MembersInOrder(object);
   writer.Open(members.size());
   for (const auto& [key, value] : members) {
     if (key == "metadata" && value.is_object()) {
-      writer.AddKey(key, true);
+      writer.AddKey(key);
       WriteMetadata(value, writer);
     } else {
-      writer.Add(key, value, key != "status");
+      writer.AddMember(key, value, key != "status");
     }
   }
 }

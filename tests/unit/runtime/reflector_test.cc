@@ -108,6 +108,16 @@ class ReflectorTest : public ::testing::Test {
     AwaitBackoff();
     clock_.AdvanceToNextDeadline();
   }
+  // Two with this payload, a listed one and one that the watch adds, as the Store has them.
+  std::vector<ObjectPtr> ListedAndAdded(const Json& payload) {
+    Json listed = Object("a", "1"), added = Object("b", "6");
+    listed["payload"] = added["payload"] = payload;
+    std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
+    watch->PushEvent("ADDED", added);
+    watch->WaitUntilDrained();
+    return {store_.Get({"ns", "a"}).value(), store_.Get({"ns", "b"}).value()};
+  }
+
   // Starts with this list and an open watch behind it.
   std::shared_ptr<FakeStream> StartWatching(const std::vector<Json>& items, const std::string& version) {
     Pages();
@@ -811,16 +821,9 @@ TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
     seen->had_payload = object.contains("payload");
     return seen;
   };
-  Json listed = Object("a", "1"), changed = Object("b", "6");
-  listed["payload"] = changed["payload"] = "large";
-  std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
-  watch->PushEvent("ADDED", changed);
-  watch->WaitUntilDrained();
-  for (const char* name : {"a", "b"}) {
-    const auto object = store_.Get({"ns", name});
-    ASSERT_TRUE(object) << name;
-    EXPECT_FALSE((*object)->Parse().contains("payload")) << name;
-    EXPECT_FALSE(static_cast<const Seen*>((*object)->projection())->had_payload) << name;
+  for (const ObjectPtr& object : ListedAndAdded("large")) {
+    EXPECT_FALSE(object->Parse().contains("payload")) << object->meta().key.name;
+    EXPECT_FALSE(static_cast<const Seen*>(object->projection())->had_payload) << object->meta().key.name;
   }
 }
 
@@ -828,21 +831,15 @@ TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
 TEST_F(ReflectorTest, WhatIsUnreadIsKept) {
   Pages();
   options_.unread = {"payload", "large"};
-  Json listed = Object("a", "1"), changed = Object("b", "6");
-  listed["payload"] = changed["payload"] = {{"large", "x"}, {"small", "y"}};
+  const Json payload = {{"large", "x"}, {"small", "y"}};
   std::vector<bool> seen;
   options_.project = [&](const Json& object) {
     EXPECT_EQ(StringAt(object, {"payload", "small"}), "y");
     seen.push_back(Find(object, {"payload", "large"}) != nullptr);
     return nullptr;
   };
-  std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
-  watch->PushEvent("ADDED", changed);
-  watch->WaitUntilDrained();
-  for (const char* name : {"a", "b"}) {
-    const auto object = store_.Get({"ns", name});
-    ASSERT_TRUE(object) << name;
-    EXPECT_EQ((*object)->Parse()["payload"], listed["payload"]) << name;
+  for (const ObjectPtr& object : ListedAndAdded(payload)) {
+    EXPECT_EQ(object->Parse()["payload"], payload) << object->meta().key.name;
   }
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_FALSE(seen[1]) << "no tree was made of what nobody reads";
