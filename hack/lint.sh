@@ -55,7 +55,7 @@ owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acce
 owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
-owner simdjson 'simdjson' 'operator/(client/json_document\.cc|runtime/json_bytes\.h)'
+owner simdjson 'simdjson' 'operator/(client/(json_document|list_text)\.cc|runtime/json_bytes\.h)'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'

@@ -249,7 +249,7 @@ Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::st
   return impl_->SendForObject(std::move(request), stop);
 }
 
-Result<ListPage> Client::List(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
+Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
   Query query;
   query.AddIfSet("labelSelector", options.label_selector);
   query.AddIfSet("fieldSelector", options.field_selector);
@@ -259,23 +259,20 @@ Result<ListPage> Client::List(const ResourceType& type, const ListOptions& optio
   query.AddIfSet("continue", options.continue_token);
   HttpRequest request{
       .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
-  Result<Json> list = impl_->SendForObject(std::move(request), stop);
-  if (!list) return Fail(list.error());
+  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
+  if (!response) return Fail(std::move(response.error()));
+  return ListText::Split(std::move(response->body), type);
+}
 
-  ListPage page;
-  page.resource_version = StringAt(*list, {"metadata", "resourceVersion"});
-  page.continue_token = StringAt(*list, {"metadata", "continue"});
-  const auto items = list->find("items");
-  // Go writes null for an empty slice. An answer without items at all is no list, and never an empty one.
-  if (items == list->end() || !(items->is_array() || items->is_null())) {
-    return Fail(Reason::kDecode, "the answer to a list of " + type.resource + " has no items");
-  }
-  page.items.reserve(items->size());
-  for (Json& item : *items) {
-    if (!item.is_object()) return Fail(Reason::kDecode, "an item in the list of " + type.resource + " is no object");
-    item.emplace("apiVersion", type.ApiVersion());
-    item.emplace("kind", type.kind);
-    page.items.push_back(std::move(item));
+Result<ListPage> Client::List(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
+  const Result<ListText> list = ListAsText(type, options, std::move(stop));
+  if (!list) return Fail(list.error());
+  ListPage page{{}, list->resource_version(), list->continue_token()};
+  page.items.reserve(list->size());
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Result<JsonDocument> item = list->Item(i);
+    if (!item) return Fail(item.error());
+    page.items.push_back(item->TreeOfObject());
   }
   return page;
 }
@@ -288,10 +285,6 @@ Result<std::unique_ptr<Watch>> Client::OpenWatch(const ResourceType& type, const
   query.AddIfSet("labelSelector", options.label_selector);
   query.AddIfSet("fieldSelector", options.field_selector);
   query.AddIfSet("resourceVersion", options.resource_version);
-  if (options.send_initial_events) {
-    query.Add("sendInitialEvents", "true");
-    query.Add("resourceVersionMatch", "NotOlderThan");
-  }
   query.Add("timeoutSeconds", std::to_string(options.timeout.count()));
   HttpRequest request{
       .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};

@@ -14,6 +14,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/json_document.h"
+#include "operator/client/list_text.h"
 #include "operator/client/transport.h"
 
 namespace yad {
@@ -39,8 +40,6 @@ struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  bool send_initial_events =
-      false;  // server-side initial list; ends with a bookmark annotated k8s.io/initial-events-end
   std::chrono::seconds timeout{300};  // The server ends the watch after this.
 };
 
@@ -117,6 +116,8 @@ class Client {
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
+  // For who reads many: each item when its turn comes.
+  Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
   Result<std::unique_ptr<Watch>> OpenWatch(const ResourceType& type, const WatchOptions& options,
                                            std::stop_token stop = {});
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "operator/base/guarded.h"
@@ -20,8 +20,6 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // A type that is not there yet should be picked up soon after it appears.
 constexpr Duration kTypeMissingCap = seconds(10);
-// How long a server that refused a streaming list, or could not bring one to its end, is not asked for one again.
-constexpr Duration kStreamingRefusedFor = std::chrono::hours(1);
 // How long lists that are older than what was seen are refused, before the process has to begin anew. A server that
 // only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
@@ -31,9 +29,6 @@ constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
-// Streaming lists that break, one after the other, before lists are read in pages instead. A stream has to last for all
-// objects, a page only for its own: where connections are cut after some bytes or seconds, pages still get there.
-constexpr int kMaxBrokenStreams = 2;
 
 // Whether a watch from the same version may well succeed once the server is back, or lets us.
 bool MayResume(const Error& error) {
@@ -50,16 +45,6 @@ bool MayResume(const Error& error) {
 }
 
 bool IsTypeMissing(const Error& error) { return error.reason == Reason::kNotFound || error.http_status == 404; }
-
-// Servers before 1.27 say Invalid (resourceVersionMatch is forbidden for watch), later ones with the feature off too.
-bool RefusesStreaming(const Error& error) {
-  return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.http_status == 400 ||
-         error.http_status == 422;
-}
-
-bool IsInitialEventsEnd(const ObjectMeta& bookmark) {
-  return bookmark.Annotation("k8s.io/initial-events-end") == "true";
-}
 
 }  // namespace
 
@@ -139,7 +124,7 @@ struct Reflector::Impl {
     }
   }
 
-  // kEmpty -> kListing, with `watch` open where the list is to be a streaming one.
+  // kEmpty -> kListing.
   void StartList(const std::stop_token& stop) {
     Enter(ReflectorState::kListing);
     watch.reset();
@@ -149,40 +134,18 @@ struct Reflector::Impl {
       options.type = *std::move(resolved);
       shown.With([&](Shown& value) { value.type = options.type; });
     }
-    if (!options.streaming_list || clock.Now() < streaming_refused_until) return;
-    WatchOptions request = BaseWatch();
-    // Without a resourceVersion this is a consistent read: at least as new as the moment of asking.
-    request.send_initial_events = true;
-    Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
-    if (opened) {
-      watch = std::move(*opened);
-      opened_at = clock.Now();
-    } else if (RefusesStreaming(opened.error())) {
-      RefuseStreaming(opened.error().ToString());
-    } else {
-      ListFailed(opened.error(), "watch", stop);
-    }
   }
 
-  // kListing -> kWatching or kWatchBroken (the list is in the Store; the watch starts there).
+  // kListing -> kWatchBroken: the list is in the Store, and a watch is to follow from there.
   void FinishList(const std::stop_token& stop) {
-    const char* verb = watch ? "watch" : "list";
     std::vector<ObjectPtr> objects;
-    Result<std::string> version = watch ? StreamedList(objects) : PagedList(objects, stop);
-    if (!version) {
-      if (watch && ++broken_streams >= kMaxBrokenStreams) RefuseStreaming("streams break before they have shown all");
-      return ListFailed(version.error(), verb, stop);
-    }
+    const Result<std::string> version = PagedList(objects, stop);
+    if (!version) return ListFailed(version.error(), "list", stop);
     if (version->empty()) {
-      if (watch) {  // It ended, and the bookmark never came: the server knows nothing of streaming lists.
-        watch.reset();
-        RefuseStreaming("the stream ended before the bookmark that ends the initial events");
-        return;
-      }
-      return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, verb, stop);
+      return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
     }
     // A server that lags behind (or an etcd restored from a backup) must never make us believe in deletions.
-    if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, verb, stop);
+    if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, stop);
     older_lists_since.reset();
     if (std::string proof = WentBack(objects, *version); !proof.empty()) {
       outcome = Fail(Reason::kUnknown, Resource() + ": " + std::move(proof) + kRestored);
@@ -190,18 +153,13 @@ struct Reflector::Impl {
     }
     last_version = *version;
     failed_resumes = 0;
-    broken_streams = 0;
     failed_lists = {};
     list_backoff.Reset();
     const std::vector<Store::Change> changes = store.Replace(std::move(objects), last_version);
     Succeeded(/*watched=*/false);
     log::Debug("listed",
                {{"resource", options.type.resource}, {"objects", store.size()}, {"resourceVersion", last_version}});
-    Enter(watch ? ReflectorState::kWatching : ReflectorState::kWatchBroken);
-    if (watch) {
-      version_at_open = last_version;
-      heard = true;
-    }
+    Enter(ReflectorState::kWatchBroken);
     for (const Store::Change& change : changes) on_change(change);
   }
 
@@ -237,7 +195,7 @@ struct Reflector::Impl {
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      ObjectPtr object = KnownOrKept(meta, part, &event.object);
+      ObjectPtr object = KnownOrKept(meta, part, event.object);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
@@ -247,7 +205,7 @@ struct Reflector::Impl {
     if (change) on_change(*change);
   }
 
-  // ---- Lists. "": there was none.
+  // ---- Lists
   Result<std::string> PagedList(std::vector<ObjectPtr>& objects, const std::stop_token& stop) {
     // A continue token can expire (410) while we read; a list of thousands of pages might never end. So the second time
     // it is one answer, whatever its size.
@@ -266,47 +224,36 @@ struct Reflector::Impl {
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
     request.limit = limit;  // No resourceVersion: a consistent read.
-    for (;;) {
-      Result<ListPage> page = client.List(options.type, request, stop);
-      if (!page) return Fail(std::move(page.error()));
-      for (Json& item : page->items) objects.push_back(KnownOrKept(ParseMeta(item), item, nullptr));
-      if (page->continue_token.empty()) return std::move(page->resource_version);
-      if (page->continue_token == request.continue_token) {
-        return Fail(Reason::kDecode, "the list gives the same continue token twice");
+    // The server makes the next page while we read this one.
+    const auto ask = [&] {
+      return std::async(std::launch::async,
+                        [this, request, stop] { return client.ListAsText(options.type, request, stop); });
+    };
+    for (std::future<Result<ListText>> coming = ask();;) {
+      const Result<ListText> page = coming.get();
+      if (!page) return Fail(page.error());
+      const std::string& more = page->continue_token();
+      if (!more.empty()) {
+        if (more == request.continue_token) {
+          return Fail(Reason::kDecode, "the list gives the same continue token twice");
+        }
+        request.continue_token = more;
+        coming = ask();
       }
-      request.continue_token = std::move(page->continue_token);
-    }
-  }
-
-  // Gathered aside: until the bookmark nobody sees them, and a stream that breaks before it changes nothing.
-  Result<std::string> StreamedList(std::vector<ObjectPtr>& objects) {
-    std::unordered_map<ObjectKey, ObjectPtr> gathered;
-    for (;;) {
-      Result<std::optional<WatchEvent>> next = watch->Next();
-      if (!next) return Fail(std::move(next.error()));
-      if (!*next) return std::string();
-      const WatchEvent& event = **next;
-      Json part = event.object.TreeOfObject(options.unread);
-      ObjectMeta meta = ParseMeta(part);
-      if (event.type == WatchEventType::kBookmark) {
-        if (!IsInitialEventsEnd(meta)) continue;
-        if (meta.resource_version.empty()) return Fail(Reason::kDecode, "a bookmark without metadata.resourceVersion");
-        for (auto& [key, object] : gathered) objects.push_back(std::move(object));
-        return std::move(meta.resource_version);
+      for (std::size_t i = 0; i < page->size(); ++i) {
+        const Result<JsonDocument> item = page->Item(i);
+        if (!item) return Fail(item.error());
+        Json part = item->TreeOfObject(options.unread);
+        objects.push_back(KnownOrKept(ParseMeta(part), part, *item));
       }
-      ObjectPtr object = KnownOrKept(meta, part, &event.object);
-      if (event.type == WatchEventType::kDeleted) {
-        gathered.erase(object->meta().key);
-      } else {
-        gathered[object->meta().key] = std::move(object);
-      }
+      if (more.empty()) return page->resource_version();
     }
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
-  // event that follows a write of ours shows what was observed of its answer. `part` lacks what is unread, unless it
-  // has no text.
-  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& part, const JsonDocument* text) const {
+  // event that follows a write of ours shows what was observed of its answer. `part` is `whole` without
+  // what is unread.
+  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& part, const JsonDocument& whole) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
@@ -314,10 +261,9 @@ struct Reflector::Impl {
     }
     if (options.transform) {
       options.transform(part);
-      text = nullptr;  // says something else now
+      return std::make_shared<const StoredObject>(part, options.project);
     }
-    return text != nullptr ? std::make_shared<const StoredObject>(meta, part, *text, options.project)
-                           : std::make_shared<const StoredObject>(part, options.project);
+    return std::make_shared<const StoredObject>(meta, part, whole, options.project);
   }
 
   // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags
@@ -345,14 +291,14 @@ struct Reflector::Impl {
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
-  void RefuseOlderList(const std::string& version, const char* verb, const std::stop_token& stop) {
+  void RefuseOlderList(const std::string& version, const std::stop_token& stop) {
     if (!older_lists_since) older_lists_since = clock.Now();
     const std::string what =
         "the server's list, version " + version + ", is older than what it showed before, version " + last_version;
     if (clock.Now() - *older_lists_since < kOlderListsRefusedFor) {
       return ListFailed(
           Error{Reason::kUnknown, what + "; if that lasts, this process ends, to read everything anew", 0, {}, {}},
-          verb, stop);
+          "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and has been so for " +
                                          std::to_string(kOlderListsRefusedFor / seconds(1)) + " s" + kRestored);
@@ -439,11 +385,6 @@ struct Reflector::Impl {
     log::Info("reading works again", {{"resource", Resource()}, {"resourceVersion", last_version}});
   }
 
-  void RefuseStreaming(const std::string& why) {
-    streaming_refused_until = clock.Now() + kStreamingRefusedFor;
-    log::Info("no streaming list; reading pages instead", {{"resource", Resource()}, {"why", why}});
-  }
-
   void Enter(ReflectorState next) {
     state = next;
     shown.With([next](Shown& value) { value.state = next; });
@@ -479,9 +420,7 @@ struct Reflector::Impl {
   std::string version_at_open;
   bool heard = false;  // anything from the watch that is open
   SteadyTime opened_at{};
-  SteadyTime streaming_refused_until{};
   int failed_resumes = 0;  // since the last progress
-  int broken_streams = 0;  // streaming lists, since the last good list of any kind
   FailedLists failed_lists;
   std::optional<SteadyTime> older_lists_since;
   Status outcome;              // An Error ends it.

@@ -27,8 +27,7 @@ struct ReflectorOptions {
   std::string ns;  // "" for all
   std::string label_selector;
   std::string field_selector;
-  int page_size = 500;         // 0: no pages
-  bool streaming_list = true;  // try sendInitialEvents first; pages where the server refuses it, or it keeps breaking
+  int page_size = 500;  // 0: no pages
   // Of one watch; the next begins where it ended. With the client's margin it bounds the time in which a connection
   // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
   std::chrono::seconds watch_timeout{90};
@@ -47,7 +46,7 @@ struct ReflectorOptions {
 
 enum class ReflectorState {
   kEmpty,        // Nothing is known; a list has to be made.
-  kListing,      // Reading pages, or the initial events of a streaming list. The Store still holds the state before.
+  kListing,      // Reading pages. The Store still holds the state before.
   kWatching,     // A watch is open and the Store follows it.
   kWatchBroken,  // The watch ended; it is resumed from the last resourceVersion.
   kWaiting,      // Backing off after a failure.

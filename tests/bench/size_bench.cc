@@ -33,16 +33,6 @@ std::vector<std::string> AllThatIsRead() {
       ResourcePath(kNodePoolType, "") + "?", ResourcePath(kYurtAppDaemonType, "") + "?"};
 }
 
-// All types side by side, not parsed. Seconds.
-template <typename Fetch>
-double FetchAll(Cluster& cluster, Fetch fetch) {
-  const std::vector<std::string> collections = AllThatIsRead();
-  const auto transport = cluster.NewCpprest();
-  const SteadyTime begin = std::chrono::steady_clock::now();
-  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) { fetch(*transport, collections[i]); });
-  return SecondsSince(begin);
-}
-
 void FetchPages(HttpTransport& transport, const std::string& collection) {
   std::string token;
   do {
@@ -55,33 +45,20 @@ void FetchPages(HttpTransport& transport, const std::string& collection) {
   } while (!token.empty());
 }
 
-// As the operator asks for it.
-void FetchStream(HttpTransport& transport, const std::string& collection) {
-  const HttpRequest request{.method = "GET",
-                            .path = collection +
-                                    "watch=true&sendInitialEvents=true&allowWatchBookmarks=true"
-                                    "&resourceVersionMatch=NotOlderThan&resourceVersion=",
-                            .headers = {},
-                            .body = {}};
-  const auto stream = transport.Open(request, {});
-  if (!stream || (*stream)->head().status != 200) return;
-  const std::string end = "k8s.io/initial-events-end";
-  for (std::string text; text.find(end) == std::string::npos;) {
-    text.erase(0, text.size() - std::min(text.size(), end.size()));
-    const auto more = (*stream)->Read(text);
-    if (!more || !*more) return;
-  }
+// All types side by side, not parsed. Seconds.
+double FetchAll(Cluster& cluster) {
+  const std::vector<std::string> collections = AllThatIsRead();
+  const auto transport = cluster.NewCpprest();
+  const SteadyTime begin = std::chrono::steady_clock::now();
+  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) { FetchPages(*transport, collections[i]); });
+  return SecondsSince(begin);
 }
 
 void Start(Bench& bench) {
   World& world = TheWorld(bench);
   world.StopOperator();
   std::vector<double> pages;
-  std::vector<double> streams;
-  const auto fetch = [&] {
-    pages.push_back(FetchAll(world.cluster(), FetchPages));
-    streams.push_back(FetchAll(world.cluster(), FetchStream));
-  };
+  const auto fetch = [&] { pages.push_back(FetchAll(world.cluster())); };
   fetch();
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
@@ -95,9 +72,8 @@ void Start(Bench& bench) {
             [](const World::Start& a, const World::Start& b) { return a.ready_seconds < b.ready_seconds; });
   const World::Start& start = starts[1];
   const auto asked = world.cluster().AskedSince(since);
-  const std::string note = "median of 3 starts, each between two fetches of the same; the operator asks for streams";
-  const std::vector<Bound> bounds = {{"raw pages, same requests and transport class", Median(pages)},
-                                     {"raw streaming lists, likewise", Median(streams)}};
+  const std::string note = "median of 3 starts, each between two fetches of the same";
+  const std::vector<Bound> bounds = {{"raw pages, same requests and transport class", Median(pages)}};
   bench.Add({"start", "start with 10,000 workloads: until ready", start.ready_seconds, "s", bounds,
              TargetKind::kTimesBound, 1.5, note});
   bench.Add({"start", "start with 10,000 workloads: until nothing is left to do", start.settled_seconds, "s", bounds,

@@ -93,8 +93,6 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
   for (const std::string& right : granted) {
     // The apiserver asks for it in the operator's name where OwnerReferencesPermissionEnforcement runs.
     if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
-    // Kubernetes before 1.32 has no streaming lists.
-    if (right.starts_with("list ") && used.contains("watch " + right.substr(5))) continue;
     EXPECT_TRUE(used.contains(right)) << "the operator may " << right << ", and never did";
   }
 }

@@ -135,43 +135,36 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
 }
 
 void FakeCluster::Tell(const ResourceType& type, const Json& before, const Json& after) {
+  changes_.push_back({version_, type, before, after});
   std::erase_if(watches_, [](const OpenWatch& watch) { return watch.stream->closed(); });
-  for (const OpenWatch& watch : watches_) {
-    const auto selected = [&](const Json& object) {
-      const ObjectKey key = KeyOf(object);
-      return object.is_object() && (watch.target.key.ns.empty() || watch.target.key.ns == key.ns) &&
-             (watch.name.empty() || watch.name == key.name) &&
-             MatchesSelectorText(watch.label_selector, StringMapAt(object, {"metadata", "labels"}));
-    };
-    if (watch.target.type.group != type.group || watch.target.type.resource != type.resource) continue;
-    if (selected(after)) {
-      watch.stream->PushEvent(selected(before) ? "MODIFIED" : "ADDED", after);
-    } else if (selected(before)) {
-      Json last = before;
-      if (after.is_object()) last["metadata"]["resourceVersion"] = after["metadata"]["resourceVersion"];
-      watch.stream->PushEvent("DELETED", last);
-    }
+  for (const OpenWatch& watch : watches_) TellOne(watch, changes_.back());
+}
+
+void FakeCluster::TellOne(const OpenWatch& watch, const Change& change) {
+  const auto selected = [&](const Json& object) {
+    const ObjectKey key = KeyOf(object);
+    return object.is_object() && (watch.target.key.ns.empty() || watch.target.key.ns == key.ns) &&
+           (watch.name.empty() || watch.name == key.name) &&
+           MatchesSelectorText(watch.label_selector, StringMapAt(object, {"metadata", "labels"}));
+  };
+  if (watch.target.type.group != change.type.group || watch.target.type.resource != change.type.resource) return;
+  if (selected(change.after)) {
+    watch.stream->PushEvent(selected(change.before) ? "MODIFIED" : "ADDED", change.after);
+  } else if (selected(change.before)) {
+    Json last = change.before;
+    if (change.after.is_object()) last["metadata"]["resourceVersion"] = change.after["metadata"]["resourceVersion"];
+    watch.stream->PushEvent("DELETED", last);
   }
 }
 
 std::shared_ptr<FakeStream> FakeCluster::ServeWatch(const HttpRequest& request) {
-  if (QueryOf(request, "sendInitialEvents") != "true") {
-    return std::make_shared<FakeStream>(StatusResponse(410, "Expired", "too old resource version"));
-  }
   std::lock_guard lock(mutex_);
-  OpenWatch watch{TargetOf(request), NameSelected(request), QueryOf(request, "labelSelector"),
-                  std::make_shared<FakeStream>()};
-  // The initial events are told as if everything had just been made.
-  std::vector<OpenWatch> others = std::exchange(watches_, {watch});
-  if (const Table* table = FindTable(watch.target.type)) {
-    for (const auto& [key, object] : *table) Tell(watch.target.type, Json(), object);
+  watches_.push_back(
+      {TargetOf(request), NameSelected(request), QueryOf(request, "labelSelector"), std::make_shared<FakeStream>()});
+  for (const Change& change : changes_) {
+    if (change.version > std::stoll(QueryOf(request, "resourceVersion"))) TellOne(watches_.back(), change);
   }
-  watch.stream->PushEvent(
-      "BOOKMARK",
-      {{"metadata",
-        {{"resourceVersion", std::to_string(version_)}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}});
-  watches_.insert(watches_.end(), others.begin(), others.end());
-  return watch.stream;
+  return watches_.back().stream;
 }
 
 Json FakeCluster::Create(const ResourceType& type, Json object) {

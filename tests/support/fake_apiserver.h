@@ -35,7 +35,7 @@ struct WriteRecord {
 // (rises with anything but metadata and status), creationTimestamp (a second apart each); status is written through its
 // subresource only; a write that changes nothing leaves the resourceVersion; a stale resourceVersion or another uid is
 // a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; the field
-// selectors metadata.name and spec.nodeName; pages; watches that begin with a streaming list (any other has expired).
+// selectors metadata.name and spec.nodeName; pages; watches from any version.
 // Thread-safe.
 class FakeCluster {
  public:
@@ -84,10 +84,18 @@ class FakeCluster {
     std::shared_ptr<FakeStream> stream;
   };
 
+  struct Change {
+    std::int64_t version;
+    ResourceType type;
+    Json before;  // null: it is new
+    Json after;   // null: it is gone
+  };
+
+  static void TellOne(const OpenWatch& watch, const Change& change);
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
-  // Tells the watches: from `before` (null: it is new) to `after` (null: it is gone).
+  // Tells the watches, those of now and those that begin before it.
   void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
@@ -112,6 +120,7 @@ class FakeCluster {
   Mutation mutation_;
   std::vector<WriteRecord> writes_;
   std::vector<OpenWatch> watches_;
+  std::vector<Change> changes_;
   const std::shared_ptr<FakeTransport> transport_;
 };
 

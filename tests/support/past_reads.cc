@@ -38,8 +38,6 @@ Fault PastReads::operator()(const ProxiedRequest& request) {
     fault.drop = true;
   } else if (!request.IsWatch()) {
     fault.instead = ProxyReply{200, found->second.dump()};
-  } else if (Has(request, "sendInitialEvents=")) {
-    fault.instead = Refusal(400, "BadRequest");  // It makes an ordinary list then.
   } else {
     fault.drop = true;
   }

@@ -116,7 +116,6 @@ void WatchBytesToHandler(benchmark::State& state) {
     options.type = kDeploymentType;
     options.project = ProjectDeployment;
     options.unread = {"spec", "template"};
-    options.streaming_list = false;
     Informer informer(client, options);
     std::stop_source stop;
     int events = 0;

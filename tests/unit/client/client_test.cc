@@ -145,7 +145,6 @@ TEST_F(ClientTest, WatchAsksForBookmarksAndATimeOut) {
   EXPECT_EQ(QueryOf(Last(), "timeoutSeconds"), "120");
   EXPECT_EQ(QueryOf(Last(), "resourceVersion"), "9");
   EXPECT_EQ(QueryOf(Last(), "labelSelector"), "x=y");
-  EXPECT_EQ(QueryOf(Last(), "sendInitialEvents"), "");
   EXPECT_GT(Last().timeout, options.timeout);
 }
 
@@ -186,14 +185,6 @@ TEST_F(ClientTest, WhetherAWriteIsAllowedIsAskedAfterTheRateLimit) {
   writer.join();
   EXPECT_FALSE(second);
   EXPECT_EQ(transport_->requests().size(), 1U);
-}
-
-TEST_F(ClientTest, WatchWithInitialEventsSaysNotOlderThan) {
-  WatchOptions options;
-  options.send_initial_events = true;
-  ASSERT_TRUE(client().OpenWatch(kPods, options));
-  EXPECT_EQ(QueryOf(Last(), "sendInitialEvents"), "true");
-  EXPECT_EQ(QueryOf(Last(), "resourceVersionMatch"), "NotOlderThan");
 }
 
 TEST_F(ClientTest, WatchGivesEventsUntilTheServerEndsIt) {

@@ -27,6 +27,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using testing::FakeStream;
 using testing::FakeTransport;
+using testing::JsonResponse;
 
 const ResourceType kPrimaryType{"example.com", "v1", "widgets", "Widget", true};
 const ResourceType kOwnedType{"apps", "v1", "deployments", "Deployment", true};
@@ -87,20 +88,15 @@ class FedInformer {
     informer = std::make_unique<Informer>(client, options, clock);
   }
   ~FedInformer() { Stop(); }
-  void Start() {
-    thread = std::jthread([this](const std::stop_token& stop) { informer->Run(stop); });
-    stream = transport->TakeStream();
-  }
   void Stop() {
     thread.request_stop();
     if (thread.joinable()) thread.join();
   }
   void Sync(const std::vector<Json>& objects, const std::string& version = "100") {
-    if (!stream) Start();
-    for (const Json& object : objects) stream->PushEvent("ADDED", object);
-    stream->PushEvent(
-        "BOOKMARK",
-        {{"metadata", {{"resourceVersion", version}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}});
+    transport->OnSend([list = JsonResponse({{"metadata", {{"resourceVersion", version}}}, {"items", objects}})](
+                          const HttpRequest&) { return list; });
+    thread = std::jthread([this](const std::stop_token& stop) { informer->Run(stop); });
+    stream = transport->TakeStream();
     stream->WaitUntilDrained();
   }
   void Push(const std::string& type, const Json& object) {

@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::FakeStream;
 using testing::FakeTransport;
+using testing::JsonResponse;
 using testing::StatusResponse;
 
 Json Object(const std::string& name, const std::string& version) {
@@ -34,15 +35,20 @@ class InformerTest : public ::testing::Test {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
   }
-  std::shared_ptr<FakeStream> Start() {
+  // The stream is that of the watch behind a list of these.
+  std::shared_ptr<FakeStream> Start(const std::vector<Json>& objects) {
+    AnswerLists(objects);
     thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
-    return transport_->TakeStream();
+    return TakeStream();
   }
-  static void EndInitialEvents(FakeStream& stream, const std::string& version) {
-    stream.PushEvent(
-        "BOOKMARK",
-        {{"metadata", {{"resourceVersion", version}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}});
-    stream.WaitUntilDrained();
+  void AnswerLists(const std::vector<Json>& objects) {
+    transport_->OnSend([list = JsonResponse({{"metadata", {{"resourceVersion", "10"}}}, {"items", objects}})](
+                           const HttpRequest&) { return list; });
+  }
+  std::shared_ptr<FakeStream> TakeStream() {
+    std::shared_ptr<FakeStream> stream = transport_->TakeStream();
+    stream->WaitUntilDrained();
+    return stream;
   }
 
   FakeClock clock_;
@@ -61,10 +67,8 @@ TEST_F(InformerTest, EveryHandlerHearsEveryEventAfterTheStoreHasChanged) {
       heard.With([&](auto& said) { said.push_back(who + (" " + what) + size); });
     });
   }
-  std::shared_ptr<FakeStream> stream = Start();
   EXPECT_FALSE(informer_->synced());
-  stream->PushEvent("ADDED", Object("a", "1"));
-  EndInitialEvents(*stream, "10");
+  std::shared_ptr<FakeStream> stream = Start({Object("a", "1")});
   EXPECT_TRUE(informer_->synced());
   stream->PushEvent("MODIFIED", Object("a", "11"));
   stream->PushEvent("DELETED", Object("a", "12"));
@@ -79,9 +83,7 @@ TEST_F(InformerTest, AHandlerThatThrowsCostsNobodyAnything) {
   informer_->AddHandler([](const Event&) { throw std::runtime_error("a bug"); });
   informer_->AddHandler([](const Event&) { throw 3; });
   informer_->AddHandler([&](const Event&) { heard.With([](int& count) { ++count; }); });
-  std::shared_ptr<FakeStream> stream = Start();
-  stream->PushEvent("ADDED", Object("a", "1"));
-  EndInitialEvents(*stream, "10");
+  std::shared_ptr<FakeStream> stream = Start({Object("a", "1")});
   stream->PushEvent("ADDED", Object("b", "11"));
   stream->WaitUntilDrained();
   EXPECT_EQ(heard.With([](int& count) { return count; }), 2);
@@ -89,13 +91,11 @@ TEST_F(InformerTest, AHandlerThatThrowsCostsNobodyAnything) {
 
 TEST_F(InformerTest, DescribeSaysWhatStandsInTheWay) {
   EXPECT_EQ(informer_->Describe(), "widgets: Empty");
-  transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
-    return std::make_shared<FakeStream>(StatusResponse(403, "Forbidden", "no"));
-  });
-  Start();
+  transport_->OnSend([](const HttpRequest&) { return StatusResponse(403, "Forbidden", "no"); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
   clock_.AwaitWaiters(1);
   EXPECT_THAT(informer_->Describe(),
-              ::testing::StartsWith("widgets: Waiting: cannot watch widgets.example.com: Forbidden"));
+              ::testing::StartsWith("widgets: Waiting: cannot list widgets.example.com: Forbidden"));
 }
 
 TEST_F(InformerTest, OnDemandItListsOnlyOnceItIsAskedTo) {
@@ -106,11 +106,10 @@ TEST_F(InformerTest, OnDemandItListsOnlyOnceItIsAskedTo) {
   thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
   clock_.AwaitWaiters(1);
   EXPECT_THAT(transport_->requests(), ::testing::IsEmpty());
+  AnswerLists({Object("a", "1")});
   informer_->Demand();
   informer_->Demand();
-  std::shared_ptr<FakeStream> stream = transport_->TakeStream();
-  stream->PushEvent("ADDED", Object("a", "1"));
-  EndInitialEvents(*stream, "10");
+  TakeStream();
   EXPECT_TRUE(informer_->synced());
   EXPECT_EQ(informer_->store().size(), 1U);
 }

@@ -61,7 +61,6 @@ class ManagerTest : public ::testing::Test {
     ReflectorOptions options;
     options.type = {"", "v1", "configmaps", "ConfigMap", true};
     options.label_selector = selector;
-    options.streaming_list = false;
     return manager_->InformerFor(options);
   }
   void Run() {

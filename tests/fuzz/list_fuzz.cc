@@ -1,0 +1,37 @@
+// A list's answer: split into its items it says what it says as a whole, or is refused. No item may get lost.
+#include <string>
+
+#include "operator/client/json_codec.h"
+#include "operator/client/list_text.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/json_mutator.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using yad::Json;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const yad::ResourceType type{"apps", "v1", "deployments", "Deployment", true};
+  const auto list = yad::ListText::Split(text, type);
+  if (!list) return 0;
+  // What is looked at only when its turn comes may be no JSON.
+  Json items = Json::array();
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const auto item = list->Item(i);
+    if (!item) return 0;
+    items.push_back(item->TreeOfObject());
+  }
+  const auto whole = yad::ParseAnswer(text);
+  YAD_CHECK(whole && whole->is_object() && whole->contains("items"), text);
+  if (yad::IsDeeperThan(*whole, yad::kMaxJsonDepth)) return 0;  // Parsing leaves out what is too deep.
+  Json wanted = whole->at("items").is_null() ? Json::array() : whole->at("items");
+  YAD_CHECK(wanted.size() == items.size(), text);
+  for (Json& item : wanted) {
+    item.emplace("apiVersion", type.ApiVersion());
+    item.emplace("kind", type.kind);
+  }
+  YAD_CHECK(items == wanted, text);
+  YAD_CHECK(list->resource_version() == yad::StringAt(*whole, {"metadata", "resourceVersion"}), text);
+  YAD_CHECK(list->continue_token() == yad::StringAt(*whole, {"metadata", "continue"}), text);
+  return 0;
+}
+
+YAD_FUZZ_JSON();

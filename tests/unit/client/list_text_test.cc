@@ -1,0 +1,81 @@
+#include "operator/client/list_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+using ::testing::HasSubstr;
+
+const ResourceType kWidgets{"example.com", "v1", "widgets", "Widget", true};
+
+Result<ListText> Split(const std::string& text) { return ListText::Split(text, kWidgets); }
+
+std::vector<std::string> Items(const std::string& text) {
+  const auto list = Split(text);
+  if (!list) return {list.error().message};
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const auto item = list->Item(i);
+    items.push_back(item ? item->TreeOfObject().dump() : item.error().message);
+  }
+  return items;
+}
+
+const std::string kType = R"("apiVersion":"example.com/v1","kind":"Widget")";
+
+TEST(ListTextTest, TheListsOwnMembersMayStandBeforeItsItemsOrBehind) {
+  for (const std::string text : {R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[{"a":1},{"a":2}]})",
+                                 R"({"items":[{"a":1},{"a":2}],"metadata":{"continue":"more","resourceVersion":"7"}})",
+                                 "{ \"items\" : [ {\"a\":1}\n,\t{ \"a\" : 2 } ] ,\n \"metadata\" : "
+                                 "{\"continue\":\"more\", \"resourceVersion\":\"7\"} }\n"}) {
+    const auto list = Split(text);
+    ASSERT_TRUE(list) << list.error().message;
+    EXPECT_EQ(list->resource_version(), "7");
+    EXPECT_EQ(list->continue_token(), "more");
+    EXPECT_THAT(Items(text), ::testing::ElementsAre(R"({"a":1,)" + kType + "}", R"({"a":2,)" + kType + "}"));
+  }
+}
+
+TEST(ListTextTest, ItemsGetTheListsTypeUnlessTheyHaveTheirOwn) {
+  EXPECT_THAT(Items(R"({"items":[{},{ },{"kind":"Other","b":[]}]})"),
+              ::testing::ElementsAre("{" + kType + "}", "{" + kType + "}",
+                                     R"({"apiVersion":"example.com/v1","b":[],"kind":"Other"})"));
+}
+
+TEST(ListTextTest, BracketsAndCommasInStringsEndNothing) {
+  EXPECT_THAT(Items(R"({"items":[{"a":"]},{\"\\","items":[1]},{"[":"{"}]})"),
+              ::testing::ElementsAre(R"({"a":"]},{\"\\","apiVersion":"example.com/v1","items":[1],"kind":"Widget"})",
+                                     R"({"[":"{",)" + kType + "}"));
+}
+
+TEST(ListTextTest, NoItemsAreAnEmptyListAndNoMemberItemsIsNone) {
+  EXPECT_THAT(Items(R"({"items":[]})"), ::testing::ElementsAre());
+  EXPECT_THAT(Items(R"({"items":null})"), ::testing::ElementsAre());
+  EXPECT_THAT(Split(R"({"metadata":{"items":[]}})").error().message, HasSubstr("a list of widgets has no items"));
+}
+
+// Less than all that there is would be believed to be deleted.
+TEST(ListTextTest, WhatIsCutOffOrAmbiguousIsRefused) {
+  const std::string whole = R"({"items":[{"a":[1]},{"b":2}],"metadata":{}})";
+  ASSERT_TRUE(Split(whole));
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(Split(whole.substr(0, size))) << size;
+  for (const char* text :
+       {R"({"items":[{}],"items":[]})", R"({"items":[],"items":[{}]})", R"({"items":[{}]}})", R"({"items":[{}{}]})",
+        R"({"items":[{},]})", R"({"items":[{},null]})", R"({"items":[{}}})", R"({"items":[{}]} {"items":[]})",
+        R"({"items":[{}],"metadata":nothing})", R"([{"items":[]}])"}) {
+    const auto list = Split(text);
+    ASSERT_FALSE(list) << text;
+    EXPECT_EQ(list.error().reason, Reason::kDecode);
+  }
+}
+
+TEST(ListTextTest, AnItemThatIsNoJsonSaysSoWhenItsTurnComes) {
+  EXPECT_THAT(Items(R"({"items":[{"a":1},{"a":nothing}]})")[1], HasSubstr("an item of a list is no valid JSON"));
+}
+
+}  // namespace
+}  // namespace yad
