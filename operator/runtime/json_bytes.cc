@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
+
+#include "operator/runtime/store.h"
 
 namespace yad {
 namespace {
@@ -81,7 +84,69 @@ class Reader {
   }
   bool at_end() const { return rest_.empty(); }
 
+  bool Skip() {
+    if (rest_.empty()) return false;
+    const auto major = static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5);
+    std::uint64_t argument = 0;
+    if (!ReadHead(argument)) return false;
+    if (major == Major::kText) {
+      if (argument > rest_.size()) return false;
+      rest_.remove_prefix(argument);
+    } else if (major == Major::kArray || major == Major::kMap) {
+      for (std::uint64_t left = major == Major::kMap ? 2 * argument : argument; left > 0; --left) {
+        if (!Skip()) return false;
+      }
+    }
+    return true;
+  }
+
+  // Goes on with `digest`, as StoredObject::Likeness says.
+  bool AddLikeness(const std::vector<LikenessRule>& rules, std::string_view name, std::uint64_t& digest) {
+    const std::string_view value = rest_;
+    if (rules.empty() || value.empty() || static_cast<std::uint8_t>(value[0]) >> 5 != static_cast<int>(Major::kMap)) {
+      if (!Skip()) return false;
+      digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
+      return true;
+    }
+    std::uint64_t count = 0;
+    if (!ReadHead(count)) return false;
+    digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
+    for (; count > 0; --count) {
+      const std::string_view member = rest_;
+      std::uint64_t size = 0;
+      if (member.empty() || !ReadHead(size) || size > rest_.size()) return false;
+      const std::string_view key = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+      const auto rule =
+          std::find_if(rules.begin(), rules.end(), [key](const LikenessRule& one) { return one.key == key; });
+      if (rule == rules.end()) {
+        if (!Skip()) return false;
+        digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
+      } else if (rule->what == LikenessRule::kLeftOut) {
+        if (!Skip()) return false;
+      } else {
+        digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
+        if (rule->what == LikenessRule::kNamed && SkipIf(name)) continue;
+        if (!AddLikeness(rule->inside, name, digest)) return false;
+      }
+    }
+    return true;
+  }
+
  private:
+  // Past this text, where it is what comes.
+  bool SkipIf(std::string_view text) {
+    const std::string_view before = rest_;
+    std::uint64_t size = 0;
+    if (!rest_.empty() && static_cast<std::uint8_t>(rest_[0]) >> 5 == static_cast<int>(Major::kText) &&
+        ReadHead(size) && rest_.starts_with(text) && size == text.size()) {
+      rest_.remove_prefix(size);
+      return true;
+    }
+    rest_ = before;
+    return false;
+  }
+
   bool ReadHead(std::uint64_t& argument) {
     const std::uint8_t info = static_cast<std::uint8_t>(rest_[0]) & 0x1f;
     rest_.remove_prefix(1);
@@ -237,6 +302,16 @@ void AppendCbor(const simdjson::dom::element& value, std::string& out) {
     case Type::NULL_VALUE:
       return AppendHead(Major::kOther, kNull, out);
   }
+}
+
+std::uint64_t Digested(std::uint64_t digest, std::string_view bytes) {
+  digest = (digest ^ std::hash<std::string_view>{}(bytes)) * 0x9e3779b97f4a7c15ULL;
+  return digest ^ digest >> 32;
+}
+
+std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name) {
+  std::uint64_t digest = 0;
+  return Reader(bytes).AddLikeness(rules, name, digest) ? digest : Digested(digest, bytes);
 }
 
 Json FromCbor(std::string_view bytes) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "operator/api/object.h"
 
@@ -30,6 +31,12 @@ TextMembers MembersInOrder(const simdjson::dom::element& object);
 
 // What AppendCbor has written. Anything else gives a discarded value.
 Json FromCbor(std::string_view bytes);
+
+// A digest that goes on with these bytes.
+std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
+// See StoredObject::Likeness. Of what AppendCbor has written.
+struct LikenessRule;
+std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name);
 
 }  // namespace yad
 

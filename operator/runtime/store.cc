@@ -45,9 +45,7 @@ class Writer {
     const std::size_t begin = bytes_.size();
     append();
     if (!digested) return;
-    const std::string_view part = std::string_view(bytes_).substr(begin);
-    digest_ = (digest_ ^ std::hash<std::string_view>{}(part)) * 0x9e3779b97f4a7c15ULL;
-    digest_ ^= digest_ >> 32;
+    digest_ = Digested(digest_, std::string_view(bytes_).substr(begin));
   }
 
   // Kept for this thread's next object: to grow one anew for each takes longer than to fill it.
@@ -146,6 +144,10 @@ StoredObject::StoredObject(ObjectMeta meta, const Json& part, const Value& whole
 }
 
 StoredObject::~StoredObject() = default;
+
+std::uint64_t StoredObject::Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const {
+  return LikenessOfCbor(packed_.Unpack(), rules, name);
+}
 
 Json StoredObject::Parse() const { return FromCbor(packed_.Unpack()); }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/object.h"
@@ -23,6 +24,18 @@ struct Projection {
 };
 // Must not throw.
 using Projector = std::function<std::unique_ptr<const Projection>(const Json& object)>;
+
+// What Likeness() makes of one member.
+struct LikenessRule {
+  enum What {
+    kInside,   // has rules of its own
+    kLeftOut,  // may be anything
+    kNamed,    // a string that is the name counts as any other's that is theirs
+  };
+  std::string_view key;
+  What what = kInside;
+  std::vector<LikenessRule> inside;
+};
 
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
@@ -41,6 +54,9 @@ class StoredObject {
   // A digest of everything but status, resourceVersion and generation, for this process: equal ones mean that nobody
   // changed what a controller would write.
   std::uint64_t digest() const { return digest_; }
+  // A digest, for this process, of what the rules don't leave out: equal ones mean that two objects differ in nothing
+  // but that each has its own name where the rules say so.
+  std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
   Json Parse() const;         // the whole object
   std::size_t bytes() const;  // about what it takes in memory; the projection, and what it shares with others, left out
 

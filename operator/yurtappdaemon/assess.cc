@@ -62,7 +62,8 @@ RecordedInputs InputsOf(const Json& live) {
 struct Origin {
   Target target;
   std::optional<Json> rendered;
-  bool intact = false;  // Nobody changed what is ours.
+  bool intact = false;       // Nobody changed what is ours.
+  bool as_recorded = false;  // It is what the workload's label and annotation say.
 };
 
 // The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
@@ -71,7 +72,7 @@ struct Origin {
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live) {
   const RecordedInputs recorded = InputsOf(live);
   const auto made_by = [&](const RevisionPtr& revision) {
-    Origin origin{{revision, recorded.inputs}, std::nullopt, false};
+    Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
     if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
     if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
     if (auto rendered = RenderTarget(origin.target, workload.pool)) {
@@ -81,11 +82,12 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
     return origin;
   };
 
-  Origin named{{nullptr, recorded.inputs}, std::nullopt, false};
+  Origin named{{nullptr, recorded.inputs}, std::nullopt, false, false};
   const std::string& label = workload.object->meta().Label(kRevisionLabel);
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision->label == label) named = made_by(revision);
   }
+  named.as_recorded = !recorded.guessed;
   if (named.intact) return named;
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.target.revision) continue;
@@ -107,9 +109,17 @@ std::optional<Target> Adapted(const Target& from, const Origin& origin, const Po
   return adapted;
 }
 
-Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
-                const PlanMemo& memo) {
+struct Examined {
   Verdict verdict;
+  // What its label and annotation say is what made the workload, and there is no repair, of which may be remembered
+  // that it is in vain.
+  bool plain = false;
+};
+
+Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                 const PlanMemo& memo) {
+  Examined examined;
+  Verdict& verdict = examined.verdict;
   const Json live = workload.object->Parse();
   const Origin origin = OriginOf(snapshot, pool, workload, live);
   verdict.from = origin.target;
@@ -125,7 +135,7 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
   if (!moved) {
     verdict.failure_reason = kInvalidOverride;
     verdict.failure_message = moved.error().message;
-    return verdict;
+    return examined;
   }
   const Difference difference =
       is_there          ? Difference::kNone
@@ -142,10 +152,11 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
   }
   if (!moves && !origin.rendered) {  // Nothing tells what it is meant to be: left as it is.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty()) verdict.write = Write::kRepair;
-    return verdict;
+    return examined;
   }
 
-  if (!moves && origin.intact && IsComplete(live, snapshot.daemon, verdict.to)) return verdict;
+  examined.plain = origin.intact && origin.as_recorded;
+  if (!moves && origin.intact && IsComplete(live, snapshot.daemon, verdict.to)) return examined;
   Json merged = live;
   if (moves) {
     merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
@@ -153,13 +164,14 @@ Verdict Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
     merged = ThreeWayMerge(*origin.rendered, *origin.rendered, live);
   }
   Complete(merged, snapshot.daemon, verdict.to);
-  if (merged == live) return verdict;
+  if (merged == live) return examined;
+  examined.plain = examined.plain && moves;
   if (!moves &&
       memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), UndoneDifference(live, merged))) {
-    return verdict;
+    return examined;
   }
   verdict.write = moves ? Write::kMove : Write::kRepair;
-  return verdict;
+  return examined;
 }
 
 // Everything that a verdict depends on. 0: not to be remembered.
@@ -168,6 +180,43 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   key = Mix(key, pool.fingerprint());
   key = Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
   return key == 0 ? 1 : key;
+}
+
+// What a workload may differ in from those that are like it: its own name and what others write, and where a rendering
+// without overrides puts the pool's name.
+const std::vector<LikenessRule>& WhatMakesAlike() {
+  using Rule = LikenessRule;
+  constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
+  static const auto& rules =
+      *new std::vector<Rule>{{"status", kLeftOut, {}},
+                             {"metadata",
+                              kInside,
+                              {{"name", kLeftOut, {}},
+                               {"uid", kLeftOut, {}},
+                               {"generation", kLeftOut, {}},
+                               {"resourceVersion", kLeftOut, {}},
+                               {"creationTimestamp", kLeftOut, {}},
+                               {"labels", kInside, {{kPoolNameLabel, kNamed, {}}}},
+                               {"annotations", kInside, {{kRefNodePoolAnnotation, kNamed, {}}}}}},
+                             {"spec",
+                              kInside,
+                              {{"selector", kInside, {{"matchLabels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+                               {"template",
+                                kInside,
+                                {{"metadata", kInside, {{"labels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+                                 {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
+  return rules;
+}
+
+bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
+  return !revision->content.override_index.Of(pool.pool()).empty();
+}
+
+// Equal for workloads with equal verdicts, where no override applies: they may have the pool's name anywhere.
+std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
+  std::uint64_t key = Mix(workload.object->Likeness(WhatMakesAlike(), workload.pool), Fnv1a64(goal.revision->name));
+  for (const Taint& taint : pool.pool().taints) key = Mix(key, Fnv1a64(taint.effect, Fnv1a64(taint.key)));
+  return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
 }
 
 }  // namespace
@@ -209,6 +258,17 @@ const Verdict& PlanMemo::Put(const std::string& workload, std::uint64_t key, Ver
   return *entry.verdict;
 }
 
+const Verdict* PlanMemo::FindAlike(std::uint64_t key) const {
+  const auto it = alike_.find(key);
+  return it == alike_.end() ? nullptr : &it->second;
+}
+
+void PlanMemo::PutAlike(std::uint64_t key, const Verdict& verdict) {
+  constexpr std::size_t kMost = 64;
+  if (alike_.size() >= kMost) alike_.clear();
+  alike_.emplace(key, verdict);
+}
+
 void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
   Entry& entry = entries_[workload];
   entry.key = 0;
@@ -237,10 +297,22 @@ const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Verdict* known = memo.Find(name, key)) return *known;
-  Verdict verdict = Examine(snapshot, goal, pool, workload, memo);
   // A revision that was not found may yet arrive, and what has to be written is looked at again anyway.
-  const bool lasts = verdict.write == Write::kNone && verdict.from.revision != nullptr;
-  return memo.Put(name, lasts ? key : 0, std::move(verdict));
+  const auto put = [&](Verdict verdict) -> const Verdict& {
+    const bool lasts = verdict.write == Write::kNone && verdict.from.revision != nullptr;
+    return memo.Put(name, lasts ? key : 0, std::move(verdict));
+  };
+  if (HasOverrides(goal.revision, pool)) return put(Examine(snapshot, goal, pool, workload, memo).verdict);
+  const std::uint64_t alike = AlikeKey(snapshot, goal, pool, workload);
+  if (const Verdict* known = memo.FindAlike(alike); known != nullptr && !HasOverrides(known->from.revision, pool)) {
+    return put(*known);
+  }
+  Examined examined = Examine(snapshot, goal, pool, workload, memo);
+  if (examined.plain && examined.verdict.from.inputs.overrides.empty() &&
+      !HasOverrides(examined.verdict.from.revision, pool)) {
+    memo.PutAlike(alike, examined.verdict);
+  }
+  return put(std::move(examined.verdict));
 }
 
 }  // namespace yad

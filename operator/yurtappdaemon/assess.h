@@ -57,6 +57,9 @@ class PlanMemo {
   const Verdict* Find(const std::string& workload, std::uint64_t key) const;
   // Key 0: found by nobody.
   const Verdict& Put(const std::string& workload, std::uint64_t key, Verdict verdict);
+  // For workloads that are alike in all that a verdict depends on, each with its own pool's name.
+  const Verdict* FindAlike(std::uint64_t key) const;
+  void PutAlike(std::uint64_t key, const Verdict& verdict);
   // The server does not keep `difference` (UndoneDifference) of what is written for `rendered`, and will not the next
   // time: until what it drops, the spec's generation or the target is another, it is not written again. So somebody's
   // annotation is no reason to try once more.
@@ -72,6 +75,7 @@ class PlanMemo {
     std::uint64_t settled_difference = 0;
   };
   std::unordered_map<std::string, Entry> entries_;
+  std::unordered_map<std::uint64_t, Verdict> alike_;
   std::shared_ptr<const Verdict> last_;  // Most workloads of a daemon have the same: one for all of them.
 };
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "operator/client/json_document.h"
+#include "operator/runtime/store.h"
 
 namespace yad {
 namespace {
@@ -116,6 +118,47 @@ TEST(JsonBytesTest, BytesThatAreNotOursEndNothing) {
     std::string bytes = round % 2 == 0 ? good : std::string(random() % 40, '\0');
     for (int i = 0; i < 8 && !bytes.empty(); ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
     FromCbor(bytes);
+    LikenessOfCbor(bytes, {{"a", LikenessRule::kLeftOut, {}}}, "name");
+  }
+}
+
+// ---- Likeness
+
+// "b" may be anything; in "c" the member "mine" names its owner.
+std::uint64_t LikenessOf(const Json& value, std::string_view name) {
+  static const std::vector<LikenessRule> rules = {{"b", LikenessRule::kLeftOut, {}},
+                                                  {"c", LikenessRule::kInside, {{"mine", LikenessRule::kNamed, {}}}}};
+  return LikenessOfCbor(Cbor(value), rules, name);
+}
+
+TEST(LikenessTest, OnlyWhatTheRulesSayMayDiffer) {
+  const Json one = R"({"a":{"x":[1,2]},"b":1,"c":{"mine":"one","other":"one","mine2":{}}})"_json;
+  const std::uint64_t likeness = LikenessOf(one, "one");
+  const auto with = [&](const char* path, const Json& value) {
+    Json other = one;
+    other[Json::json_pointer(path)] = value;
+    return other;
+  };
+  EXPECT_EQ(LikenessOf(with("/c/mine", "another"), "another"), likeness);
+  EXPECT_EQ(LikenessOf(with("/b", {{"any", "thing"}}), "one"), likeness);
+  for (const Json& other :
+       {with("/c/mine", "another"), with("/c/mine", nullptr), with("/c/mine", "on"), with("/c/mine", "one2"),
+        with("/c/mine", Json::array({"one"})), with("/c/other", "another"), with("/a/mine", "one"), with("/a/x/1", 3),
+        with("/a/x", Json::array({1})), with("/a", "x"), with("/c", nullptr), with("/c", "mine"), with("/d", 1),
+        with("/c/mine2/b", 1), Json("one"), Json::object()}) {
+    EXPECT_NE(LikenessOf(other, "one"), likeness) << other;
+  }
+  EXPECT_NE(LikenessOf(with("/c/other", "another"), "another"), likeness) << "it is another's name at /c/mine";
+}
+
+TEST(LikenessTest, OfRandomValuesItIsThatOfEqualOnes) {
+  std::mt19937 random(4);
+  std::map<std::uint64_t, Json> known;
+  for (int round = 0; round < 300; ++round) {
+    Json value = RandomValue(random, 3);
+    if (value.is_object()) value.erase("b");
+    const auto [at, added] = known.emplace(LikenessOf(value, ""), value);
+    EXPECT_EQ(at->second, value);
   }
 }
 

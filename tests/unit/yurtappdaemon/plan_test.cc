@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "tests/unit/yurtappdaemon/builders.h"
 
@@ -576,6 +578,96 @@ TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
   EXPECT_EQ(write(), Write::kNone) << "status is not what a verdict is about";
   moment.workloads[0]["spec"]["replicas"] = 2;
   EXPECT_EQ(write(), Write::kRepair) << "edited";
+}
+
+// ---- workloads that are alike ----
+
+// One memo knows what the others look like: nobody may be taken for one of them who is not.
+TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
+  const auto set_env = [](Json& workload, const std::string& value) {
+    PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
+  };
+  const std::vector<std::function<void(Json&)>> changes = {
+      [](Json&) {},
+      [](Json& workload) { workload["status"] = Json::object(); },
+      [](Json& workload) { workload["spec"]["replicas"] = 2; },
+      [](Json& workload) { workload["spec"]["paused"] = true; },
+      [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; },
+      [](Json& workload) { workload["metadata"]["labels"][kPoolNameLabel] = "p0"; },
+      [](Json& workload) { workload["metadata"]["annotations"][kRefNodePoolAnnotation] = "p0"; },
+      [](Json& workload) { workload["metadata"]["annotations"].erase(kRenderedFromAnnotation); },
+      [](Json& workload) { workload["metadata"]["labels"].erase(kRevisionLabel); },
+      [](Json& workload) { workload["metadata"]["ownerReferences"][0]["controller"] = false; },
+      [](Json& workload) { workload["spec"]["template"]["metadata"]["labels"][kPoolNameLabel] = "p0"; },
+      [](Json& workload) { PodSpecOf(workload)["nodeSelector"][kNodePoolLabel] = "p0"; },
+      [](Json& workload) { PodSpecOf(workload)["nodeSelector"].erase(kNodePoolLabel); },
+      [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil"; },
+      [&](Json& workload) { set_env(workload, "p0"); },
+      [&](Json& workload) { set_env(workload, "p16"); },
+  };
+  const auto pool_json = [](int number, bool tainted, bool in_zone) {
+    Json pool =
+        PoolJson("p" + std::to_string(number), tainted ? std::vector<std::string>{"x"} : std::vector<std::string>());
+    if (in_zone) pool["metadata"]["labels"]["zone"] = "z";
+    return pool;
+  };
+  const Json plain = DaemonJson("app:1");
+  Json overriding = DaemonJson("app:2");
+  overriding["spec"]["overrides"] = R"([{"nodepoolSelector": {"matchLabels": {"zone": "z"}}, "patch": {"spec": {
+      "template": {"spec": {"containers": [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
+  std::set<Write> seen;
+  for (const Json& daemon : {plain, Paused(plain), overriding, Paused(overriding), OnDelete(overriding)}) {
+    Moment moment;
+    moment.daemon = daemon;
+    moment.older = {MakeRevision(plain), MakeRevision(overriding)};
+    moment.current = moment.older[0];
+    int number = 0;
+    for (const auto& change : changes) {
+      for (int kind = 0; kind < 32; ++kind, ++number) {
+        const Json& made_by = (kind & 1) != 0 ? plain : overriding;
+        moment.pools.push_back(pool_json(number, (kind & 2) != 0, (kind & 4) != 0));
+        const Json before = pool_json(number, (kind & 8) != 0, (kind & 16) != 0);  // as it was when that was made
+        moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
+        change(moment.workloads.back());
+      }
+    }
+    Snapshot snapshot = moment.Take();
+    const Goal goal{snapshot.update};
+    const auto assess = [&](const WorkloadRef& workload, PlanMemo& memo) {
+      const auto pool = std::find_if(snapshot.pools.begin(), snapshot.pools.end(),
+                                     [&](const PoolRef& one) { return one.pool().name == workload.pool; });
+      return Assess(snapshot, goal, *pool, workload, memo);
+    };
+    std::map<std::string, Verdict> alone;
+    for (const WorkloadRef& workload : snapshot.workloads) {
+      PlanMemo memo;
+      alone[workload.pool] = assess(workload, memo);
+      seen.insert(alone[workload.pool].write);
+    }
+    for (int order = 0; order < 2; ++order) {
+      PlanMemo shared;
+      for (const WorkloadRef& workload : snapshot.workloads) {
+        EXPECT_EQ(assess(workload, shared), alone[workload.pool]) << workload.object->Parse().dump();
+      }
+      std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
+    }
+  }
+  EXPECT_THAT(seen, ::testing::UnorderedElementsAre(Write::kNone, Write::kMove, Write::kRepair));
+}
+
+TEST(PlanMemoTest, ARepairInVainOfOneIsNoneOfAnotherLikeIt) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed();
+  for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
+  PlanMemo memo;
+  const Plan plan = MakePlan(moment.Take(), memo);
+  ASSERT_EQ(plan.pools[0].write, Write::kRepair);
+  const WorkloadRef live = *plan.pools[0].workload;
+  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+              UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])));
+  const Plan again = MakePlan(moment.Take(), memo);
+  EXPECT_EQ(again.pools[0].write, Write::kNone);
+  EXPECT_EQ(again.pools[1].write, Write::kRepair);
 }
 
 }  // namespace
