@@ -214,7 +214,7 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
 
 // Equal for workloads with equal verdicts, where no override applies: they may have the pool's name anywhere.
 std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
-  std::uint64_t key = Mix(workload.object->Likeness(WhatMakesAlike(), workload.pool), Fnv1a64(goal.revision->name));
+  std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   for (const Taint& taint : pool.pool().taints) key = Mix(key, Fnv1a64(taint.effect, Fnv1a64(taint.key)));
   return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
 }
@@ -282,6 +282,10 @@ bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std:
 }
 
 void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
+
+std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool) {
+  return workload.Likeness(WhatMakesAlike(), pool);
+}
 
 std::uint64_t TargetFingerprint(const Target& target) {
   return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));

@@ -83,6 +83,10 @@ class PlanMemo {
 const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                       PlanMemo& memo);
 
+// A digest of all that a verdict depends on of a pool's workload: equal ones mean that two differ in nothing but that
+// each has its own pool's name where a rendering without overrides puts it.
+std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
+
 // Fingerprints for PlanMemo::Settle: of a target, and of what a merge would change in the live workload.
 std::uint64_t TargetFingerprint(const Target& target);
 std::uint64_t UndoneDifference(const Json& live, const Json& merged);

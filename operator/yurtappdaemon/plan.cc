@@ -35,21 +35,31 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
+// What is known to render: where no override applies, that depends on the template and on whether there are taints.
+using Renderable = std::set<std::pair<const Revision*, bool>>;
+
 // A pool without a workload.
-void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, PoolPlan& entry) {
+void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+                  PoolPlan& entry) {
   entry.write = Write::kCreate;
   entry.to = {goal.revision, InputsFor(goal.revision->content, pool.pool())};
   entry.on_update = goal.revision == snapshot.update;
+  const std::pair kind(goal.revision.get(), entry.to.inputs.tolerations.empty());
+  const bool plain = entry.to.inputs.overrides.empty();
+  if (plain && renderable.contains(kind)) return;
   if (const auto rendered = RenderTarget(entry.to, entry.pool); !rendered) {
     entry.write = Write::kNone;
     entry.on_update = false;
     entry.failure_reason = kInvalidOverride;
     entry.failure_message = rendered.error().message;
+  } else if (plain) {
+    renderable.insert(kind);
   }
 }
 
 // The goal is not to reach it now: it begins on the revision that the others are on.
-void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, PoolPlan& entry) {
+void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+                       PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
   Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
   const auto rendered = entry.failure_reason.empty() ? RenderTarget(entry.to, entry.pool) : Fail(Error());
@@ -60,7 +70,7 @@ void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef
   if (difference == Difference::kNone || difference == Difference::kReplicasOnly) return;
   entry.failure_reason.clear();
   entry.failure_message.clear();
-  PlanCreation(snapshot, {snapshot.current}, pool, entry);
+  PlanCreation(snapshot, {snapshot.current}, pool, renderable, entry);
   entry.held = true;
 }
 
@@ -132,7 +142,8 @@ RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
 // What RollingUpdate makes of the pools: `verdicts` as the snapshot's pools, null for those without a workload.
-void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Verdict*>& verdicts, Plan& plan) {
+void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Verdict*>& verdicts,
+                 Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
   const RollingUpdate& strategy = daemon.strategy.rolling;
   RolloutInput input{strategy};
@@ -160,7 +171,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     entry.held = decided.held;
     entry.waits = decided.waits;
     if (!entry.workload && entry.failure_reason != kInvalidPoolName && !decided.make_from_goal) {
-      CreateFromCurrent(snapshot, goal, snapshot.pools[i], entry);
+      CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     }
     if (decided.step == Step::kNone) {
       const auto& refused = entry.health.refused;
@@ -198,6 +209,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   plan.pools.reserve(snapshot.pools.size());
   const Goal goal = GoalOf(snapshot);
   const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+  Renderable renderable;
   std::vector<const Verdict*> verdicts;
   verdicts.reserve(snapshot.pools.size());
 
@@ -245,8 +257,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
       }
     }
     if (workload == nullptr) {
-      PlanCreation(snapshot, goal, pool, entry);
-      if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, entry);
+      PlanCreation(snapshot, goal, pool, renderable, entry);
+      if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, renderable, entry);
       continue;
     }
     entry.workload = *workload;
@@ -262,7 +274,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     // What is being deleted can't be mended; its successor is made when the name is free.
     if (workload->object->meta().deleting()) entry.write = Write::kNone;
   }
-  if (rolling) PlanRollout(snapshot, goal, verdicts, plan);
+  if (rolling) PlanRollout(snapshot, goal, verdicts, renderable, plan);
 
   for (const WorkloadRef& workload : snapshot.workloads) {
     const PoolOfWorkloads& pool = by_pool.at(workload.pool);
