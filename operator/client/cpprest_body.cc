@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace yad {
+namespace {
+
+constexpr std::size_t kLarge = 64 * 1024;
+
+}  // namespace
 
 void BlockBuffer::Refuse() { throw std::logic_error("this buffer only takes or gives blocks"); }
 
@@ -60,6 +65,11 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   if (abandoned_) return refuse("nobody waits for it");
   if (bytes_.size() + count > limit_)
     return refuse("the answer is larger than " + std::to_string(limit_ >> 20) + " MiB");
+  // A page of a list: memory that is reserved and never touched costs nothing, and what a string that grows has to copy
+  // does.
+  if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {
+    bytes_.reserve(std::min(limit_, 8 * bytes_.size()));
+  }
   bytes_.append(reinterpret_cast<const char*>(from), count);
   Arrived();
   if (wanted_ == Part::kAll || bytes_.size() < most_waiting_) return pplx::task_from_result(count);

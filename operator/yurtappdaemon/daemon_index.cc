@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/daemon_index.h"
 
+#include "operator/runtime/json_bytes.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
 namespace yad {
@@ -20,7 +21,9 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
     projection->readable = true;
   }
   if (const Json* status = Find(object, {"status"})) {
-    projection->status = Fnv1a64(status->dump(-1, ' ', false, Json::error_handler_t::replace));
+    std::string bytes;
+    AppendCbor(*status, bytes);
+    projection->status = Digested(0, bytes);
   }
   projection->annotations_of_ours = Fnv1a64("");
   for (const auto& [key, value] : ParseMeta(object).annotations) {

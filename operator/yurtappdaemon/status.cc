@@ -1,8 +1,8 @@
 #include "operator/yurtappdaemon/status.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "operator/api/conditions.h"
 #include "operator/api/status_patch.h"
@@ -105,8 +105,14 @@ PoolView View(const PoolResult& result, const RollingUpdate& strategy, const Dia
 // For `pools[]`: the unhealthy first, so that the cut list shows what matters.
 int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
 
-Json PoolEntry(const PoolView& view, const std::map<std::string, const Json*>& old_entries, const std::string& now) {
-  Json entry = {{"name", view.name}, {"phase", view.phase}, {"lastTransitionTime", now}};
+using OldEntries = std::unordered_map<std::string_view, const Json*>;  // by the pool's name
+
+// Member by member, here and in Summary: a braced list copies each twice, and these are most of a status.
+Json PoolEntry(const PoolView& view, const OldEntries& old_entries, const std::string& now) {
+  Json entry = Json::object();
+  entry["name"] = view.name;
+  entry["phase"] = view.phase;
+  entry["lastTransitionTime"] = now;
   if (!view.revision.empty()) entry["revision"] = view.revision;
   if (!view.state.empty()) entry["state"] = view.state;
   if (!view.service.empty()) entry["service"] = view.service;
@@ -136,10 +142,11 @@ Json Summary(std::vector<const WorkloadRef*> workloads) {
   Json summary = Json::array();
   for (const WorkloadRef* workload : workloads) {
     const WorkloadState& state = workload->state();
-    summary.push_back({{"availableCondition", state.available_condition},
-                       {"replicas", state.replicas},
-                       {"readyReplicas", state.ready_replicas},
-                       {"workloadName", workload->object->meta().key.name}});
+    Json& entry = summary.emplace_back(Json::object());
+    entry["availableCondition"] = state.available_condition;
+    entry["replicas"] = state.replicas;
+    entry["readyReplicas"] = state.ready_replicas;
+    entry["workloadName"] = workload->object->meta().key.name;
   }
   return summary;
 }
@@ -219,9 +226,14 @@ Json BuildStatus(const StatusInput& input) {
       {"images", Cut(ImagesOf(input.snapshot.update->content), kMaxMessage)},
   };
 
-  std::map<std::string, const Json*> old_entries;
+  OldEntries old_entries;
   if (const Json* old = Find(input.previous, {"pools"}); old != nullptr && old->is_array()) {
-    for (const Json& entry : *old) old_entries.emplace(StringAt(entry, {"name"}), &entry);
+    old_entries.reserve(old->size());
+    for (const Json& entry : *old) {
+      if (const Json* name = Find(entry, {"name"}); name != nullptr && name->is_string()) {
+        old_entries.emplace(name->get_ref<const std::string&>(), &entry);
+      }
+    }
   }
   std::vector<PoolView> leaving;
   // What is not decided stays as it was shown.
