@@ -251,8 +251,7 @@ struct Reflector::Impl {
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
-  // event that follows a write of ours shows what was observed of its answer. `part` is `whole` without
-  // what is unread.
+  // event that follows a write of ours shows what was observed of its answer. `part` is `whole` without what is unread.
   ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& part, const JsonDocument& whole) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&

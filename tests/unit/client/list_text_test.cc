@@ -73,6 +73,16 @@ TEST(ListTextTest, WhatIsCutOffOrAmbiguousIsRefused) {
   }
 }
 
+// As a watch's events are: one such object keeps no list from being read.
+TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDepths) {
+  const std::string deep(5'000, '['), end(5'000, ']');
+  const auto list = Split(R"({"items":[{"a":)" + deep + end + R"(},{"b":123456789012345678901234567890}]})");
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->size(), 2U);
+  EXPECT_TRUE(list->Item(0)->TreeOfObject().contains("kind"));
+  EXPECT_TRUE(list->Item(1)->TreeOfObject().contains("b"));
+}
+
 TEST(ListTextTest, AnItemThatIsNoJsonSaysSoWhenItsTurnComes) {
   EXPECT_THAT(Items(R"({"items":[{"a":1},{"a":nothing}]})")[1], HasSubstr("an item of a list is no valid JSON"));
 }

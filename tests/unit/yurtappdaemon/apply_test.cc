@@ -52,6 +52,13 @@ class PlanExecutorTest : public ::testing::Test {
     plan_ = MakePlan(snapshot, memo_);
     return executor_.Apply(snapshot.daemon, plan_, memo_, {});
   }
+  // One write after the other.
+  Applied ApplyInTurn() {
+    const Snapshot snapshot = Take();
+    plan_ = MakePlan(snapshot, memo_);
+    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment, {.parallel_writes = 1});
+    return in_turn.Apply(snapshot.daemon, plan_, memo_, {});
+  }
   void Deployed(const std::vector<std::string>& pools) {
     world_.AddPools(pools);
     Apply();
@@ -96,6 +103,34 @@ TEST_F(PlanExecutorTest, TheServersAnswerIsInTheStoreBeforeTheWatchShowsIt) {
   ASSERT_TRUE(applied.pools[0].workload);
   EXPECT_TRUE(world_.stores().deployments.Get({kNs, world_.NameOf("a")}));
   EXPECT_FALSE(applied.pools[0].outstanding);
+}
+
+// The answers are compared with what was asked for, and most are alike.
+TEST_F(PlanExecutorTest, WhatAWebhookMakesOfOneIsSeenAmongMany) {
+  world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
+    if (StringAt(object, {"metadata", "labels", kPoolNameLabel}) != "c") return;
+    PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+  });
+  world_.AddPools({"a", "b", "c", "d"});
+  std::vector<std::string> not_kept;
+  const Applied applied = ApplyInTurn();
+  for (const PoolResult& result : applied.pools) not_kept.push_back(result.not_kept);
+  EXPECT_THAT(not_kept, ElementsAre("", "", "/spec/template/spec/containers/0/image", ""));
+}
+
+// With an override, the right answer of one pool may be a wrong one of another.
+TEST_F(PlanExecutorTest, WhatAWebhookTakesFromOnePoolToAnotherIsSeen) {
+  world_.EditDaemon([](Json& daemon) {
+    daemon["spec"]["overrides"] = R"([{"pools": ["a", "b"], "patch": {"spec": {"template": {"spec": {"containers":
+        [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
+  });
+  world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
+    PodSpecOf(object)["containers"][0]["env"] = {{{"name", "pool"}, {"value", "a"}}};
+  });
+  world_.AddPools({"a", "b"});
+  const Applied applied = ApplyInTurn();
+  EXPECT_EQ(applied.pools[0].not_kept, "");
+  EXPECT_EQ(applied.pools[1].not_kept, "/spec/template/spec/containers/0/env/0/value");
 }
 
 TEST_F(PlanExecutorTest, AConflictIsMergedOntoWhatIsThereNow) {

@@ -88,6 +88,18 @@ TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
             R"([{"key": "x", "operator": "Exists", "effect": "NoSchedule"}])"_json);
 }
 
+TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
+  moment.daemon["spec"]["overrides"] =
+      R"([{"pools": ["b"], "patch": {"spec": {"template": {"spec": {"nodeSelector": "x"}}}}}])"_json;
+  const Plan plan = PlanOf(moment);
+  ASSERT_THAT(plan.pools, SizeIs(3));
+  EXPECT_EQ(plan.pools[0].write, Write::kCreate);
+  EXPECT_EQ(plan.pools[1].write, Write::kNone);
+  EXPECT_EQ(plan.pools[1].failure_reason, "InvalidOverride");
+  EXPECT_EQ(plan.pools[2].write, Write::kCreate);
+}
+
 TEST(PlanTest, TheWorkloadOfAPoolThatIsNotSelectedIsRemovedUnlessItGoesAlready) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
   moment.Deployed();
