@@ -71,6 +71,19 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const std::st
   return nullptr;
 }
 
+// Nothing is left that nests more than so many levels.
+void LeaveOutBelow(Json& value, int levels) {
+  if (!value.is_structured()) return;
+  for (auto member = value.begin(); member != value.end();) {
+    if (levels == 1 && member->is_structured()) {
+      member = value.erase(member);
+      continue;
+    }
+    LeaveOutBelow(*member, levels - 1);
+    ++member;
+  }
+}
+
 std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std::string_view key) {
   std::optional<simdjson::dom::element> last;
   if (!object.is_object()) return last;
@@ -79,6 +92,9 @@ std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std:
   }
   return last;
 }
+
+// simdjson refuses as many levels as its limit, if there is anything in the innermost.
+constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
 
 // A parser's buffers are some fourteen times its text. To allocate and free them for each event costs as much as the
 // parsing, so a few are kept: of texts as long as events are, and not of lists.
@@ -90,8 +106,8 @@ class Parsers {
     Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
       if (kept_) parser_ = from_.Take();
       if (parser_ == nullptr) parser_ = std::make_unique<simdjson::dom::parser>();
-      if (parser_->max_depth() == kMaxParseDepth && parser_->capacity() >= size) return;
-      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kMaxParseDepth);
+      if (parser_->max_depth() == kRefusedDepth && parser_->capacity() >= size) return;
+      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kRefusedDepth);
     }
     ~Lease() {
       if (kept_ && has_room_) from_.Return(std::move(parser_));
@@ -159,12 +175,9 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>(text.size());
   if (state->Parse(text)) return JsonDocument(std::move(state));
   state.reset();
-  const Json::parser_callback_t shallow = [](int depth, Json::parse_event_t event, Json&) {
-    const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    return !begins || depth < kMaxParseDepth;
-  };
-  const Json tree = Json::parse(text, shallow, /*allow_exceptions=*/false);
+  Json tree = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!tree.is_discarded()) {
+    LeaveOutBelow(tree, kMaxParseDepth);
     const std::string again = DumpJson(tree);
     state = std::make_unique<State>(again.size());
     if (state->Parse(again)) return JsonDocument(std::move(state));

@@ -34,6 +34,31 @@ TEST(JsonDocumentTest, OutlivesItsTextAndOthers) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(documents[static_cast<std::size_t>(i)].Tree()[0], std::to_string(i));
 }
 
+// Whatever stands in what, to one level: a cluster's one deep object must not end the reading of the others.
+TEST(JsonDocumentTest, AroundTheLimitOfLevelsEverythingIsRead) {
+  for (int levels = kMaxParseDepth - 3; levels < kMaxParseDepth + 5; ++levels) {
+    for (const int objects : {1, 2, 3, 5, 1 << 20}) {  // every so many-th is one, the others are arrays
+      for (const int first : {0, 1}) {
+        for (const char* leaf : {"1", "{}", "[]", R"({"b":[1,{}],"c":2})"}) {
+          std::string text = leaf;
+          for (int level = levels; level > 0; --level) {
+            const bool object = (level + first) % objects == 0;
+            text.insert(0, object ? R"({"a":)" : "[").append(object ? ",\"z\":0}" : "]");
+          }
+          const auto document = JsonDocument::Parse(text);
+          ASSERT_TRUE(document) << levels << " " << objects << " " << first << " " << leaf;
+          const Json tree = document->Tree();
+          EXPECT_FALSE(IsDeeperThan(tree, kMaxParseDepth + 1)) << levels << " " << objects << " " << leaf;
+          EXPECT_TRUE(IsDeeperThan(tree, kMaxParseDepth - 10)) << levels << " " << objects << " " << leaf;
+          if (levels < kMaxParseDepth - 2) {
+            EXPECT_EQ(tree, Json::parse(text));
+          }
+        }
+      }
+    }
+  }
+}
+
 // Such numbers are no reason to stop reading a watch.
 TEST(JsonDocumentTest, NumbersBeyondSixtyFourBitsAreReadAsDoubles) {
   EXPECT_EQ(Document(R"({"n":123456789012345678901234567890})").Tree()["n"], 123456789012345678901234567890.0);
