@@ -103,7 +103,7 @@ class Reader {
   // Goes on with `digest`, as StoredObject::Likeness says.
   bool AddLikeness(const std::vector<LikenessRule>& rules, std::string_view name, std::uint64_t& digest) {
     const std::string_view value = rest_;
-    if (rules.empty() || value.empty() || static_cast<std::uint8_t>(value[0]) >> 5 != static_cast<int>(Major::kMap)) {
+    if (rules.empty() || !IsNext(Major::kMap)) {
       if (!Skip()) return false;
       digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
       return true;
@@ -113,10 +113,8 @@ class Reader {
     digest = Digested(digest, value.substr(0, value.size() - rest_.size()));
     for (; count > 0; --count) {
       const std::string_view member = rest_;
-      std::uint64_t size = 0;
-      if (member.empty() || !ReadHead(size) || size > rest_.size()) return false;
-      const std::string_view key = rest_.substr(0, size);
-      rest_.remove_prefix(size);
+      std::string_view key;
+      if (!ReadText(key)) return false;
       const auto rule =
           std::find_if(rules.begin(), rules.end(), [key](const LikenessRule& one) { return one.key == key; });
       if (rule == rules.end()) {
@@ -134,15 +132,24 @@ class Reader {
   }
 
  private:
-  // Past this text, where it is what comes.
-  bool SkipIf(std::string_view text) {
-    const std::string_view before = rest_;
+  bool IsNext(Major major) const {
+    return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
+  }
+
+  // A text with its head; a view of the bytes.
+  bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
-    if (!rest_.empty() && static_cast<std::uint8_t>(rest_[0]) >> 5 == static_cast<int>(Major::kText) &&
-        ReadHead(size) && rest_.starts_with(text) && size == text.size()) {
-      rest_.remove_prefix(size);
-      return true;
-    }
+    if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
+    text = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+
+  // Past this text, where it is what comes.
+  bool SkipIf(std::string_view wanted) {
+    const std::string_view before = rest_;
+    std::string_view text;
+    if (ReadText(text) && text == wanted) return true;
     rest_ = before;
     return false;
   }
@@ -182,13 +189,9 @@ class Reader {
     value = Json::object();
     auto& map = value.get_ref<Json::object_t&>();
     for (std::uint64_t i = 0; i < count; ++i) {
-      std::uint64_t size = 0;
-      std::string key;
-      if (rest_.empty() || static_cast<std::uint8_t>(rest_[0]) >> 5 != static_cast<std::uint8_t>(Major::kText) ||
-          !ReadHead(size) || !ReadText(size, key)) {
-        return false;
-      }
-      const auto member = map.emplace_hint(map.end(), std::move(key), nullptr);  // In order, so it is the last.
+      std::string_view key;
+      if (!ReadText(key)) return false;
+      const auto member = map.emplace_hint(map.end(), key, nullptr);  // In order, so it is the last.
       if (!Read(member->second)) return false;
     }
     return true;
