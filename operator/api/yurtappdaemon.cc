@@ -39,7 +39,7 @@ bool PoolSelection::Selects(const NodePool& pool) const {
   return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
 }
 
-Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
+Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {
   if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
 
   YurtAppDaemon daemon;
@@ -69,9 +69,20 @@ Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
   daemon.revision_history_limit = static_cast<int>(IntAt(spec, {"revisionHistoryLimit"}, kDefaultRevisionHistoryLimit));
   daemon.paused = BoolAt(spec, {"paused"});
   daemon.strategy = ParseUpdateStrategy(ValueAt(spec, {"updateStrategy"}, Json::object()));
+  return daemon;
+}
 
+Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
+  auto daemon = ParseYurtAppDaemonWithoutStatus(object);
   const Json* status = Find(object, {"status"});
-  if (status != nullptr && !IsDeeperThan(*status, kMaxJsonDepth)) daemon.status = *status;
+  if (daemon && status != nullptr && !IsDeeperThan(*status, kMaxJsonDepth)) daemon->status = *status;
+  return daemon;
+}
+
+Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object) {
+  auto daemon = ParseYurtAppDaemonWithoutStatus(object);
+  const auto status = object.find("status");
+  if (daemon && status != object.end() && !IsDeeperThan(*status, kMaxJsonDepth)) daemon->status = std::move(*status);
   return daemon;
 }
 

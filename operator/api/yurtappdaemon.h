@@ -47,6 +47,8 @@ struct YurtAppDaemon {
 // Reads an object that ValidateYurtAppDaemon accepts. Faults come back as kInvalid with causes, so a webhook need not
 // exist.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
+Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // Takes the status, which is long where there are many pools.
+Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
 
 // Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
 std::vector<FieldError> ValidateYurtAppDaemon(const Json& object);

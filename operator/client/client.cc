@@ -249,6 +249,17 @@ Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::st
   return impl_->SendForObject(std::move(request), stop);
 }
 
+Result<ObjectMeta> Client::GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  HttpRequest request{.method = "GET",
+                      .path = ResourcePath(type, key.ns, key.name),
+                      .headers = {{"Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}},
+                      .body = {}};
+  const Result<Json> object = impl_->SendForObject(std::move(request), stop);
+  if (!object) return Fail(object.error());
+  return ParseMeta(*object);
+}
+
 Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
   Query query;
   query.AddIfSet("labelSelector", options.label_selector);

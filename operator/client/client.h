@@ -115,6 +115,8 @@ class Client {
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
+  // The server is asked for no more than this: the rest of an object may be long.
+  Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
   // For who reads many: each item when its turn comes.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});

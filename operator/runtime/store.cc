@@ -1,6 +1,7 @@
 #include "operator/runtime/store.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <shared_mutex>
@@ -17,35 +18,37 @@ namespace {
 
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
-// Writes an object's members one by one, so that one pass makes both the bytes and the digest of a part of them.
+// Writes an object's members one by one, so that one pass makes both the bytes and the digests of its parts.
 class Writer {
  public:
+  enum Part { kContent, kStatus, kOther };
+
   Writer() { bytes_.clear(); }
   void Open(std::size_t members) { AppendCborObject(members, bytes_); }
   template <typename Value>
   void Add(const Value& value) {
-    Append(true, [&] { AppendCbor(value, bytes_); });
+    Append(kContent, [&] { AppendCbor(value, bytes_); });
   }
   void AddKey(std::string_view key) {
-    Append(true, [&] { AppendCborKey(key, bytes_); });
+    Append(kContent, [&] { AppendCborKey(key, bytes_); });
   }
   template <typename Value>
-  void AddMember(std::string_view key, const Value& value, bool digested) {
-    Append(digested, [&] {
+  void AddMember(std::string_view key, const Value& value, Part part) {
+    Append(part, [&] {
       AppendCborKey(key, bytes_);
       AppendCbor(value, bytes_);
     });
   }
-  std::uint64_t digest() const { return digest_; }
+  std::uint64_t digest(Part part) const { return digests_[part]; }
   const std::string& bytes() const { return bytes_; }
 
  private:
   template <typename AppendPart>
-  void Append(bool digested, AppendPart append) {
+  void Append(Part part, AppendPart append) {
     const std::size_t begin = bytes_.size();
     append();
-    if (!digested) return;
-    digest_ = Digested(digest_, std::string_view(bytes_).substr(begin));
+    if (part == kOther) return;
+    digests_[part] = Digested(digests_[part], std::string_view(bytes_).substr(begin));
   }
 
   // Kept for this thread's next object: to grow one anew for each takes longer than to fill it.
@@ -57,7 +60,7 @@ class Writer {
   }
 
   std::string& bytes_ = Scratch();
-  std::uint64_t digest_ = 0;
+  std::array<std::uint64_t, 2> digests_{};
 };
 
 // `Value` is a tree or simdjson's view of a text: equal objects of either give equal bytes and digests.
@@ -69,7 +72,8 @@ void WriteMetadata(const Value& metadata, Writer& writer) {
   for (const auto& member : members) {
     if (!is_kept(member)) continue;
     const auto& [key, value] = member;
-    writer.AddMember(key, value, key != "resourceVersion" && key != "generation");
+    const bool varies = key == "resourceVersion" || key == "generation";
+    writer.AddMember(key, value, varies ? Writer::kOther : Writer::kContent);
   }
 }
 
@@ -83,7 +87,7 @@ void WriteObject(const Value& object, Writer& writer) {
       writer.AddKey(key);
       WriteMetadata(value, writer);
     } else {
-      writer.AddMember(key, value, key != "status");
+      writer.AddMember(key, value, key == "status" ? Writer::kStatus : Writer::kContent);
     }
   }
 }
@@ -138,7 +142,8 @@ StoredObject::StoredObject(ObjectMeta meta, const Json& part, const Value& whole
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
   WriteObject(whole, writer);
-  digest_ = writer.digest();
+  digest_ = writer.digest(Writer::kContent);
+  status_digest_ = writer.digest(Writer::kStatus);
   packed_ = PackedBytes(writer.bytes(), family);
   if (project) projection_ = project(part);
 }

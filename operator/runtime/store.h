@@ -54,6 +54,8 @@ class StoredObject {
   // A digest of everything but status, resourceVersion and generation, for this process: equal ones mean that nobody
   // changed what a controller would write.
   std::uint64_t digest() const { return digest_; }
+  // Another, of its status.
+  std::uint64_t status_digest() const { return status_digest_; }
   // A digest, for this process, of what the rules don't leave out: equal ones mean that two objects differ in nothing
   // but that each has its own name where the rules say so.
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
@@ -66,6 +68,7 @@ class StoredObject {
 
   ObjectMeta meta_;
   std::uint64_t digest_;
+  std::uint64_t status_digest_;
   std::unique_ptr<const Projection> projection_;
   PackedBytes packed_;
 };

@@ -19,6 +19,9 @@ namespace {
 constexpr int kConflictAttempts = 4;
 constexpr int kPageSize = 500;
 
+// Of workloads, by pool: one made by OpenYurt keeps its generated name.
+using WorkloadNames = std::unordered_map<std::string, std::string>;
+
 struct Failure {
   std::string reason;
   std::string message;
@@ -67,12 +70,14 @@ std::vector<std::string>& ServicesWritten(Applied& applied, ServiceWrite write) 
   return write == ServiceWrite::kUpdate ? applied.services_updated : applied.services_repaired;
 }
 
-// The names that status remembers for pools: a workload made by OpenYurt keeps its generated one.
-std::unordered_map<std::string, std::string> RememberedNames(const Json& daemon) {
-  std::unordered_map<std::string, std::string> names;
-  const Json* pools = Find(daemon, {"status", "pools"});
+WorkloadNames NamesIn(const Json& status) {
+  WorkloadNames names;
+  const Json* pools = Find(status, {"pools"});
   if (pools == nullptr || !pools->is_array()) return names;
-  for (const Json& entry : *pools) names.emplace(StringAt(entry, {"name"}), StringAt(entry, {"workload"}));
+  for (const Json& entry : *pools) {
+    if (std::string workload = StringAt(entry, {"workload"}); !workload.empty())
+      names.emplace(StringAt(entry, {"name"}), std::move(workload));
+  }
   return names;
 }
 
@@ -233,13 +238,12 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
   if (removal.kept) {
     // The caches may show a workload that we have deleted already: both would be gone.
     const ObjectMeta& kept = removal.kept->object->meta();
-    const auto now = client_.Get(type, kept.key, stop);
+    const auto now = client_.GetMeta(type, kept.key, stop);
     if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
-    const ObjectMeta meta = ParseMeta(*now);
-    if (meta.uid != kept.uid || meta.deleting() || !ControlledBy(meta, daemon.meta.uid))
+    if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
     // Without its label the caches would not show it, and one more would be made.
-    if (meta.Label(kPoolNameLabel) != removal.kept->pool)
+    if (now->Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
   } else if (const Status left = ConfirmUnselected(daemon, removal.workload.pool, stop); !left) {
     return left;
@@ -306,15 +310,23 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return applied;
   const auto live_daemon = ConfirmDaemon(client_, daemon.meta, stop);
   Status confirmed = live_daemon ? Status() : Fail(live_daemon.error());
-  const bool is_new = !daemon.status.is_object() || daemon.status.empty();
-  const bool creates =
-      std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kCreate; });
-  if (confirmed && is_new && creates) confirmed = ConfirmOrphans(daemon, plan, stop);
+  WorkloadNames remembered;
+  if (confirmed && std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& pool) {
+        return pool.write == Write::kCreate || pool.write == Write::kAdopt;
+      })) {
+    if (live_daemon->resource_version == daemon.meta.resource_version) {
+      remembered = NamesIn(daemon.status);
+    } else if (const auto newer = client_.Get(kYurtAppDaemonType, daemon.meta.key, stop)) {
+      remembered = NamesIn(newer->value("status", Json()));
+    } else {
+      confirmed = Fail(newer.error());
+    }
+    if (confirmed && remembered.empty()) confirmed = ConfirmOrphans(daemon, plan, stop);
+  }
   if (!confirmed) {
     applied.refused = confirmed.error();
     return applied;
   }
-  const auto remembered = RememberedNames(*live_daemon);
   struct Done {
     Attempt attempt;
     ObjectPtr object;

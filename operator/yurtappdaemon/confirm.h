@@ -14,10 +14,9 @@
 
 namespace yad {
 
-// The server's daemon, whose status may be newer; kConflict unless it is the same object, has the same spec and is not
-// being deleted. A deletion with --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted
-// with the daemon.
-Result<Json> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
+// What the server's daemon is now; kConflict unless it is the same object, has the same spec and is not being deleted.
+// A deletion with --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted with the daemon.
+Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad
 

@@ -1,6 +1,5 @@
 #include "operator/yurtappdaemon/daemon_index.h"
 
-#include "operator/runtime/json_bytes.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
 namespace yad {
@@ -12,18 +11,13 @@ constexpr std::string_view kOurPrefix = "apps.openyurt.io/";
 
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
   auto projection = std::make_unique<DaemonProjection>();
-  if (auto daemon = ParseYurtAppDaemon(object)) {
+  if (auto daemon = ParseYurtAppDaemonWithoutStatus(object)) {
     projection->pools = std::move(daemon->pools);
     if (auto selector = LabelSelector::Parse(daemon->selector, "spec.selector")) {
       projection->selector = *std::move(selector);
     }
     projection->pod_labels = StringMapAt(daemon->workload_template, {"spec", "template", "metadata", "labels"});
     projection->readable = true;
-  }
-  if (const Json* status = Find(object, {"status"})) {
-    std::string bytes;
-    AppendCbor(*status, bytes);
-    projection->status = Digested(0, bytes);
   }
   projection->annotations_of_ours = Fnv1a64("");
   for (const auto& [key, value] : ParseMeta(object).annotations) {

@@ -18,8 +18,8 @@ struct DaemonProjection : Projection {
   StringMap pod_labels;   // of the template
   bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
   std::uint64_t annotations_of_ours = 0;  // a digest
-  std::uint64_t status = 0;               // another
 };
+// Reads no status.
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
 
 // The daemons in `daemons` that select the pool as it is now, or as it was before this event.

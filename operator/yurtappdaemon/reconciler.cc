@@ -166,10 +166,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::Done();
   }
   const std::shared_ptr<DaemonState> state = StateOf(meta);
-  const Json object = (*stored)->Parse();
-
-  auto parsed = ParseYurtAppDaemon(object);
-  if (!parsed) return ReportBlocked(**stored, object, kInvalidSpec, parsed.error(), *state, stop);
+  auto parsed = ParseYurtAppDaemon((*stored)->Parse());
+  if (!parsed) return ReportBlocked(**stored, kInvalidSpec, parsed.error(), *state, stop);
   YurtAppDaemon daemon = *std::move(parsed);
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
   const auto of_other_kind =
@@ -178,7 +176,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (std::any_of(of_other_kind->begin(), of_other_kind->end(),
                   [](const ObjectPtr& o) { return !o->meta().deleting(); })) {
     return ReportBlocked(
-        **stored, object, kInvalidSpec,
+        **stored, kInvalidSpec,
         ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
                   std::string("the kind can't be switched; its workloads are of the kind in ") +
                       TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
@@ -205,7 +203,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!revisions) {
     const Error error = revisions.error();
     if (MayHealByItself(error)) return Fail(error);
-    const auto reported = ReportBlocked(**stored, object, "RevisionFailed", error, *state, stop);
+    const auto reported = ReportBlocked(**stored, "RevisionFailed", error, *state, stop);
     if (!reported) return Fail(reported.error());
     return Fail(error);
   }
@@ -216,7 +214,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Json& previous = state->unkept_status.is_null() ? snapshot->daemon.status : state->unkept_status;
   const auto services = ReadServices(stores_.services, *revisions, previous, *snapshot);
   if (!services) {
-    const auto reported = ReportBlocked(**stored, object, "ServicesUnreadable", services.error(), *state, stop);
+    const auto reported = ReportBlocked(**stored, "ServicesUnreadable", services.error(), *state, stop);
     if (!reported) return Fail(reported.error());
     return Fail(services.error());
   }
@@ -419,9 +417,9 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   return snapshot;
 }
 
-Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Json& object,
-                                                  const std::string& reason, const Error& error, DaemonState& state,
-                                                  std::stop_token stop) {
+Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const std::string& reason,
+                                                  const Error& error, DaemonState& state, std::stop_token stop) {
+  const Json object = stored.Parse();
   const Json before = object.value("status", Json());
   if (state.reported != error.message && !SaysBlocked(before, reason, error)) {
     log::Warn("YurtAppDaemon is left as it is",

@@ -58,8 +58,8 @@ class Reconciler {
 
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
   // Says in status, and once in an event, why the spec is not acted upon. What runs stays as it is.
-  Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Json& object, const std::string& reason,
-                                        const Error& error, DaemonState& state, std::stop_token stop);
+  Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const std::string& reason, const Error& error,
+                                        DaemonState& state, std::stop_token stop);
   Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, RevisionHistory::State& revisions,
                                 std::stop_token stop) const;
   // The plan; nullopt: something had to be written or read first, and all is to be looked at again.

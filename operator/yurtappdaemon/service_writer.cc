@@ -61,11 +61,10 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
                              std::stop_token stop) const {
   if (workload != nullptr) {
     // An old cache may show a revision that the pool has left long ago.
-    const auto now = client_.Get(TypeOf(daemon.kind), workload->meta().key, stop);
+    const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
     if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
-    const ObjectMeta meta = ParseMeta(*now);
-    if (meta.uid != workload->meta().uid || meta.Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
-      return Fail(Reason::kConflict, meta.key.ToString() + " is another than the one that was read");
+    if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
+      return Fail(Reason::kConflict, now->key.ToString() + " is another than the one that was read");
     }
   }
   const ObjectMeta& meta = service.object->meta();

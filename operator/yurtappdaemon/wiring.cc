@@ -29,7 +29,7 @@ bool DaemonChanged(const Event& event) {
 
 // Our own writes are no news. But an earlier leader may have written after the state that we compared ours with.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
-  return ProjectionOf(event.before).status != ProjectionOf(event.after).status &&
+  return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
@@ -65,6 +65,12 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
   return options;
 }
 
+ReflectorOptions WatchingDaemons(const std::string& ns) {
+  ReflectorOptions options = Watching(kYurtAppDaemonType, ns, "", ProjectDaemon);
+  options.unread = {"status"};
+  return options;
+}
+
 ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
   ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
   options.unread = {"spec", "template"};
@@ -76,7 +82,7 @@ ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options) {
   const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
-  Informer& daemons = manager.InformerFor(Watching(kYurtAppDaemonType, options.ns, "", ProjectDaemon));
+  Informer& daemons = manager.InformerFor(WatchingDaemons(options.ns));
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& deployments = manager.InformerFor(WatchingWorkloads(kDeploymentType, options.ns, ProjectDeployment));
   Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(kStatefulSetType, options.ns, ProjectStatefulSet));

@@ -294,7 +294,14 @@ HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& targe
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
   if (found == table.end()) return NotFoundResponse(target.type, target.key.name);
-  if (request.method == "GET") return JsonResponse(found->second);
+  if (request.method == "GET") {
+    const auto accept = request.headers.find("Accept");
+    const bool partial = accept != request.headers.end() && accept->second.find("as=Partial") != std::string::npos;
+    if (!partial) return JsonResponse(found->second);
+    return JsonResponse({{"apiVersion", "meta.k8s.io/v1"},
+                         {"kind", "PartialObjectMetadata"},
+                         {"metadata", found->second.at("metadata")}});
+  }
   if (request.method == "PUT") return ServePut(target, body, record);
   if (request.method == "PATCH") return ServePatch(target, body, record);
   if (request.method == "DELETE") return ServeDelete(target, body, record);

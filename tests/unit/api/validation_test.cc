@@ -422,6 +422,7 @@ TEST(ValidationTest, DeepNestingIsSurvived) {
   status["status"] = nested(100000);
   ASSERT_TRUE(ParseYurtAppDaemon(status).has_value());
   EXPECT_TRUE(ParseYurtAppDaemon(status)->status.is_null());
+  EXPECT_TRUE(ParseYurtAppDaemon(std::move(status))->status.is_null());
 }
 
 TEST(ValidationTest, ServiceTemplate) {

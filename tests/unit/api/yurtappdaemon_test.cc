@@ -77,6 +77,8 @@ TEST(YurtAppDaemonTest, GivenFieldsAreRead) {
   EXPECT_EQ(daemon->pools.exclude, std::set<std::string>{"c"});
   EXPECT_EQ(daemon->pools.type, "Edge");
   EXPECT_EQ(daemon->status["currentRevision"], "r");
+  EXPECT_EQ(ParseYurtAppDaemon(Json(object))->status, daemon->status);
+  EXPECT_TRUE(ParseYurtAppDaemonWithoutStatus(object)->status.is_null());
   EXPECT_EQ(ParseYurtAppDaemon(Changed(Deployment(), "/spec/updateStrategy", {{"type", "OnDelete"}}))->strategy.type,
             UpdateStrategyType::kOnDelete);
 }

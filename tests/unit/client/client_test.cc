@@ -60,6 +60,20 @@ TEST_F(ClientTest, PathsAreThoseOfTheApiConvention) {
   EXPECT_EQ(ResourcePath(kPods, "a/b", "c?d#e%\xc3\xa9"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%23e%25%C3%A9");
 }
 
+TEST_F(ClientTest, GetMetaAsksForNoMore) {
+  Answer(JsonResponse({{"kind", "PartialObjectMetadata"},
+                       {"metadata", {{"namespace", "a"}, {"name", "b"}, {"uid", "u"}, {"generation", 3}}}}));
+  const Result<ObjectMeta> meta = client().GetMeta(kDeployments, {"a", "b"});
+  ASSERT_TRUE(meta);
+  EXPECT_EQ(meta->key, (ObjectKey{"a", "b"}));
+  EXPECT_EQ(meta->uid, "u");
+  EXPECT_EQ(meta->generation, 3);
+  EXPECT_EQ(Last().method, "GET");
+  EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
+  EXPECT_EQ(Last().headers.at("Accept"), "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+  EXPECT_EQ(client().GetMeta(kDeployments, {"a", ""}).error().reason, Reason::kInvalid);
+}
+
 TEST_F(ClientTest, GetReadsOneObject) {
   Answer(JsonResponse(Object("a", "b")));
   const Result<Json> object = client().Get(kDeployments, {"a", "b"});

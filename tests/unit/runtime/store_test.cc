@@ -74,6 +74,7 @@ TEST(StoredObjectTest, OneMadeOfATextIsThatOfItsTree) {
   EXPECT_EQ(from_text.Parse(), tree);
   EXPECT_FALSE(from_text.Parse()["metadata"].contains("managedFields"));
   EXPECT_EQ(from_text.digest(), from_tree.digest());
+  EXPECT_EQ(from_text.status_digest(), from_tree.status_digest());
   EXPECT_EQ(from_text.meta().Label("z"), "1");
   EXPECT_EQ(seen, part);
   EXPECT_FALSE(part["spec"].contains("template"));
@@ -107,6 +108,19 @@ TEST(StoredObjectTest, DigestIgnoresStatusVersionAndGeneration) {
   object["metadata"]["generation"] = 7;
   object["status"]["replicas"] = 1;
   EXPECT_EQ(StoredObject(object, nullptr).digest(), digest);
+}
+
+TEST(StoredObjectTest, AnotherDigestSeesTheStatusAndNothingElse) {
+  Json object = MakeJson("a", "1");
+  const std::uint64_t none = StoredObject(object, nullptr).status_digest();
+  object["status"]["replicas"] = 1;
+  const std::uint64_t one = StoredObject(object, nullptr).status_digest();
+  EXPECT_NE(one, none);
+  object["data"]["value"] = "other";
+  object["metadata"]["resourceVersion"] = "2";
+  EXPECT_EQ(StoredObject(object, nullptr).status_digest(), one);
+  object["status"]["replicas"] = 2;
+  EXPECT_NE(StoredObject(object, nullptr).status_digest(), one);
 }
 
 TEST(StoredObjectTest, DigestSeesSpecLabelsAndDeletion) {

@@ -191,6 +191,50 @@ TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkload
   }
 }
 
+// The pool of an orphan is selected only when the new daemon has a status, while the watch is still behind.
+TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
+  for (const bool adopts_another : {false, true}) {
+    SCOPED_TRACE(adopts_another);
+    World world;
+    world.AddPools({"a", "b"});
+    world.CreateDaemon();
+    ASSERT_LE(world.Converge(), 10);
+    const std::string name_of_a = world.NameOf("a");
+    std::vector<ObjectPtr> late{std::make_shared<StoredObject>(world.Workload("b"), ProjectDeployment)};
+    const std::string then = world.cluster.resource_version();
+    world.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    for (const Json& workload : world.Workloads()) {
+      world.cluster.Edit(kDeploymentType, {kNs, workload["metadata"]["name"]},
+                         [](Json& w) { w["metadata"].erase("ownerReferences"); });
+    }
+    if (adopts_another) {
+      const Json seen = *world.cluster.Get(kDeploymentType, {kNs, name_of_a});
+      late.push_back(std::make_shared<StoredObject>(seen, ProjectDeployment));
+    } else {
+      world.RemovePool("a");
+    }
+    world.RemovePool("b");
+    world.CreateDaemon();
+    world.Restart();
+    world.stores().deployments.Replace(late, then);
+    for (int i = 0; i < 3; ++i) {
+      world.SyncAllButDeployments();
+      (void)world.ReconcileWithOldCaches();
+      world.clock.Advance(std::chrono::seconds(1));
+    }
+    ASSERT_EQ(world.Status()["desiredPools"], adopts_another ? 1 : 0);
+    world.AddPool("b");
+    for (int i = 0; i < 2; ++i) {
+      world.SyncAllButDeployments();
+      (void)world.ReconcileWithOldCaches();
+    }
+    EXPECT_THAT(world.Workloads(), SizeIs(2)) << "nothing is made beside an orphan";
+    EXPECT_LE(world.Converge(), 5);
+    EXPECT_THAT(world.Workloads(), SizeIs(2));
+    EXPECT_EQ(world.Status()["readyPools"], adopts_another ? 2 : 1);
+  }
+}
+
 TEST_F(TakeoverTest, AllRevisionsOfAnOrphanedDaemonAreOursAgainAndNumberedOn) {
   Deployed({"a"});
   for (const char* image : {"app:2", "app:3"}) {
