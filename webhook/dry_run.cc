@@ -11,6 +11,7 @@
 #include "operator/base/metrics.h"
 #include "operator/base/parallel.h"
 #include "operator/client/json_codec.h"
+#include "operator/runtime/json_bytes.h"
 #include "webhook/known_faults.h"
 
 namespace yad {
@@ -114,15 +115,40 @@ std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
 }
 
-// The same for the same content, whatever the daemon is called and whatever its other overrides are.
-std::string ContentDigest(const PoolPlan& plan, Json workload) {
+// Of a merge. The same for the same content, whatever the revision is called.
+std::string MergedDigest(Json workload) {
   Json& metadata = workload["metadata"];
-  workload.erase("status");
-  for (const char* key : {"resourceVersion", "generation", "ownerReferences"}) metadata.erase(key);
+  for (const char* key : {"generation", "ownerReferences"}) metadata.erase(key);
   metadata["labels"].erase(kRevisionLabel);
   metadata["annotations"].erase(kRenderedFromAnnotation);
-  if (!plan.workload) metadata.erase("name");
-  return AcceptanceCache::Digest((plan.workload ? "PUT " : "POST ") + DumpJson(workload));
+  return AcceptanceCache::Digest("PUT " + DumpJson(workload));
+}
+
+// Of what NewWorkload makes one of, so that it need not be made to be known. The same for the same content, whatever
+// the daemon is called and whatever its other overrides are.
+std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
+  const RevisionContent& content = plan.to.revision->content;
+  const RenderInputs& inputs = plan.to.inputs;
+  // Each part says where it ends.
+  std::string text = "POST ";
+  AppendCborKey(TypeOf(daemon.kind).kind, text);
+  AppendCborKey(daemon.meta.key.ns, text);
+  AppendCborKey(plan.pool, text);
+  AppendCbor(content.workload_template, text);
+  AppendCborObject(inputs.tolerations.size(), text);
+  for (const Taint& taint : inputs.tolerations) {
+    AppendCborKey(taint.key, text);
+    AppendCborKey(taint.effect, text);
+  }
+  for (const int index : inputs.overrides) {
+    Json entry = content.overrides[static_cast<std::size_t>(index)];
+    for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
+    AppendCbor(entry, text);
+  }
+  // A StatefulSet names its Service after itself.
+  if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
+    AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
+  return AcceptanceCache::Digest(text);
 }
 
 // Where the fault shows, if overrides may have brought it in.
@@ -150,7 +176,7 @@ DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock)
     : client_(client), stores_(stores), accepted_(clock) {}
 
 DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
-                            std::stop_token stop) {
+                            const std::string& digest, std::stop_token stop) {
   Answer answer;
   WriteOptions options;
   options.dry_run = true;
@@ -162,7 +188,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   std::erase(answer.warnings, "");
   if (done) {
     Count("accepted");
-    accepted_.Put(ContentDigest(plan, workload), answer.warnings);
+    accepted_.Put(digest, answer.warnings);
   } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
     Count("refused");
     answer.causes = CausesOf(done.error(), daemon.kind);
@@ -178,19 +204,24 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 }
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline) {
-  Result<Json> workload =
-      plan.workload ? MergedWorkload(daemon, plan, plan.workload->object->Parse()) : NewWorkload(daemon, plan);
-  if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+  Result<Json> workload = Json();
   if (plan.workload) {
+    workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
+    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
     (*workload)["metadata"].erase("resourceVersion");  // Its controllers write status all the time.
     workload->erase("status");
   }
-  if (auto warnings = accepted_.Find(ContentDigest(plan, *workload))) {
+  const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
+  if (auto warnings = accepted_.Find(digest)) {
     Count("cached");
     return Answer{{}, *std::move(warnings)};
   }
   if (deadline == nullptr) return std::nullopt;
-  return Send(daemon, plan, *workload, deadline->Token());
+  if (!plan.workload) {
+    workload = NewWorkload(daemon, plan);
+    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+  }
+  return Send(daemon, plan, *workload, digest, deadline->Token());
 }
 
 Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Deadline& deadline) {

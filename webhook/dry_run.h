@@ -43,7 +43,8 @@ class DryRun {
   };
   // Without a deadline nothing is sent, and nullopt says that it would have to be.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline);
-  Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, std::stop_token stop);
+  Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
+              std::stop_token stop);
 
   Client& client_;
   const AdmissionStores stores_;

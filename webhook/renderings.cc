@@ -78,19 +78,19 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
 }
 
 // In the order in which they stand for others.
-std::vector<NodePool> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
-                                    const std::unordered_map<std::string, WorkloadRef>& live) {
-  std::vector<NodePool> pools;
-  const auto all = stores.pools.List();
+std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
+                                   const std::unordered_map<std::string, WorkloadRef>& live) {
+  std::vector<PoolRef> pools;
+  auto all = stores.pools.List();
   if (!all) return pools;
-  for (const ObjectPtr& object : *all) {
-    const NodePool& pool = static_cast<const PoolProjection*>(object->projection())->pool;
+  for (ObjectPtr& object : *all) {
+    PoolRef pool{std::move(object)};
     // One whose name is no label value gets no workload.
-    if (daemon.pools.Selects(pool) && CheckLabelValue(pool.name).empty()) pools.push_back(pool);
+    if (daemon.pools.Selects(pool.pool()) && CheckLabelValue(pool.pool().name).empty()) pools.push_back(pool);
   }
-  std::sort(pools.begin(), pools.end(), [&](const NodePool& a, const NodePool& b) {
-    return std::pair(!live.contains(a.name), a.name) < std::pair(!live.contains(b.name), b.name);
-  });
+  std::sort(pools.begin(), pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+  std::stable_partition(pools.begin(), pools.end(), [&](const PoolRef& p) { return live.contains(p.pool().name); });
   return pools;
 }
 
@@ -105,19 +105,21 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   const std::vector<int> to_effects = effects.Of(to->content);
 
   const auto live = LiveWorkloads(wanted, stores);
-  std::vector<NodePool> pools = SelectedPools(wanted, stores, live);
+  const std::vector<PoolRef> selected = SelectedPools(wanted, stores, live);
+  std::vector<const NodePool*> pools;
+  for (const PoolRef& pool : selected) pools.push_back(&pool.pool());
+  NodePool made_up;
+  made_up.name = kAnyPool;
   const bool any_pool = pools.empty();
-  if (any_pool) {
-    pools.emplace_back();
-    pools.back().name = kAnyPool;
-  }
+  if (any_pool) pools.push_back(&made_up);
 
   std::vector<Rendering> by_overrides;  // one for each set of overrides
   std::vector<Rendering> by_taints;     // and for each other set of taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
-  for (const NodePool& pool : pools) {
+  for (const NodePool* const at : pools) {
     if (by_overrides.size() >= limit || expired()) break;
+    const NodePool& pool = *at;
     const RenderInputs inputs = InputsFor(to->content, pool);
     std::vector<int> sequence = Sequence(inputs, to_effects);
     if (!seen.emplace(sequence, pool.taints).second) continue;

@@ -79,11 +79,18 @@ bool SameTemplate(const Json& a, const Json& b) {
   return a.is_object() && b.is_object() ? SameObject(WorkloadSchema(), a, b) : a == b;
 }
 
-std::vector<FieldError> StaticFaults(const Json& object) {
-  std::vector<FieldError> faults = ValidateYurtAppDaemon(object);
+struct Checked {
+  std::vector<FieldError> faults;
+  bool parses = false;  // Where it does not, the faults say why.
+};
+
+Checked Check(const Json& object) {
+  Checked checked;
+  checked.faults = ValidateYurtAppDaemon(object);
+  checked.parses = checked.faults.empty();
   std::vector<FieldError> more = TemplateFaults(object);
-  std::move(more.begin(), more.end(), std::back_inserter(faults));
-  return faults;
+  std::move(more.begin(), more.end(), std::back_inserter(checked.faults));
+  return checked;
 }
 
 std::vector<Cause> Causes(const std::vector<FieldError>& errors) {
@@ -109,10 +116,9 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
 }
 
 // What can be tried of an object.
-Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object) {
+Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
-  auto daemon = ParseYurtAppDaemon(object);
-  if (!daemon) daemon = ParseTemplate(object);
+  auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
   // One that is about to be named by the server.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
@@ -160,8 +166,9 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     return answer;
   }
 
-  SortedFaults faults =
-      SortFaults(StaticFaults(object), update ? StaticFaults(request.old_object) : std::vector<FieldError>());
+  Checked checked = Check(object);
+  const Checked old_checked = update ? Check(request.old_object) : Checked();
+  SortedFaults faults = SortFaults(std::move(checked.faults), old_checked.faults);
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
     std::vector<FieldError> forbidden = ValidateYurtAppDaemonUpdate(object, request.old_object);
     std::move(forbidden.begin(), forbidden.end(), std::back_inserter(faults.fresh));
@@ -173,10 +180,10 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     warnings.push_back(fault.ToString());
     told.push_back(fault.ToCause());
   }
-  const auto daemon = ParseFor(request, object);
+  const auto daemon = ParseFor(request, object, checked.parses);
   if (daemon) {
-    const auto before =
-        update ? ParseFor(request, request.old_object) : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
+    const auto before = update ? ParseFor(request, request.old_object, old_checked.parses)
+                               : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
     Deadline deadline(clock_, answer_until);
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
@@ -204,7 +211,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   AdmissionAnswer answer;
   if (!refusals.empty()) {
     answer = AdmissionAnswer::Invalid(request, refusals);
-  } else if (!faults.known.empty() && !ParseYurtAppDaemon(object)) {
+  } else if (!faults.known.empty() && !checked.parses) {
     warnings.push_back(
         "spec: has these faults since before; the operator leaves the YurtAppDaemon as it is until they are mended");
   }

@@ -39,9 +39,8 @@ bool PoolSelection::Selects(const NodePool& pool) const {
   return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
 }
 
-Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {
-  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
-
+// Of one in which ValidateYurtAppDaemon finds nothing.
+static Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   YurtAppDaemon daemon;
   daemon.meta = ParseMeta(object);
   const Json& spec = *Find(object, {"spec"});
@@ -72,11 +71,21 @@ Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {
   return daemon;
 }
 
-Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
-  auto daemon = ParseYurtAppDaemonWithoutStatus(object);
+Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {
+  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
+  return ReadWithoutStatus(object);
+}
+
+Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object) {
+  auto daemon = ReadWithoutStatus(object);
   const Json* status = Find(object, {"status"});
   if (daemon && status != nullptr && !IsDeeperThan(*status, kMaxJsonDepth)) daemon->status = *status;
   return daemon;
+}
+
+Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
+  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
+  return ParseValidYurtAppDaemon(object);
 }
 
 Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object) {

@@ -49,6 +49,8 @@ struct YurtAppDaemon {
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
 Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // Takes the status, which is long where there are many pools.
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
+// Of one in which ValidateYurtAppDaemon has found nothing, and which is not looked through again.
+Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
 // Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
 std::vector<FieldError> ValidateYurtAppDaemon(const Json& object);

@@ -339,15 +339,46 @@ TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), IsEmpty());
+  // What an override does counts, and not whom else it is for.
+  renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}, {"pools": ["a"], "replicas": 2}])"_json;
+  Ask(renamed);
+  EXPECT_THAT(AskedPools(), SizeIs(1));
+  renamed["spec"]["overrides"] = R"([{"pools": ["a", "b"], "replicas": 2}])"_json;
+  Ask(renamed);
+  EXPECT_THAT(AskedPools(), IsEmpty());
+  renamed["spec"]["overrides"] = R"([{"pools": ["a", "b"], "replicas": 3}])"_json;
+  Ask(renamed);
+  EXPECT_THAT(AskedPools(), SizeIs(1));
   Json elsewhere = DaemonJson();
   elsewhere["metadata"]["namespace"] = "another";
   Ask(elsewhere);
   EXPECT_THAT(AskedPools(), SizeIs(1));
   Ask(DaemonJson("app:2"));
   EXPECT_THAT(AskedPools(), SizeIs(1));
+  for (const Json& other : {PoolJson("a", {"t"}), PoolJson("b", {"t"})}) {
+    Given({other});
+    Ask(DaemonJson());
+    EXPECT_THAT(AskedPools(), SizeIs(1)) << "another toleration, and another pool";
+  }
   world_.clock.Advance(std::chrono::minutes(10));
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
+}
+
+TEST_F(DryRunTest, AStatefulSetThatIsNamedAsItsServiceIsOfItsDaemonAlone) {
+  Given({PoolJson("a")});
+  for (const bool names_service : {false, true}) {
+    Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
+    if (names_service) {
+      TemplateOf(object)["spec"].erase("serviceName");
+      object["spec"]["serviceTemplate"] = R"({"spec": {"ports": [{"port": 80}]}})"_json;
+    }
+    Ask(object);
+    EXPECT_THAT(AskedPools(), SizeIs(1));
+    object["metadata"]["name"] = "other";
+    Ask(object);
+    EXPECT_THAT(AskedPools(), SizeIs(names_service ? 1 : 0));
+  }
 }
 
 TEST_F(DryRunTest, ARefusalIsNotRemembered) {
