@@ -23,24 +23,8 @@ std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::s
   return result;
 }
 
-}  // namespace
-
-const ResourceType& TypeOf(WorkloadKind kind) {
-  return kind == WorkloadKind::kStatefulSet ? kStatefulSetType : kDeploymentType;
-}
-
-const char* TemplateField(WorkloadKind kind) {
-  return kind == WorkloadKind::kStatefulSet ? "statefulSetTemplate" : "deploymentTemplate";
-}
-
-bool PoolSelection::Selects(const NodePool& pool) const {
-  if (exclude.contains(pool.name)) return false;
-  if (names.contains(pool.name)) return true;
-  return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
-}
-
 // Of one in which ValidateYurtAppDaemon finds nothing.
-static Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
+Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   YurtAppDaemon daemon;
   daemon.meta = ParseMeta(object);
   const Json& spec = *Find(object, {"spec"});
@@ -69,6 +53,22 @@ static Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   daemon.paused = BoolAt(spec, {"paused"});
   daemon.strategy = ParseUpdateStrategy(ValueAt(spec, {"updateStrategy"}, Json::object()));
   return daemon;
+}
+
+}  // namespace
+
+const ResourceType& TypeOf(WorkloadKind kind) {
+  return kind == WorkloadKind::kStatefulSet ? kStatefulSetType : kDeploymentType;
+}
+
+const char* TemplateField(WorkloadKind kind) {
+  return kind == WorkloadKind::kStatefulSet ? "statefulSetTemplate" : "deploymentTemplate";
+}
+
+bool PoolSelection::Selects(const NodePool& pool) const {
+  if (exclude.contains(pool.name)) return false;
+  if (names.contains(pool.name)) return true;
+  return selector.has_value() && (type.empty() || pool.type == type) && selector->Matches(pool.labels);
 }
 
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {

@@ -58,6 +58,11 @@ ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
 
+Result<Json> TreeOf(const Result<JsonDocument>& answer) {
+  if (!answer) return Fail(answer.error());
+  return answer->TreeOfAnswer();
+}
+
 std::string GroupPath(const std::string& group, const std::string& version) {
   if (group.empty()) return "/api/" + PercentEncode(version);
   return "/apis/" + PercentEncode(group) + "/" + PercentEncode(version);
@@ -163,16 +168,20 @@ struct Client::Impl {
     return response;
   }
 
-  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
+  Result<JsonDocument> SendForDocument(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     const std::string what = Describe(request);
     const Result<HttpResponse> response = Send(std::move(request), stop, write);
     if (!response) return Fail(response.error());
-    Result<Json> body = ParseAnswer(response->body);
+    Result<JsonDocument> body = JsonDocument::Parse(response->body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
     if (!body->is_object()) {
       return Fail(Reason::kDecode, "the answer to " + what + " is no object: " + Excerpt(response->body));
     }
     return body;
+  }
+
+  Result<Json> SendForObject(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
+    return TreeOf(SendForDocument(std::move(request), stop, write));
   }
 
   Query WriteQuery(const WriteOptions& write) const {
@@ -310,6 +319,16 @@ Result<std::unique_ptr<Watch>> Client::OpenWatch(const ResourceType& type, const
 
 Result<Json> Client::Create(const ResourceType& type, const Json& object, const WriteOptions& options,
                             std::stop_token stop) {
+  return TreeOf(CreateAsDocument(type, object, options, std::move(stop)));
+}
+
+Result<Json> Client::Update(const ResourceType& type, const Json& object, const WriteOptions& options,
+                            std::stop_token stop) {
+  return TreeOf(UpdateAsDocument(type, object, options, std::move(stop)));
+}
+
+Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
+                                              std::stop_token stop) {
   ObjectKey key = KeyOf(object);
   const std::string ns = key.ns;
   // The server makes a name of generateName; a subresource ("binding", "eviction") belongs to a named object.
@@ -324,11 +343,11 @@ Result<Json> Client::Create(const ResourceType& type, const Json& object, const 
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(object)};
   const Impl::Write write{may_write_, options.warnings};
-  return impl_->SendForObject(std::move(request), stop, &write);
+  return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
-Result<Json> Client::Update(const ResourceType& type, const Json& object, const WriteOptions& options,
-                            std::stop_token stop) {
+Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
+                                              std::stop_token stop) {
   const ObjectKey key = KeyOf(object);
   if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
   HttpRequest request{
@@ -337,7 +356,7 @@ Result<Json> Client::Update(const ResourceType& type, const Json& object, const 
       .headers = {{"Content-Type", "application/json"}},
       .body = DumpJson(object)};
   const Impl::Write write{may_write_, options.warnings};
-  return impl_->SendForObject(std::move(request), stop, &write);
+  return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,

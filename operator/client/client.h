@@ -130,6 +130,11 @@ class Client {
                       std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                      const WriteOptions& options = {}, std::stop_token stop = {});
+  // For who writes many, and reads little of the answers.
+  Result<JsonDocument> CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
+                                        std::stop_token stop = {});
+  Result<JsonDocument> UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
+                                        std::stop_token stop = {});
   Status Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options = {},
                 std::stop_token stop = {});
 

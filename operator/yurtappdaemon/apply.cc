@@ -83,6 +83,13 @@ WorkloadNames NamesIn(const Json& status) {
 
 }  // namespace
 
+ObjectPtr PlanExecutor::Kept(const Json& object) const { return std::make_shared<StoredObject>(object, projector_); }
+
+ObjectPtr PlanExecutor::Kept(const JsonDocument& object) const {
+  const Json part = object.TreeOfObject(kUnreadOfWorkloads);
+  return std::make_shared<StoredObject>(ParseMeta(part), part, object, projector_);
+}
+
 PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const PoolPlan& plan,
                                            std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
@@ -91,14 +98,14 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
   for (int attempt = 1;; ++attempt) {
     auto merged = MergedWorkload(daemon, plan, live);
     if (!merged) return {Fail(merged.error()), Write::kNone};
-    if (attempt > 1 && *merged == live) return {std::move(live), Write::kNone};
-    auto updated = client_.Update(type, *merged, {}, stop);
-    if (updated) return {std::move(updated), plan.write};
+    if (attempt > 1 && *merged == live) return {Kept(live), Write::kNone};
+    const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
+    if (updated) return {Kept(*updated), plan.write};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
-      return {std::move(updated), plan.write};
+      return {Fail(updated.error()), plan.write};
     // Its own controllers write status all the time: merge once more onto what is there now.
     auto fresh = client_.Get(type, meta.key, stop);
-    if (!fresh) return {std::move(fresh), Write::kNone};
+    if (!fresh) return {Fail(fresh.error()), Write::kNone};
     const ObjectMeta now = ParseMeta(*fresh);
     if (now.uid != meta.uid || now.deleting()) {
       return {Fail(Reason::kConflict, meta.key.ToString() + " was deleted or replaced meanwhile"), Write::kNone};
@@ -127,11 +134,13 @@ std::optional<PlanExecutor::Attempt> PlanExecutor::Reclaim(const YurtAppDaemon& 
   const std::string pool = StringAt(*existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
   if (pool != plan.pool) return Attempt{Taken(TypeOf(daemon.kind), name, "selects the pods of pool \"" + pool + "\"")};
   if (meta.deleting()) return Attempt{Fail(Reason::kConflict, name + " is still being deleted")};
-  if (meta.Label(kPoolNameLabel) == plan.pool) return Attempt{std::move(existing), Write::kNone, true};
+  if (meta.Label(kPoolNameLabel) == plan.pool) return Attempt{Kept(*existing), Write::kNone, true};
   const Json patch = {
       {"metadata",
        {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
-  return Attempt{client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop), Write::kRepair, true};
+  const auto patched = client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop);
+  if (!patched) return Attempt{Fail(patched.error()), Write::kRepair, true};
+  return Attempt{Kept(*patched), Write::kRepair, true};
 }
 
 PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const PoolPlan& plan,
@@ -145,8 +154,9 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
       if (!foreign) return *std::move(reclaimed);
     }
   }
-  auto created = client_.Create(TypeOf(daemon.kind), *wanted, {}, stop);
-  if (created || created.error().reason != Reason::kAlreadyExists) return {std::move(created), Write::kCreate};
+  const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), *wanted, {}, stop);
+  if (created) return {Kept(*created), Write::kCreate};
+  if (created.error().reason != Reason::kAlreadyExists) return {Fail(created.error()), Write::kCreate};
   if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
   return {Fail(Reason::kConflict, name + " came and went while it was created")};
 }
@@ -168,7 +178,7 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, std::vector<Remov
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
     auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
     if (answer) {
-      const auto object = std::make_shared<StoredObject>(*answer, projector_);
+      const auto object = Kept(*answer);
       store_.Observe(object);
       unmarked[i]->workload = MakeWorkloadRef(object);
     } else if (answer.error().reason != Reason::kNotFound) {
@@ -197,7 +207,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
       const ObjectMeta meta = ParseMeta(item);
       if (meta.controller() != nullptr || meta.deleting() || plan.orphans.contains(meta.uid)) continue;
       unseen = true;
-      store_.Observe(std::make_shared<StoredObject>(item, projector_));
+      store_.Observe(Kept(item));
     }
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
@@ -217,8 +227,7 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
     auto page = client_.List(TypeOf(daemon.kind), options, stop);
     if (!page) return Fail(page.error());
     for (Json& item : page->items) {
-      if (ControlledBy(ParseMeta(item), daemon.meta.uid))
-        store_.Observe(std::make_shared<StoredObject>(item, projector_));
+      if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(Kept(item));
     }
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
@@ -329,7 +338,6 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   }
   struct Done {
     Attempt attempt;
-    ObjectPtr object;
     std::optional<std::uint64_t> undone;  // what the server did not keep
     std::string undone_at;                // a JSON pointer
     std::optional<Result<ObjectPtr>> service = std::nullopt;
@@ -361,19 +369,18 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       slot.attempt = Update(daemon, pool, stop);
     }
     if (!slot.attempt.object) return;
-    Json live = *std::move(slot.attempt.object);
-    slot.attempt.object = Json();
-    slot.object = std::make_shared<StoredObject>(live, projector_);
-    store_.Observe(slot.object);
+    const StoredObject& written = **slot.attempt.object;
+    store_.Observe(*slot.attempt.object);
     // Where the answer is not what was asked for, somebody (a mutating webhook, the server's own canonical form)
     // rewrote it, and would do so again.
     if (slot.attempt.reclaimed) return;
     // Most answers are alike, and one of them is compared. An override may have the pool's name anywhere.
     const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
         pool.to.inputs.overrides.empty()
-            ? std::optional(std::pair(LikenessOf(*slot.object, pool.pool), TargetFingerprint(pool.to)))
+            ? std::optional(std::pair(LikenessOf(written, pool.pool), TargetFingerprint(pool.to)))
             : std::nullopt;
     if (alike && as_asked.With([&](const auto& known) { return known.contains(*alike); })) return;
+    const Json live = written.Parse();
     PoolPlan now = pool;
     now.from = now.to;
     if (NeedsNoWrite(daemon, now, live)) {
@@ -415,11 +422,11 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       if (result.failure_reason == kQuotaExceeded) result.failure_reason = kServiceQuotaExceeded;
     }
     if (result.plan->write == Write::kNone || slot.held_up) continue;
-    if (slot.object != nullptr) {
-      result.workload = MakeWorkloadRef(slot.object);
+    if (slot.attempt.object) {
+      result.workload = MakeWorkloadRef(*slot.attempt.object);
       result.outstanding = result.outstanding || slot.attempt.reclaimed;
       if (slot.undone) {
-        memo.Settle(slot.object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
+        memo.Settle(result.workload->object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
         result.not_kept = slot.undone_at;
       }
       if (slot.attempt.written == Write::kMove &&

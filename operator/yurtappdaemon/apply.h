@@ -59,8 +59,10 @@ class PlanExecutor {
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
  private:
+  ObjectPtr Kept(const Json& object) const;
+  ObjectPtr Kept(const JsonDocument& object) const;
   struct Attempt {
-    Result<Json> object = Json();
+    Result<ObjectPtr> object = nullptr;
     Write written = Write::kNone;
     bool reclaimed = false;  // It was there already, as nobody knows what: the next plan looks at it.
   };

@@ -68,6 +68,9 @@ struct PoolRef {
   std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
 };
 
+// What neither ProjectDeployment nor ProjectStatefulSet reads: the longest part of most workloads.
+inline const JsonPath kUnreadOfWorkloads = {"spec", "template"};
+
 struct WorkloadRef {
   ObjectPtr object;
   std::string pool;  // from the selector, else from the label

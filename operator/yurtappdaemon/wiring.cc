@@ -73,7 +73,7 @@ ReflectorOptions WatchingDaemons(const std::string& ns) {
 
 ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
   ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
-  options.unread = {"spec", "template"};
+  options.unread = kUnreadOfWorkloads;
   return options;
 }
 
