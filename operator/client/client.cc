@@ -14,6 +14,9 @@ namespace {
 // How much longer than its own time-out a watch may be silent before the connection counts as dead.
 constexpr std::chrono::seconds kWatchMargin{30};
 
+// Whoever does not know it sends the whole object.
+constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
 const char* ContentType(PatchType type) {
   switch (type) {
     case PatchType::kMerge:
@@ -262,7 +265,7 @@ Result<ObjectMeta> Client::GetMeta(const ResourceType& type, const ObjectKey& ke
   if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
   HttpRequest request{.method = "GET",
                       .path = ResourcePath(type, key.ns, key.name),
-                      .headers = {{"Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}},
+                      .headers = {{"Accept", kMetadataOnly}},
                       .body = {}};
   const Result<Json> object = impl_->SendForObject(std::move(request), stop);
   if (!object) return Fail(object.error());

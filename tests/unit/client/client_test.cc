@@ -70,7 +70,8 @@ TEST_F(ClientTest, GetMetaAsksForNoMore) {
   EXPECT_EQ(meta->generation, 3);
   EXPECT_EQ(Last().method, "GET");
   EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
-  EXPECT_EQ(Last().headers.at("Accept"), "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
+  EXPECT_EQ(Last().headers.at("Accept"),
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
   EXPECT_EQ(client().GetMeta(kDeployments, {"a", ""}).error().reason, Reason::kInvalid);
 }
 
