@@ -59,8 +59,10 @@ class PlanExecutor {
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
  private:
+  // A workload as the Store keeps it. From a document no tree is made of what its projection does not read.
   ObjectPtr Kept(const Json& object) const;
   ObjectPtr Kept(const JsonDocument& object) const;
+
   struct Attempt {
     Result<ObjectPtr> object = nullptr;
     Write written = Write::kNone;
