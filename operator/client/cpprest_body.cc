@@ -31,7 +31,7 @@ bool Answer::Has(Part part) const {
     case Part::kHead:
       return head_.status != 0;
     case Part::kSomeBytes:
-      return !bytes_.empty();
+      return !bytes_.empty() && (!resting_ || pause_);
     case Part::kAll:
       return ended_ && failure_ == nullptr;
   }
@@ -63,18 +63,18 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   };
   std::lock_guard lock(mutex_);
   if (abandoned_) return refuse("nobody waits for it");
-  if (bytes_.size() + count > limit_)
-    return refuse("the answer is larger than " + std::to_string(limit_ >> 20) + " MiB");
+  if (bytes_.size() + count > limits_.most)
+    return refuse("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
   // A page of a list: memory that is reserved and never touched costs nothing, and what a string that grows has to copy
   // does.
   if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {
-    bytes_.reserve(std::min(limit_, 8 * bytes_.size()));
+    bytes_.reserve(std::min(limits_.most, 8 * bytes_.size()));
   }
   bytes_.append(reinterpret_cast<const char*>(from), count);
+  const bool enough = wanted_ != Part::kAll && bytes_.size() >= limits_.most_waiting;
+  if (enough) pause_ = Pause{{}, count};
   Arrived();
-  if (wanted_ == Part::kAll || bytes_.size() < most_waiting_) return pplx::task_from_result(count);
-  pause_ = Pause{{}, count};
-  return pplx::create_task(pause_->over);
+  return enough ? pplx::create_task(pause_->over) : pplx::task_from_result(count);
 }
 
 void Answer::GoOn(std::unique_lock<std::mutex> lock) {
@@ -95,6 +95,11 @@ Answer::Waited Answer::Wait(Part part, std::stop_token stop, std::chrono::millis
   if (part == Part::kAll && pause_) {
     GoOn(std::move(lock));
     lock = std::unique_lock(mutex_);
+  }
+  if (part == Part::kSomeBytes && std::chrono::steady_clock::now() < rested_) {
+    resting_ = true;
+    changed_.wait_until(lock, stop, rested_, [&] { return ended_ || Has(part); });
+    resting_ = false;
   }
   for (;;) {
     const std::size_t before = pieces_;
@@ -131,6 +136,7 @@ bool Answer::TakeBytes(std::string& out) {
     out += bytes_;
   }
   bytes_ = std::string();  // A burst's memory is not kept.
+  rested_ = std::chrono::steady_clock::now() + limits_.rest;
   GoOn(std::move(lock));
   return true;
 }

@@ -89,9 +89,16 @@ class Answer : public BlockBuffer {
   enum class Part { kHead, kSomeBytes, kAll };
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
-  // Of an answer that is taken bit by bit, the library reads no further while `most_waiting` bytes or more are waiting
-  // to be taken. One that is waited for as a whole fails where it has more than `limit`.
-  Answer(std::size_t most_waiting, std::size_t limit) : most_waiting_(most_waiting), limit_(limit) {}
+  struct Limits {
+    // Of an answer that is taken bit by bit, the library reads no further while so many bytes or more are waiting to be
+    // taken.
+    std::size_t most_waiting = 0;
+    std::size_t most = 0;  // One that is waited for as a whole fails where it has more.
+    // So long after bytes were taken nobody is woken for further ones, unless the library waits: a burst is taken
+    // together, because to wake up for each of its events costs as much as to read it. What comes alone is not delayed.
+    std::chrono::milliseconds rest{0};
+  };
+  explicit Answer(Limits limits) : limits_(limits) {}
 
   // ---- for the library's thread
   void Begin(int status, std::map<std::string, std::string> headers);
@@ -122,11 +129,12 @@ class Answer : public BlockBuffer {
   void Arrived();
   void GoOn(std::unique_lock<std::mutex> lock);
 
-  const std::size_t most_waiting_;
-  const std::size_t limit_;
+  const Limits limits_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<Part> wanted_;
+  bool resting_ = false;  // whoever wants some bytes: until rested_
+  std::chrono::steady_clock::time_point rested_;
   std::size_t pieces_ = 0;  // that have arrived so far
   HttpResponse head_;       // status 0: has not begun
   std::string bytes_;

@@ -21,10 +21,13 @@ namespace {
 namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
-constexpr std::size_t kMaxBody = 512u << 20;  // a list of 500 objects of 1 MB fits
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr std::size_t kMostWaiting = 64u << 10;  // of a stream whose reader does not keep up
-constexpr int kMaxWriteAttempts = 64;            // more than requests that are ever under way at once
+constexpr Answer::Limits kLimits = {
+    .most_waiting = 64u << 10,
+    .most = 512u << 20,  // a list of 500 objects of 1 MB fits
+    .rest = std::chrono::milliseconds(5),
+};
+constexpr int kMaxWriteAttempts = 64;  // more than requests that are ever under way at once
 
 // What all requests to one server share. Kept alive by open streams.
 struct Server {
@@ -112,7 +115,7 @@ class Exchange : public HttpStream {
     // of the server all pooled connections are such; each attempt uses one up.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
-      answer_ = std::make_shared<Answer>(kMostWaiting, kMaxBody);
+      answer_ = std::make_shared<Answer>(kLimits);
       try {
         Follow(server_->client->request(MakeRequest(request), cancel_.get_token()));
       } catch (...) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <thread>
 
 namespace yad {
 namespace {
@@ -11,8 +12,7 @@ using Part = Answer::Part;
 using Waited = Answer::Waited;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostWaiting = 8;
-constexpr std::size_t kLimit = 32;
+constexpr Answer::Limits kLimits = {.most_waiting = 8, .most = 32, .rest = milliseconds(0)};
 
 class AnswerTest : public ::testing::Test {
  protected:
@@ -27,7 +27,7 @@ class AnswerTest : public ::testing::Test {
   }
 
   std::stop_source stop_;
-  std::shared_ptr<Answer> answer_ = std::make_shared<Answer>(kMostWaiting, kLimit);
+  std::shared_ptr<Answer> answer_ = std::make_shared<Answer>(kLimits);
 };
 
 TEST_F(AnswerTest, EachPartIsThereOnceItHasArrived) {
@@ -86,6 +86,53 @@ TEST_F(AnswerTest, OneThatIsNotTakenHoldsTheSenderBack) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
+// Whoever rests for an hour is there at once, or never.
+class RestTest : public AnswerTest {
+ protected:
+  RestTest() {
+    answer_ = std::make_shared<Answer>(Answer::Limits{.most_waiting = 8, .most = 32, .rest = std::chrono::hours(1)});
+    answer_->Begin(200, {});
+    (void)Put("a");
+  }
+  Waited WaitLong() { return answer_->Wait(Part::kSomeBytes, stop_.get_token(), std::chrono::hours(1)); }
+};
+
+TEST_F(RestTest, WhatComesAloneIsThereAtOnce) {
+  EXPECT_EQ(WaitLong(), Waited::kThere);
+  EXPECT_EQ(Take(), "a");
+}
+
+TEST_F(RestTest, NobodyIsWokenForWhatComesRightAfterUnlessThatIsMuchOrTheEnd) {
+  (void)Take();
+  (void)Put("b");
+  std::jthread stopper([&] { stop_.request_stop(); });
+  EXPECT_EQ(WaitLong(), Waited::kThere) << "what is there is not lost by a stop";
+  EXPECT_EQ(Take(), "b");
+
+  stop_ = std::stop_source();
+  (void)Put("c");
+  std::jthread sender([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    (void)Put("defghijk");
+  });
+  EXPECT_EQ(WaitLong(), Waited::kThere);
+  EXPECT_EQ(Take(), "cdefghijk");
+
+  (void)Put("l");
+  std::jthread end([&] { answer_->End(nullptr); });
+  EXPECT_EQ(WaitLong(), Waited::kThere);
+  EXPECT_EQ(Take(), "l");
+}
+
+TEST_F(RestTest, WhatCameMeanwhileIsThereAfterwards) {
+  answer_ = std::make_shared<Answer>(Answer::Limits{.most_waiting = 8, .most = 32, .rest = milliseconds(1)});
+  (void)Put("a");
+  (void)Take();
+  (void)Put("b");
+  EXPECT_EQ(WaitLong(), Waited::kThere);
+  EXPECT_EQ(Take(), "b");
+}
+
 TEST_F(AnswerTest, OneThatIsWantedAsAWholeHoldsNobodyBackAndHasALimit) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
@@ -93,7 +140,7 @@ TEST_F(AnswerTest, OneThatIsWantedAsAWholeHoldsNobodyBackAndHasALimit) {
   EXPECT_EQ(full.get(), 9u);
   answer_->End(nullptr);
   EXPECT_EQ(Wait(Part::kAll), Waited::kThere);
-  EXPECT_THROW(Put(std::string(kLimit - 8, 'x')).get(), std::length_error);
+  EXPECT_THROW(Put(std::string(kLimits.most - 8, 'x')).get(), std::length_error);
   EXPECT_EQ(Take(), "123456789");
 }
 
