@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/client/config.h"
 #include "operator/client/cpprest_transport.h"
 #include "tests/bench/figures.h"
 #include "tests/support/control_plane.h"
@@ -18,6 +19,9 @@ namespace yad::bench {
 // The writes that the operator has under way at once for one daemon (PlanExecutor::Options), and so the bare load too.
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
+
+// Of somebody with a client certificate.
+TransportOptions AdminTransport(const ClusterConfig& config);
 
 // An etcd and a kube-apiserver of their own, without controllers: nobody else writes, and no pods are made.
 class Cluster {

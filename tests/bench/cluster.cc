@@ -23,13 +23,19 @@ std::string FourDigits(int number) { return std::to_string(10000 + number).subst
 
 }  // namespace
 
+TransportOptions AdminTransport(const ClusterConfig& config) {
+  TransportOptions options;
+  options.server = config.server;
+  options.ca_pem = config.ca_pem;
+  options.client_cert_pem = config.client_cert_pem;
+  options.client_key_pem = config.client_key_pem;
+  return options;
+}
+
 Cluster::Cluster(bool audit) : plane_(YAD_SOURCE_DIR, Plain(audit)) {
   const auto config = LoadClusterConfig(plane_.kubeconfig());
   if (!config) throw testing::TestFailure(config.error().ToString());
-  transport_.server = config->server;
-  transport_.ca_pem = config->ca_pem;
-  transport_.client_cert_pem = config->client_cert_pem;
-  transport_.client_key_pem = config->client_key_pem;
+  transport_ = AdminTransport(*config);
   beast_ = MakeBeastTransport(transport_);
 }
 

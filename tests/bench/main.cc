@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "operator/client/tls_client.h"
+#include "tests/bench/bare_watch.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/echo.h"
 #include "tests/bench/measure.h"
@@ -89,7 +90,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   Options options;
   options.out = "build/bench";
-  std::string page, certificates;
+  std::string page, certificates, watch, watch_kubeconfig, watch_collection;
   int echo_port = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -100,7 +101,8 @@ int Main(int argc, char** argv) {
     };
     std::string port;
     if (value_of("--only", options.only) || value_of("--out", options.out) || value_of("--page", page) ||
-        value_of("--echo-certificates", certificates)) {
+        value_of("--echo-certificates", certificates) || value_of("--watch", watch) ||
+        value_of("--watch-kubeconfig", watch_kubeconfig) || value_of("--watch-collection", watch_collection)) {
       continue;
     }
     if (value_of("--echo", port)) {
@@ -118,6 +120,7 @@ int Main(int argc, char** argv) {
     }
   }
   if (echo_port != 0) return ServeEcho(echo_port, certificates);
+  if (!watch.empty()) return ServeBareWatch(watch, watch_kubeconfig, watch_collection);
   return Run(options, page);
 }
 

@@ -4,7 +4,9 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
+#include "tests/bench/beast_transport.h"
 #include "tests/bench/load.h"
+#include "tests/bench/measure.h"
 #include "tests/bench/world.h"
 #include "tests/support/eventually.h"
 
@@ -45,20 +47,29 @@ void FetchPages(HttpTransport& transport, const std::string& collection) {
   } while (!token.empty());
 }
 
-// All types side by side, not parsed. Seconds.
-double FetchAll(Cluster& cluster) {
+struct Fetched {
+  std::vector<double> seconds;
+  std::vector<double> cpu_seconds;
+};
+
+// All types side by side, not parsed.
+void FetchAll(HttpTransport& transport, Fetched& fetched) {
   const std::vector<std::string> collections = AllThatIsRead();
-  const auto transport = cluster.NewCpprest();
   const SteadyTime begin = std::chrono::steady_clock::now();
-  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) { FetchPages(*transport, collections[i]); });
-  return SecondsSince(begin);
+  const double cpu = OwnCpuSeconds();
+  ParallelFor(collections.size(), collections.size(), [&](std::size_t i) { FetchPages(transport, collections[i]); });
+  fetched.seconds.push_back(SecondsSince(begin));
+  fetched.cpu_seconds.push_back(OwnCpuSeconds() - cpu);
 }
 
 void Start(Bench& bench) {
   World& world = TheWorld(bench);
   world.StopOperator();
-  std::vector<double> pages;
-  const auto fetch = [&] { pages.push_back(FetchAll(world.cluster())); };
+  Fetched pages, by_beast;
+  const auto fetch = [&] {
+    FetchAll(*world.cluster().NewCpprest(), pages);
+    FetchAll(*MakeBeastTransport(world.cluster().transport()), by_beast);
+  };
   fetch();
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
@@ -73,7 +84,8 @@ void Start(Bench& bench) {
   const World::Start& start = starts[1];
   const auto asked = world.cluster().AskedSince(since);
   const std::string note = "median of 3 starts, each between two fetches of the same";
-  const std::vector<Bound> bounds = {{"raw pages, same requests and transport class", Median(pages)}};
+  const std::vector<Bound> bounds = {{"raw pages, same requests and transport class", Median(pages.seconds)},
+                                     {"raw pages, Beast", Median(by_beast.seconds)}};
   bench.Add({"start", "start with 10,000 workloads: until ready", start.ready_seconds, "s", bounds,
              TargetKind::kTimesBound, 1.5, note});
   bench.Add({"start", "start with 10,000 workloads: until nothing is left to do", start.settled_seconds, "s", bounds,
@@ -82,7 +94,8 @@ void Start(Bench& bench) {
              "start with 10,000 workloads: CPU",
              start.cpu_seconds,
              "s",
-             {},
+             {{"raw pages, same transport class", Median(pages.cpu_seconds)},
+              {"raw pages, Beast", Median(by_beast.cpu_seconds)}},
              TargetKind::kAtMost,
              0.5,
              "until nothing is left to do"});

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "operator/api/well_known.h"
+#include "tests/bench/bare_watch.h"
 #include "tests/bench/load.h"
 #include "tests/bench/raw_watch.h"
 #include "tests/bench/world.h"
@@ -70,13 +71,8 @@ void Heartbeats(Bench& bench) {
              TargetKind::kExactly,
              0,
              "each pool is selected by 10 daemons"});
-  bench.Add({"heartbeats",
-             "1,000 NodePool heartbeats: CPU each",
-             used * 1e6 / World::kPools,
-             "µs",
-             {},
-             TargetKind::kAtMost,
-             50});
+  bench.Add({"heartbeats", "1,000 NodePool heartbeats: CPU each", used * 1e6 / World::kPools, "µs",
+             BareWatches(world.cluster(), ResourcePath(kNodePoolType, ""), beats(3), 4), TargetKind::kAtMost, 50});
 }
 
 void Burst(Bench& bench) {
@@ -90,9 +86,12 @@ void Burst(Bench& bench) {
     WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
     return (CpuSeconds(pid) - cpu) * 1e6 / static_cast<double>(requests.size());
   };
-  const std::string patch = R"({"metadata":{"annotations":{"example.com/inspected":"2026-11-21T10:00:00Z"}}})";
+  const auto patch = [](int number) {
+    const Json annotation = {{"example.com/inspected", std::to_string(number)}};
+    return Json({{"metadata", {{"annotations", annotation}}}}).dump();
+  };
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
-    return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch, kMergePatch);
+    return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
   // The same for workloads of somebody else, which the watch shows as well: nobody is asked to reconcile.
   Json other = world.sample();
@@ -106,25 +105,23 @@ void Burst(Bench& bench) {
                               {"uid", "00000000-0000-4000-8000-000000000000"},
                               {"controller", true}}};
   const testing::Kube others = world.cluster().Namespace("others");
+  const std::string collection = ResourcePath(kDeploymentType, others.ns());
   SendAll(world.cluster().beast(),
           Requests(kEvents,
                    [&](std::size_t i) {
                      meta["name"] = "other-" + std::to_string(i);
-                     return Write("POST", ResourcePath(kDeploymentType, others.ns()), other.dump());
+                     return Write("POST", collection, other.dump());
                    }),
           kParallelWrites);
-  const double others_cpu = cpu_of(Requests(kEvents, [&](std::size_t i) {
-    return Write("PATCH", ResourcePath(kDeploymentType, others.ns(), "other-" + std::to_string(i)), patch, kMergePatch);
-  }));
-  SendAll(world.cluster().beast(),
-          {{.method = "DELETE", .path = ResourcePath(kDeploymentType, others.ns()), .headers = {}, .body = {}}}, 1);
-  bench.Add({"burst",
-             "2,000 watch events in a burst: CPU an event",
-             others_cpu,
-             "µs",
-             {},
-             TargetKind::kAtMost,
-             50,
+  const auto patches = [&](int number) {
+    return Requests(kEvents, [&](std::size_t i) {
+      return Write("PATCH", collection + "/other-" + std::to_string(i), patch(number), kMergePatch);
+    });
+  };
+  const double others_cpu = cpu_of(patches(1));
+  const std::vector<Bound> bare = BareWatches(world.cluster(), collection, patches(2), kParallelWrites);
+  SendAll(world.cluster().beast(), {{.method = "DELETE", .path = collection, .headers = {}, .body = {}}}, 1);
+  bench.Add({"burst", "2,000 watch events in a burst: CPU an event", others_cpu, "µs", bare, TargetKind::kAtMost, 50,
              "decode to handler: annotation patches on workloads that are somebody else's"});
   bench.Add({"burst",
              "2,000 watch events in a burst, reconciles included: CPU an event",
