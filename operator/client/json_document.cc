@@ -71,17 +71,32 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const std::st
   return nullptr;
 }
 
-// Nothing is left that nests more than so many levels.
-void LeaveOutBelow(Json& value, int levels) {
-  if (!value.is_structured()) return;
-  for (auto member = value.begin(); member != value.end();) {
-    if (levels == 1 && member->is_structured()) {
-      member = value.erase(member);
-      continue;
+// A copy without what nests more than so many levels: before a tree is made, which of a text of nothing but brackets is
+// sixty times as large. Looks at nothing but strings and brackets.
+std::string CutBelow(std::string_view text, std::size_t levels) {
+  std::string cut;
+  std::size_t level = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t begin = i;
+    switch (text[i]) {
+      case '"':
+        while (++i < text.size() && text[i] != '"') i += text[i] == '\\';
+        if (level < levels) cut += text.substr(begin, i + 1 - begin);
+        break;
+      case '[':
+      case '{':
+        if (++level <= levels) cut += text[i];
+        break;
+      case ']':
+      case '}':
+        if (level <= levels) cut += text[i];
+        if (level > 0) --level;
+        break;
+      default:
+        if (level < levels) cut += text[i];
     }
-    LeaveOutBelow(*member, levels - 1);
-    ++member;
   }
+  return cut;
 }
 
 std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std::string_view key) {
@@ -175,9 +190,8 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>(text.size());
   if (state->Parse(text)) return JsonDocument(std::move(state));
   state.reset();
-  Json tree = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json tree = Json::parse(CutBelow(text, kMaxParseDepth), nullptr, /*allow_exceptions=*/false);
   if (!tree.is_discarded()) {
-    LeaveOutBelow(tree, kMaxParseDepth);
     const std::string again = DumpJson(tree);
     state = std::make_unique<State>(again.size());
     if (state->Parse(again)) return JsonDocument(std::move(state));

@@ -1,6 +1,7 @@
 #include "operator/client/json_document.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,39 @@ TEST(JsonDocumentTest, AroundTheLimitOfLevelsEverythingIsRead) {
       }
     }
   }
+}
+
+// The cost of what is left out follows the length of the text: it may come from anybody who reaches the webhook.
+TEST(JsonDocumentTest, OfADeepTextManyElementsAreLeftOutAtOnce) {
+  const std::string open(kMaxParseDepth - 1, '['), close(kMaxParseDepth - 1, ']');
+  std::string many;
+  for (int i = 0; i < 500'000; ++i) many += ",[]";
+  const Json tree = Document(R"({"a":"[{\"]}","deep":)" + open + "[[1]]" + many + close + R"(,"z":[1]})").Tree();
+  EXPECT_EQ(tree["a"], "[{\"]}");
+  EXPECT_EQ(tree["z"], Json({1}));
+  EXPECT_TRUE(IsDeeperThan(tree, kMaxParseDepth - 1));
+  EXPECT_FALSE(IsDeeperThan(tree, kMaxParseDepth));
+}
+
+TEST(JsonDocumentTest, OfATextOfBracketsNoTreeIsMade) {
+  const auto peak_kb = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const std::string text(8 << 20, '[');
+  const long before = peak_kb();
+  const auto document = JsonDocument::Parse(text);
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().reason, Reason::kDecode);
+  EXPECT_LT(peak_kb() - before, 256 * 1024);
+}
+
+TEST(JsonDocumentTest, WhatIsCutOffInTheMiddleIsRefused) {
+  const std::string deep(2 * kMaxParseDepth, '[');
+  for (const char* end : {"\"", "\"\\", "\"a", "{\"", "]", "1"}) EXPECT_FALSE(JsonDocument::Parse(deep + end)) << end;
+  for (const char* text : {"\"\\", "[\"\\", "]", "}}", "[]]", "[1e400", "[}"})
+    EXPECT_FALSE(JsonDocument::Parse(text)) << text;
 }
 
 // Such numbers are no reason to stop reading a watch.
