@@ -215,7 +215,7 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
 // Equal for workloads with equal verdicts, where no override applies: they may have the pool's name anywhere.
 std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
-  for (const Taint& taint : pool.pool().taints) key = Mix(key, Fnv1a64(taint.effect, Fnv1a64(taint.key)));
+  for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
   return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
 }
 

@@ -667,6 +667,18 @@ TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
   EXPECT_THAT(seen, ::testing::UnorderedElementsAre(Write::kNone, Write::kMove, Write::kRepair));
 }
 
+TEST(PlanMemoTest, TaintsThatReadAlikeAreTwo) {
+  Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
+  a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed();
+  moment.pools = {a, b};
+  PlanMemo memo;
+  const Plan plan = MakePlan(moment.Take(), memo);
+  EXPECT_EQ(plan.pools[0].to.inputs.tolerations.at(0).key, "x");
+  EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
+}
+
 TEST(PlanMemoTest, ARepairInVainOfOneIsNoneOfAnotherLikeIt) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed();
