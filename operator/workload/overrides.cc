@@ -13,6 +13,7 @@ namespace {
 
 // A patch that copies a document into itself doubles it with every operation.
 constexpr std::size_t kMaxNodes = 200'000;
+constexpr std::size_t kMaxBytes = 4u << 20;  // of names and strings; etcd takes objects of 1.5 MB
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
   constexpr std::size_t kShown = 200;
@@ -90,14 +91,26 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
 
 bool TooLarge(const Json& value) {
   std::vector<const Json*> open{&value};
+  std::size_t bytes = 0;
   for (std::size_t nodes = 0; !open.empty(); ++nodes) {
-    if (nodes > kMaxNodes) return true;
+    if (nodes > kMaxNodes || bytes > kMaxBytes) return true;
     const Json* node = open.back();
     open.pop_back();
+    if (node->is_string()) bytes += node->get_ref<const std::string&>().size();
     if (!node->is_structured()) continue;
-    for (const Json& member : *node) open.push_back(&member);
+    for (auto member = node->begin(); member != node->end(); ++member) {
+      if (node->is_object()) bytes += member.key().size();
+      open.push_back(&*member);
+    }
   }
   return false;
+}
+
+// Whether it would nest too deep there. Asked before it is copied: nlohmann's copies recurse.
+bool TooDeep(const Json& value, const Json::json_pointer& at) {
+  const std::string path = at.to_string();
+  const auto levels = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
+  return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
 // Returns what is wrong, or "". Throws what nlohmann throws.
@@ -106,6 +119,8 @@ std::string ApplyJsonPatch(const Json& operation, Json& workload) {
   const Json& path = MemberOf(operation, "path");
   if (!path.is_string()) return "path must be a string";
   const Json::json_pointer to(path.get<std::string>());
+  constexpr char kTooDeep[] = "the result nests too deep";
+  if (TooDeep(MemberOf(operation, "value"), to)) return kTooDeep;
   if (op == "add") {
     if (!operation.contains("value")) return "add needs a value";
     return Add(to, operation.at("value"), workload);
@@ -113,7 +128,9 @@ std::string ApplyJsonPatch(const Json& operation, Json& workload) {
   if (op == "copy" || op == "move") {
     const Json& from = MemberOf(operation, "from");
     if (!from.is_string()) return op + " needs from";
-    Json value = workload.at(Json::json_pointer(from.get<std::string>()));
+    const Json& source = workload.at(Json::json_pointer(from.get<std::string>()));
+    if (TooDeep(source, to)) return kTooDeep;
+    Json value = source;
     if (op == "move") {
       const Json removal = {{"op", "remove"}, {"path", from}};
       workload = workload.patch(Json::array({removal}));

@@ -152,6 +152,36 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
   EXPECT_NE(status.error().message.find("too large"), std::string::npos) << status.error().message;
 }
 
+TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
+  const auto refused = [](const Json& patches) {
+    Json workload = Workload();
+    const auto status = ApplyOverride({{"jsonPatches", patches}}, 0, "p", workload);
+    return status ? std::string() : status.error().message;
+  };
+  Json deep = Json::object();
+  std::string path = "/spec/z";
+  for (int i = 0; i < 200; ++i) deep = {{"z", deep}};
+  Json deepening = Json::array({{{"op", "add"}, {"path", path}, {"value", deep}}});
+  for (int i = 0; i < 4; ++i) {
+    const std::size_t levels = 200u << i;
+    std::string inmost = "/spec/z";
+    for (std::size_t level = 0; level < levels; ++level) inmost += "/z";
+    deepening.push_back({{"op", "copy"}, {"from", path}, {"path", inmost + "/z"}});
+  }
+  EXPECT_NE(refused(deepening).find("too deep"), std::string::npos) << refused(deepening);
+  for (const char* op : {"add", "replace"}) {
+    Json value = deep;
+    for (int i = 0; i < 299; ++i) value = {{"z", value}};
+    EXPECT_NE(refused({{{"op", op}, {"path", "/spec/template"}, {"value", value}}}).find("too deep"),
+              std::string::npos);
+  }
+  Json widening = Json::array({{{"op", "add"}, {"path", "/spec/z"}, {"value", std::string(100'000, 'x')}}});
+  for (int i = 0; i < 12; ++i) {
+    widening.push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
+  }
+  EXPECT_NE(refused(widening).find("too large"), std::string::npos) << refused(widening);
+}
+
 TEST(OverrideTest, RefusesWrongTypes) {
   for (const char* entry :
        {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
