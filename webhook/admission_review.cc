@@ -1,5 +1,9 @@
 #include "webhook/admission_review.h"
 
+#include <algorithm>
+#include <span>
+
+#include "operator/api/field_error.h"
 #include "operator/client/base64.h"
 #include "operator/client/json_codec.h"
 
@@ -7,6 +11,10 @@ namespace yad {
 namespace {
 
 constexpr char kApiVersion[] = "admission.k8s.io/v1";
+constexpr std::size_t kMaxCauses = 100;
+// The shortest take one byte of text and a hundred of memory, several times over. Of objects that etcd takes, the old
+// and the new one together have less.
+constexpr std::ptrdiff_t kMaxValues = 300'000;
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
@@ -47,9 +55,16 @@ Json Presentable(const std::vector<std::string>& warnings) {
 AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
   Json list = Json::array();
   std::string text;
-  for (const Cause& cause : causes) {
+  const auto add = [&](const Cause& cause) {
     list.push_back({{"field", cause.field}, {"reason", cause.reason}, {"message", cause.message}});
     text += (text.empty() ? "" : ", ") + cause.field + ": " + cause.message;
+  };
+  for (const Cause& cause : std::span(causes).first(std::min(causes.size(), kMaxCauses))) add(cause);
+  if (causes.size() > kMaxCauses) {
+    const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
+    add({"spec", "FieldValueInvalid",
+         "Invalid value: and " + (least + std::to_string(causes.size() - kMaxCauses)) +
+             " more faults; mend these first"});
   }
   if (causes.size() != 1) text = "[" + text + "]";
   AdmissionAnswer answer;
@@ -72,6 +87,11 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
+  // At most so many, without a look at what stands in strings.
+  const auto values = std::count_if(body.begin(), body.end(), [](char c) { return c == ',' || c == '[' || c == '{'; });
+  if (values > kMaxValues) {
+    return Fail(Reason::kBadRequest, "the body has more than " + std::to_string(kMaxValues) + " values");
+  }
   auto review = ParseJson(body);
   if (!review) return Fail(review.error());
   const Json* request = Find(*review, {"request"});

@@ -20,7 +20,7 @@ constexpr char kInventory[] = "spec.inventorySelector";
 
 // What the cluster says against a spec.
 struct Objections {
-  std::vector<FieldError> faults;
+  FieldErrors faults;
   std::vector<std::string> warnings;
 };
 
@@ -47,7 +47,7 @@ class Examiner {
     if (known) {
       objections_.warnings.push_back(fault.ToString());
     } else {
-      objections_.faults.push_back(std::move(fault));
+      objections_.faults.Add(std::move(fault));
     }
   }
 
@@ -139,14 +139,9 @@ bool SameSpec(const Json& object, const Json& old_object) {
   return spec == nullptr || old_spec == nullptr ? spec == old_spec : *spec == *old_spec;
 }
 
-AdmissionAnswer Answer(const AdmissionRequest& request, const std::vector<FieldError>& faults,
-                       std::vector<std::string> warnings) {
+AdmissionAnswer Answer(const AdmissionRequest& request, const FieldErrors& faults, std::vector<std::string> warnings) {
   AdmissionAnswer answer;
-  if (!faults.empty()) {
-    std::vector<Cause> causes;
-    for (const FieldError& fault : faults) causes.push_back(fault.ToCause());
-    answer = AdmissionAnswer::Invalid(request, causes);
-  }
+  if (!faults.empty()) answer = AdmissionAnswer::Invalid(request, ToCauses(faults));
   answer.warnings = std::move(warnings);
   return answer;
 }
@@ -162,12 +157,9 @@ AdmissionAnswer CapacityValidator::Validate(const AdmissionRequest& request, Ste
   const bool update = old_object.is_object();
   if (update && SameSpec(object, old_object)) return AdmissionAnswer::Allowed();
 
-  SortedFaults faults = SortFaults(ValidateNodePoolAutoscaler(object),
-                                   update ? ValidateNodePoolAutoscaler(old_object) : std::vector<FieldError>());
-  if (update) {
-    std::vector<FieldError> forbidden = ValidateNodePoolAutoscalerUpdate(object, old_object);
-    std::move(forbidden.begin(), forbidden.end(), std::back_inserter(faults.fresh));
-  }
+  SortedFaults faults =
+      SortFaults(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());
+  if (update) faults.fresh.Append(ValidateNodePoolAutoscalerUpdate(object, old_object));
   std::vector<std::string> warnings;
   for (const FieldError& fault : faults.known) warnings.push_back(fault.ToString());
   const auto now = ParseNodePoolAutoscaler(object);

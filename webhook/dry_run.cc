@@ -24,8 +24,6 @@ constexpr std::size_t kParallel = 8;
 constexpr std::size_t kTextAtOnce = 512 * 1024;
 // Of one template. No etcd takes a larger object (1.5 MiB is its limit).
 constexpr std::size_t kMaxText = 1536 * 1024;
-// An ownerReference must have one; an object that is about to be created gets its own before validating webhooks run.
-constexpr char kNoUid[] = "00000000-0000-0000-0000-000000000000";
 
 std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
 
@@ -224,9 +222,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
   return Send(daemon, plan, *workload, digest, deadline->Token());
 }
 
-Findings DryRun::Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Deadline& deadline) {
-  YurtAppDaemon daemon = wanted;
-  if (daemon.meta.uid.empty()) daemon.meta.uid = kNoUid;
+Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
   const std::vector<Rendering> renderings =
       DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return deadline.Passed(); });
   if (renderings.empty()) return {};

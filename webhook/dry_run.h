@@ -34,7 +34,7 @@ class DryRun {
   // - 403 and Warning headers are warnings: what is forbidden now (a quota, Pod Security) may be allowed later, and the
   //   daemon's status will say so.
   // - Everything else, no answer in time included, says nothing. Of a template too large to be stored nothing is asked.
-  Findings Ask(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Deadline& deadline);
+  Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
   struct Answer {

@@ -35,7 +35,7 @@ std::string WithoutIndices(const std::string& path) {
   return result;
 }
 
-SortedFaults SortFaults(std::vector<FieldError> now, const std::vector<FieldError>& before) {
+SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
   std::map<Place, int> exact;
   for (const FieldError& error : before) ++exact[Exact(error)];
   std::vector<bool> known(now.size());
@@ -48,7 +48,10 @@ SortedFaults SortFaults(std::vector<FieldError> now, const std::vector<FieldErro
   SortedFaults sorted;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const bool is_known = known[i] || Take(moved, InItsList(now[i]));
-    (is_known ? sorted.known : sorted.fresh).push_back(std::move(now[i]));
+    (is_known ? sorted.known : sorted.fresh).Add(now[i]);
+  }
+  if (now.full() && !sorted.known.empty()) {
+    sorted.fresh.Add(FieldError::Forbidden("spec", "has too many faults to tell new ones from those that it had"));
   }
   return sorted;
 }

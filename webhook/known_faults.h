@@ -13,13 +13,14 @@ namespace yad {
 std::string WithoutIndices(const std::string& path);
 
 struct SortedFaults {
-  std::vector<FieldError> fresh;
-  std::vector<FieldError> known;
+  FieldErrors fresh;
+  FieldErrors known;
 };
 
 // A fault is known if the old object had the same (type and detail) at the same path, whatever the value; or, at
-// another place of the same list, with the same value. Each old fault explains one.
-SortedFaults SortFaults(std::vector<FieldError> now, const std::vector<FieldError>& before);
+// another place of the same list, with the same value. Each old fault explains one. Where there are more
+// than are kept, not all can be known.
+SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad
 

@@ -68,7 +68,7 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
   std::unordered_map<std::string, WorkloadRef> by_pool;
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
   const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
-  if (!workloads || daemon.meta.uid.empty()) return by_pool;
+  if (!workloads) return by_pool;
   for (const ObjectPtr& object : *workloads) {
     if (object->meta().deleting() || object->meta().key.ns != daemon.meta.key.ns) continue;
     WorkloadRef workload = MakeWorkloadRef(object);

@@ -16,7 +16,6 @@ namespace {
 
 constexpr char kPath[] = "spec.serviceTemplate";
 constexpr char kAnyPool[] = "any";
-constexpr char kNoUid[] = "00000000-0000-0000-0000-000000000000";  // an ownerReference must have one
 
 // What a Service is rendered from.
 RevisionContent ContentFor(const YurtAppDaemon& daemon) {
@@ -30,7 +29,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
   const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
-  if (!workloads || daemon.meta.uid.empty()) return std::nullopt;
+  if (!workloads) return std::nullopt;
   std::optional<WorkloadRef> first;
   for (const ObjectPtr& object : *workloads) {
     if (object->meta().deleting() || object->meta().key.ns != daemon.meta.key.ns) continue;
@@ -71,7 +70,6 @@ class Trial {
  public:
   Trial(const YurtAppDaemon& daemon, Client& client, const AdmissionStores& stores, Deadline& deadline)
       : daemon_(daemon), client_(client), deadline_(deadline) {
-    if (daemon_.meta.uid.empty()) daemon_.meta.uid = kNoUid;
     const auto workload = OneWorkload(daemon, stores);
     pool_ = workload ? workload->pool : kAnyPool;
     name_ = ServiceName(workload ? workload->object->meta().key.name
@@ -101,7 +99,7 @@ class Trial {
   }
 
  private:
-  YurtAppDaemon daemon_;
+  const YurtAppDaemon& daemon_;
   Client& client_;
   Deadline& deadline_;
   std::string pool_, name_;

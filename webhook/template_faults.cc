@@ -18,33 +18,33 @@ constexpr const char* kContainerLists[] = {"initContainers", "containers"};
 bool IsList(const JsonField& field) { return field.present() && field.value->is_array(); }
 bool IsMap(const JsonField& field) { return field.present() && field.value->is_object(); }
 
-// Calls function(element) for each element of a list.
+// Calls function(element) for each element of a list, until there are too many faults.
 template <typename Function>
-void ForEach(const JsonField& list, Function function) {
+void ForEach(const JsonField& list, const FieldErrors& errors, Function function) {
   if (!IsList(list)) return;
-  for (std::size_t i = 0; i < list.value->size(); ++i) function(list.Element(i));
+  for (std::size_t i = 0; i < list.value->size() && !errors.full(); ++i) function(list.Element(i));
 }
 
 void CheckText(const JsonField& field, FieldErrors& errors) {
   // In a list, a null is read as "".
   if (!field.present() || field.value->is_string() || field.value->is_null()) return;
   const bool scalar = field.value->is_number() || field.value->is_boolean();
-  errors.push_back(FieldError::TypeInvalid(field.path, *field.value,
-                                           scalar ? "must be a string: put it in quotes" : "must be a string"));
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value,
+                                     scalar ? "must be a string: put it in quotes" : "must be a string"));
 }
 
 void CheckPort(const JsonField& field, FieldErrors& errors) {
   if (field.present() && field.value->is_string()) {
-    errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: take the quotes away"));
+    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: take the quotes away"));
     return;
   }
   // 0 is none: the apiserver says whether one is needed.
   if (!field.present() || *field.value == 0) return;
   FieldErrors faults;
   AsInt(field, 1, kMaxPort, faults);
-  for (FieldError& fault : faults) {
+  for (FieldError fault : faults) {
     if (field.value->is_number_integer()) fault.detail = "must be between 1 and 65535, inclusive";
-    errors.push_back(std::move(fault));
+    errors.Add(std::move(fault));
   }
 }
 
@@ -53,7 +53,7 @@ void CheckQuantity(const JsonField& field, FieldErrors& errors) {
   const Json& value = *field.value;
   const std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : "";
   if (CanonicalQuantity(text)) return;
-  errors.push_back(FieldError::Invalid(
+  errors.Add(FieldError::Invalid(
       field.path, value,
       "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', for instance "
       "\"500m\" or \"1Gi\""));
@@ -75,13 +75,13 @@ void CheckContainer(const JsonField& container, FieldErrors& errors) {
     AsArray(container.Child(list), errors);
   }
   for (const char* list : {"command", "args"}) {
-    ForEach(container.Child(list), [&](const JsonField& word) { CheckText(word, errors); });
+    ForEach(container.Child(list), errors, [&](const JsonField& word) { CheckText(word, errors); });
   }
-  ForEach(container.Child("env"), [&](const JsonField& variable) {
+  ForEach(container.Child("env"), errors, [&](const JsonField& variable) {
     CheckText(variable.Child("name"), errors);
     CheckText(variable.Child("value"), errors);
   });
-  ForEach(container.Child("ports"), [&](const JsonField& port) {
+  ForEach(container.Child("ports"), errors, [&](const JsonField& port) {
     CheckPort(port.Child("containerPort"), errors);
     CheckPort(port.Child("hostPort"), errors);
   });
@@ -90,14 +90,14 @@ void CheckContainer(const JsonField& container, FieldErrors& errors) {
 
 void CheckPod(const JsonField& pod, FieldErrors& errors) {
   for (const char* list : kContainerLists) {
-    ForEach(pod.Child(list), [&](const JsonField& container) { CheckContainer(container, errors); });
+    ForEach(pod.Child(list), errors, [&](const JsonField& container) { CheckContainer(container, errors); });
   }
   if (const JsonField selector = pod.Child("nodeSelector"); IsMap(selector)) {
     for (const auto& [key, value] : selector.value->items()) {
       if (!value.is_null()) CheckText({&value, selector.path + "[" + key + "]"}, errors);
     }
   }
-  ForEach(pod.Child("volumes"),
+  ForEach(pod.Child("volumes"), errors,
           [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
 }
 
@@ -114,14 +114,14 @@ void CheckOverrideImages(const JsonField& overrides, const Json& workload_templa
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
   bool anything_goes = false;  // after JSON patches there may be any container
-  ForEach(overrides, [&](const JsonField& entry) {
-    ForEach(entry.Child("images"), [&](const JsonField& image) {
+  ForEach(overrides, errors, [&](const JsonField& entry) {
+    ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");
       if (anything_goes || !name.present() || !name.value->is_string()) return;
       const std::string& text = name.value->get_ref<const std::string&>();
       if (text.empty() || names.contains(text)) return;
-      errors.push_back(FieldError::Invalid(name.path, *name.value,
-                                           "no container and no init container of the template has this name"));
+      errors.Add(FieldError::Invalid(name.path, *name.value,
+                                     "no container and no init container of the template has this name"));
     });
     if (const JsonField patch = entry.Child("patch"); patch.present()) AddContainerNames(*patch.value, names);
     anything_goes = anything_goes || entry.Child("jsonPatches").present();
@@ -130,7 +130,7 @@ void CheckOverrideImages(const JsonField& overrides, const Json& workload_templa
 
 }  // namespace
 
-std::vector<FieldError> TemplateFaults(const Json& object) {
+FieldErrors TemplateFaults(const Json& object) {
   FieldErrors errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
   if (!spec.present() || IsDeeperThan(*spec.value, kMaxJsonDepth)) return errors;
@@ -138,7 +138,7 @@ std::vector<FieldError> TemplateFaults(const Json& object) {
     const JsonField workload = spec.Child("workloadTemplate").Child(TemplateField(kind));
     if (!workload.present()) continue;
     CheckPod(workload.Child("spec").Child("template").Child("spec"), errors);
-    ForEach(workload.Child("spec").Child("volumeClaimTemplates"),
+    ForEach(workload.Child("spec").Child("volumeClaimTemplates"), errors,
             [&](const JsonField& claim) { CheckResources(claim.Child("spec").Child("resources"), errors); });
     CheckOverrideImages(spec.Child("overrides"), *workload.value, errors);
   }

@@ -16,7 +16,7 @@ namespace yad {
 // - an override's image for a container that exists nowhere: only the pools of the entry would tell, and there may be
 //   none yet.
 // None for an object that nests deeper than kMaxJsonDepth.
-std::vector<FieldError> TemplateFaults(const Json& object);
+FieldErrors TemplateFaults(const Json& object);
 
 }  // namespace yad
 

@@ -16,8 +16,6 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxCauses = 100;
-
 // Equality without recursion, for what nests too deeply to be looked at in another way.
 bool SameAtAnyDepth(const Json& a, const Json& b) {
   std::vector<std::pair<const Json*, const Json*>> open{{&a, &b}};
@@ -80,7 +78,7 @@ bool SameTemplate(const Json& a, const Json& b) {
 }
 
 struct Checked {
-  std::vector<FieldError> faults;
+  FieldErrors faults;
   bool parses = false;  // Where it does not, the faults say why.
 };
 
@@ -88,22 +86,8 @@ Checked Check(const Json& object) {
   Checked checked;
   checked.faults = ValidateYurtAppDaemon(object);
   checked.parses = checked.faults.empty();
-  std::vector<FieldError> more = TemplateFaults(object);
-  std::move(more.begin(), more.end(), std::back_inserter(checked.faults));
+  checked.faults.Append(TemplateFaults(object));
   return checked;
-}
-
-std::vector<Cause> Causes(const std::vector<FieldError>& errors) {
-  std::vector<Cause> causes;
-  for (const FieldError& error : errors) {
-    if (causes.size() == kMaxCauses) {
-      const std::string more = std::to_string(errors.size() - kMaxCauses);
-      causes.push_back({"spec", "FieldValueInvalid", "Invalid value: and " + more + " more faults; mend these first"});
-      break;
-    }
-    causes.push_back(error.ToCause());
-  }
-  return causes;
 }
 
 // Where other fields have faults, the template alone, so that those of the template are told with them.
@@ -120,8 +104,9 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
-  // One that is about to be named by the server.
+  // What the server is about to give to it. A workload's ownerReference must have a uid.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
+  if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
   return daemon;
 }
 
@@ -170,10 +155,9 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   const Checked old_checked = update ? Check(request.old_object) : Checked();
   SortedFaults faults = SortFaults(std::move(checked.faults), old_checked.faults);
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
-    std::vector<FieldError> forbidden = ValidateYurtAppDaemonUpdate(object, request.old_object);
-    std::move(forbidden.begin(), forbidden.end(), std::back_inserter(faults.fresh));
+    faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
   }
-  std::vector<Cause> refusals = Causes(faults.fresh);
+  std::vector<Cause> refusals = ToCauses(faults.fresh);
   std::vector<Cause> told = refusals;
   std::vector<std::string> warnings;
   for (const FieldError& fault : faults.known) {

@@ -87,7 +87,7 @@ std::string FieldError::ToString() const { return path + ": " + Body(*this); }
 
 Cause FieldError::ToCause() const { return {path, WordsFor(type).cause, Body(*this)}; }
 
-std::string Describe(const std::vector<FieldError>& errors) {
+std::string Describe(const FieldErrors& errors) {
   if (errors.size() == 1) return errors.front().ToString();
   std::string text = "[";
   for (const FieldError& error : errors) {
@@ -97,10 +97,14 @@ std::string Describe(const std::vector<FieldError>& errors) {
   return text + "]";
 }
 
-Error ToError(const std::vector<FieldError>& errors) {
-  Error error{Reason::kInvalid, Describe(errors), 0, std::nullopt, {}};
-  for (const FieldError& one : errors) error.causes.push_back(one.ToCause());
-  return error;
+std::vector<Cause> ToCauses(const FieldErrors& errors) {
+  std::vector<Cause> causes;
+  for (const FieldError& error : errors) causes.push_back(error.ToCause());
+  return causes;
+}
+
+Error ToError(const FieldErrors& errors) {
+  return {Reason::kInvalid, Describe(errors), 0, std::nullopt, ToCauses(errors)};
 }
 
 }  // namespace yad

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "operator/api/object.h"
@@ -34,10 +35,41 @@ struct FieldError {
   Cause ToCause() const;  // field, FieldValueInvalid …, the message without the path
 };
 
+// Faults in the order in which they are found, the first kMost of them: what somebody wrote may have one in each of a
+// million elements. Who loops over such stops when it is full().
+class FieldErrors {
+ public:
+  static constexpr std::size_t kMost = 1000;
+  using value_type = FieldError;
+  using const_iterator = std::vector<FieldError>::const_iterator;
+
+  FieldErrors() = default;
+  FieldErrors(std::initializer_list<FieldError> errors) : errors_(errors) {}
+
+  void Add(FieldError error) {
+    if (!full()) errors_.push_back(std::move(error));
+  }
+  void Append(FieldErrors more) {
+    for (FieldError& error : more.errors_) Add(std::move(error));
+  }
+
+  bool full() const { return errors_.size() >= kMost; }
+  bool empty() const { return errors_.empty(); }
+  std::size_t size() const { return errors_.size(); }
+  const_iterator begin() const { return errors_.begin(); }
+  const_iterator end() const { return errors_.end(); }
+  const FieldError& front() const { return errors_.front(); }
+  const FieldError& operator[](std::size_t i) const { return errors_[i]; }
+
+ private:
+  std::vector<FieldError> errors_;
+};
+
 // All of them in one line, as an apiserver prints an aggregate: "a", or "[a, b]".
-std::string Describe(const std::vector<FieldError>& errors);
+std::string Describe(const FieldErrors& errors);
+std::vector<Cause> ToCauses(const FieldErrors& errors);
 // kInvalid with Describe as the message, and the causes.
-Error ToError(const std::vector<FieldError>& errors);
+Error ToError(const FieldErrors& errors);
 
 }  // namespace yad
 

@@ -38,47 +38,46 @@ JsonField JsonField::Element(std::size_t index) const {
 const Json* AsObject(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return nullptr;
   if (field.value->is_object()) return field.value;
-  errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be an object"));
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an object"));
   return nullptr;
 }
 
 const Json* AsArray(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return nullptr;
   if (field.value->is_array()) return field.value;
-  errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be a list"));
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be a list"));
   return nullptr;
 }
 
 const std::string* AsText(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return nullptr;
   if (field.value->is_string()) return field.value->get_ptr<const std::string*>();
-  errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be a string"));
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be a string"));
   return nullptr;
 }
 
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return std::nullopt;
   if (field.value->is_boolean()) return field.value->get<bool>();
-  errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be true or false"));
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be true or false"));
   return std::nullopt;
 }
 
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors) {
   if (!field.present()) return std::nullopt;
   if (!field.value->is_number_integer()) {
-    errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be an integer"));
+    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer"));
     return std::nullopt;
   }
   // Unsigned numbers beyond int64 must not come out negative.
   const bool huge =
       field.value->is_number_unsigned() && field.value->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
   if (huge || field.value->get<std::int64_t>() > most) {
-    errors.push_back(
-        FieldError::Invalid(field.path, *field.value, "must be less than or equal to " + std::to_string(most)));
+    errors.Add(FieldError::Invalid(field.path, *field.value, "must be less than or equal to " + std::to_string(most)));
     return std::nullopt;
   }
   if (field.value->get<std::int64_t>() < least) {
-    errors.push_back(
+    errors.Add(
         FieldError::Invalid(field.path, *field.value, "must be greater than or equal to " + std::to_string(least)));
     return std::nullopt;
   }
@@ -88,7 +87,7 @@ std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, st
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
   if (!field.present() || (text != nullptr && text->empty())) {
-    errors.push_back(FieldError::Required(field.path));
+    errors.Add(FieldError::Required(field.path));
     return nullptr;
   }
   return text;
@@ -98,26 +97,26 @@ void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& error
   if (!field.present()) return;
   if (field.value->is_number_integer()) {
     const std::optional<std::int64_t> number = AsInt(field, 0, kMaxInt32, errors);
-    if (positive && number == 0) errors.push_back(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
+    if (positive && number == 0) errors.Add(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
     return;
   }
   if (!field.value->is_string()) {
-    errors.push_back(FieldError::TypeInvalid(field.path, *field.value, "must be an integer or percentage (e.g '5%')"));
+    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer or percentage (e.g '5%')"));
     return;
   }
   const int percent = ReadPercent(field.value->get_ref<const std::string&>());
-  if (percent < 0) errors.push_back(FieldError::Invalid(field.path, *field.value, kPercentFault));
-  if (percent > 100) errors.push_back(FieldError::Invalid(field.path, *field.value, "must not be greater than 100%"));
-  if (positive && percent == 0) errors.push_back(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
+  if (percent < 0) errors.Add(FieldError::Invalid(field.path, *field.value, kPercentFault));
+  if (percent > 100) errors.Add(FieldError::Invalid(field.path, *field.value, "must not be greater than 100%"));
+  if (positive && percent == 0) errors.Add(FieldError::Invalid(field.path, *field.value, "cannot be 0"));
 }
 
 void CheckNames(const JsonField& field, FieldErrors& errors) {
   const Json* names = AsArray(field, errors);
   if (names == nullptr) return;
-  for (std::size_t i = 0; i < names->size(); ++i) {
+  for (std::size_t i = 0; i < names->size() && !errors.full(); ++i) {
     const JsonField name = field.Element(i);
     const std::string* text = AsText(name, errors);
-    if (text != nullptr && text->empty()) errors.push_back(FieldError::Required(name.path, "must not be empty"));
+    if (text != nullptr && text->empty()) errors.Add(FieldError::Required(name.path, "must not be empty"));
   }
 }
 
@@ -125,15 +124,15 @@ void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors) {
   const JsonField pools = entry.Child("pools");
   const JsonField selector = entry.Child("nodepoolSelector");
   if (!pools.present() && !selector.present()) {
-    errors.push_back(FieldError::Required(entry.path, "must specify one of: `pools`, `nodepoolSelector`"));
+    errors.Add(FieldError::Required(entry.path, "must specify one of: `pools`, `nodepoolSelector`"));
     return;
   }
   if (pools.present() && selector.present()) {
-    errors.push_back(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
+    errors.Add(FieldError::Forbidden(selector.path, "may not be specified when `pools` is given"));
   }
   CheckNames(pools, errors);
   if (pools.present() && pools.value->is_array() && pools.value->empty()) {
-    errors.push_back(FieldError::Required(pools.path, "must name at least one pool"));
+    errors.Add(FieldError::Required(pools.path, "must name at least one pool"));
   }
   if (selector.present()) LabelSelector::Parse(*selector.value, selector.path, errors);
 }

@@ -24,8 +24,6 @@ struct JsonField {
   JsonField Element(std::size_t index) const;   // this must be an array
 };
 
-using FieldErrors = std::vector<FieldError>;
-
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
 // Each returns the value if it is there and good; a value of a wrong type or out of range is a fault, an absent one is

@@ -14,30 +14,30 @@ const Json* Member(const Json& object, std::string_view key) {
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-void CheckKey(const std::string& key, const std::string& path, std::vector<FieldError>& errors) {
-  if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.push_back(FieldError::Invalid(path, key, fault));
+void CheckKey(const std::string& key, const std::string& path, FieldErrors& errors) {
+  if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.Add(FieldError::Invalid(path, key, fault));
 }
 
-void CheckValue(const std::string& value, const std::string& path, std::vector<FieldError>& errors) {
+void CheckValue(const std::string& value, const std::string& path, FieldErrors& errors) {
   if (std::string fault = CheckLabelValue(value); !fault.empty()) {
-    errors.push_back(FieldError::Invalid(path, value, fault));
+    errors.Add(FieldError::Invalid(path, value, fault));
   }
 }
 
 // The strings of one requirement's `values`.
-std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, std::vector<FieldError>& errors) {
+std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
   const Json* values = Member(requirement, "values");
   if (values == nullptr) return result;
   if (!values->is_array()) {
-    errors.push_back(FieldError::TypeInvalid(path, *values, "must be a list of strings"));
+    errors.Add(FieldError::TypeInvalid(path, *values, "must be a list of strings"));
     return result;
   }
-  for (std::size_t i = 0; i < values->size(); ++i) {
+  for (std::size_t i = 0; i < values->size() && !errors.full(); ++i) {
     const Json& value = (*values)[i];
     const std::string value_path = path + "[" + std::to_string(i) + "]";
     if (!value.is_string()) {
-      errors.push_back(FieldError::TypeInvalid(value_path, value, "must be a string"));
+      errors.Add(FieldError::TypeInvalid(value_path, value, "must be a string"));
       continue;
     }
     CheckValue(value.get_ref<const std::string&>(), value_path, errors);
@@ -109,17 +109,17 @@ Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
 }
 
 Result<LabelSelector> LabelSelector::Parse(const Json& selector, const std::string& path) {
-  std::vector<FieldError> errors;
+  FieldErrors errors;
   LabelSelector result = Parse(selector, path, errors);
   if (!errors.empty()) return Fail(ToError(errors));
   return result;
 }
 
-LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path, std::vector<FieldError>& errors) {
+LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path, FieldErrors& errors) {
   LabelSelector result;
   if (selector.is_null()) return result;
   if (!selector.is_object()) {
-    errors.push_back(FieldError::TypeInvalid(path, selector, "must be an object"));
+    errors.Add(FieldError::TypeInvalid(path, selector, "must be an object"));
     return result;
   }
 
@@ -127,30 +127,31 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
     const std::string labels_path = path + ".matchLabels";
     if (labels->is_object()) {
       for (const auto& [key, value] : labels->items()) {
+        if (errors.full()) break;
         CheckKey(key, labels_path, errors);
         if (!value.is_string()) {
-          errors.push_back(FieldError::TypeInvalid(labels_path + "[" + key + "]", value, "must be a string"));
+          errors.Add(FieldError::TypeInvalid(labels_path + "[" + key + "]", value, "must be a string"));
           continue;
         }
         CheckValue(value.get_ref<const std::string&>(), labels_path, errors);
         result.requirements_.push_back({key, Operator::kEquals, {value.get_ref<const std::string&>()}});
       }
     } else {
-      errors.push_back(FieldError::TypeInvalid(labels_path, *labels, "must be an object of strings"));
+      errors.Add(FieldError::TypeInvalid(labels_path, *labels, "must be an object of strings"));
     }
   }
 
   if (const Json* expressions = Member(selector, "matchExpressions"); expressions != nullptr) {
     const std::string expressions_path = path + ".matchExpressions";
     if (!expressions->is_array()) {
-      errors.push_back(FieldError::TypeInvalid(expressions_path, *expressions, "must be a list of objects"));
+      errors.Add(FieldError::TypeInvalid(expressions_path, *expressions, "must be a list of objects"));
       return LabelSelector();
     }
-    for (std::size_t i = 0; i < expressions->size(); ++i) {
+    for (std::size_t i = 0; i < expressions->size() && !errors.full(); ++i) {
       const Json& expression = (*expressions)[i];
       const std::string at = expressions_path + "[" + std::to_string(i) + "]";
       if (!expression.is_object()) {
-        errors.push_back(FieldError::TypeInvalid(at, expression, "must be an object"));
+        errors.Add(FieldError::TypeInvalid(at, expression, "must be an object"));
         continue;
       }
       Requirement requirement;
@@ -163,19 +164,18 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
       if (op == "In" || op == "NotIn") {
         requirement.op = op == "In" ? Operator::kIn : Operator::kNotIn;
         if (!has_values) {
-          errors.push_back(
-              FieldError::Required(at + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+          errors.Add(FieldError::Required(at + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
         }
       } else if (op == "Exists" || op == "DoesNotExist") {
         requirement.op = op == "Exists" ? Operator::kExists : Operator::kDoesNotExist;
         if (has_values) {
-          errors.push_back(FieldError::Forbidden(at + ".values",
-                                                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+          errors.Add(FieldError::Forbidden(at + ".values",
+                                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
         }
       } else {
         const Json* written = Member(expression, "operator");
-        errors.push_back(FieldError::Invalid(at + ".operator", written == nullptr ? Json("") : *written,
-                                             "not a valid selector operator"));
+        errors.Add(FieldError::Invalid(at + ".operator", written == nullptr ? Json("") : *written,
+                                       "not a valid selector operator"));
       }
       CheckKey(requirement.key, at + ".key", errors);
       result.requirements_.push_back(std::move(requirement));

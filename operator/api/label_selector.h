@@ -21,7 +21,7 @@ class LabelSelector {
   // `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
   // The same, with the faults appended to `errors`; if there are some, the result is not to be used.
-  static LabelSelector Parse(const Json& selector, const std::string& path, std::vector<FieldError>& errors);
+  static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
   // As kubectl takes it: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid, and for an empty text.
   static Result<LabelSelector> ParseText(const std::string& text);

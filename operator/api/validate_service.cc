@@ -17,7 +17,7 @@ void CheckSelector(const JsonField& field, const std::optional<StringMap>& reser
                    FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);
   if (!reserved && (labels == nullptr || labels->empty())) {
-    errors.push_back(FieldError::Required(
+    errors.Add(FieldError::Required(
         field.path, selector.path + " has matchExpressions, which a Service can't select by: name labels here that "
                                     "all of its pods have"));
   }
@@ -25,12 +25,12 @@ void CheckSelector(const JsonField& field, const std::optional<StringMap>& reser
   for (const auto& [key, value] : labels->items()) {
     const JsonField label{&value, field.path + "[" + key + "]"};
     if (const std::string fault = CheckLabelKey(key); !fault.empty()) {
-      errors.push_back(FieldError::Invalid(field.path, key, fault));
+      errors.Add(FieldError::Invalid(field.path, key, fault));
     }
     const std::string* text = AsText(label, errors);
     if (text == nullptr || !reserved) continue;
     if (const auto own = reserved->find(key); own != reserved->end() && own->second != *text) {
-      errors.push_back(FieldError::Invalid(label.path, value, "contradicts " + selector.path));
+      errors.Add(FieldError::Invalid(label.path, value, "contradicts " + selector.path));
     }
   }
 }
@@ -40,24 +40,24 @@ void CheckPorts(const JsonField& spec, FieldErrors& errors) {
   const Json* list = AsArray(ports, errors);
   if (list == nullptr || list->empty()) {
     const bool needs_none = IsText(spec.Child("clusterIP"), "None") || IsText(spec.Child("type"), "ExternalName");
-    if ((!ports.present() || list != nullptr) && !needs_none) errors.push_back(FieldError::Required(ports.path));
+    if ((!ports.present() || list != nullptr) && !needs_none) errors.Add(FieldError::Required(ports.path));
     return;
   }
   std::set<std::pair<std::int64_t, std::string>> seen;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField port = ports.Element(i);
     if (AsObject(port, errors) == nullptr) continue;
     const JsonField number = port.Child("port");
     const JsonField protocol = port.Child("protocol");
     if (!number.present()) {
-      errors.push_back(FieldError::Required(number.path));
+      errors.Add(FieldError::Required(number.path));
       continue;
     }
     const auto value = AsInt(number, 1, kMaxPort, errors);
     AsText(protocol, errors);
     const std::string name = StringAt(*port.value, {"protocol"});
     if (value && !seen.emplace(*value, name.empty() ? "TCP" : name).second) {
-      errors.push_back(FieldError::Duplicate(port.path, *number.value));
+      errors.Add(FieldError::Duplicate(port.path, *number.value));
     }
   }
 }
@@ -69,7 +69,7 @@ void ValidateServiceTemplate(const JsonField& service_template, const JsonField&
   CheckTemplateMetadata(service_template.Child("metadata"), errors);
   const JsonField spec = service_template.Child("spec");
   if (!spec.present()) {
-    errors.push_back(FieldError::Required(spec.path));
+    errors.Add(FieldError::Required(spec.path));
     return;
   }
   if (AsObject(spec, errors) == nullptr) return;
@@ -85,7 +85,7 @@ void ValidateServiceUpdate(const JsonField& service_template, const JsonField& o
   const JsonField address = service_template.Child("spec").Child("clusterIP");
   const JsonField old_address = old_template.Child("spec").Child("clusterIP");
   if (IsText(address, "None") == IsText(old_address, "None")) return;
-  errors.push_back(FieldError::Invalid(
+  errors.Add(FieldError::Invalid(
       address.path, address.present() ? *address.value : Json(""),
       "field is immutable: a Service can't become headless, nor stop being it. Take spec.serviceTemplate away first, "
       "and give it back when the Services are gone"));

@@ -14,26 +14,25 @@ void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> 
   for (std::string_view one : supported) {
     if (*text == one) return;
   }
-  errors.push_back(FieldError::NotSupported(field.path, *field.value, supported));
+  errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
 }
 
 void CheckGroups(const JsonField& groups, FieldErrors& errors) {
   const Json* list = AsArray(groups, errors);
   if (list == nullptr) return;
   std::set<std::string> names;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField group = groups.Element(i);
     if (AsObject(group, errors) == nullptr) continue;
     const JsonField name = group.Child("name");
     if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
       // Approvals are written "<revision>/<group>,…": a name must hold neither sign.
       if (std::string fault = CheckLabelValue(*text); !fault.empty()) {
-        errors.push_back(FieldError::Invalid(name.path, *name.value, fault));
+        errors.Add(FieldError::Invalid(name.path, *name.value, fault));
       } else if (*text == kDefaultGroup) {
-        errors.push_back(
-            FieldError::Invalid(name.path, *name.value, "is reserved for the pools that no group selects"));
+        errors.Add(FieldError::Invalid(name.path, *name.value, "is reserved for the pools that no group selects"));
       } else if (!names.insert(*text).second) {
-        errors.push_back(FieldError::Duplicate(name.path, *name.value));
+        errors.Add(FieldError::Duplicate(name.path, *name.value));
       }
     }
     CheckPoolsOrSelector(group, errors);
@@ -56,8 +55,8 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   const bool both_good =
       min_ready_field.present() == min_ready.has_value() && deadline_field.present() == deadline.has_value();
   if (both_good && deadline.value_or(kDefaultProgressDeadlineSeconds) <= min_ready.value_or(0)) {
-    errors.push_back(FieldError::Invalid(deadline_field.path, deadline.value_or(kDefaultProgressDeadlineSeconds),
-                                         "must be greater than minReadySeconds"));
+    errors.Add(FieldError::Invalid(deadline_field.path, deadline.value_or(kDefaultProgressDeadlineSeconds),
+                                   "must be greater than minReadySeconds"));
   }
   CheckGroups(rolling.Child("groups"), errors);
 }
@@ -73,12 +72,12 @@ bool IsJsonPointer(const std::string& text) {
 
 void CheckPointer(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) {
-    errors.push_back(FieldError::Required(field.path));
+    errors.Add(FieldError::Required(field.path));
     return;
   }
   const std::string* text = AsText(field, errors);
   if (text != nullptr && !IsJsonPointer(*text)) {
-    errors.push_back(
+    errors.Add(
         FieldError::Invalid(field.path, *field.value,
                             "must be a JSON pointer (RFC 6901): begin with '/', and escape '~' as '~0', '/' as '~1'"));
   }
@@ -87,17 +86,17 @@ void CheckPointer(const JsonField& field, FieldErrors& errors) {
 void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
   const Json* list = AsArray(patches, errors);
   if (list == nullptr) return;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField patch = patches.Element(i);
     if (AsObject(patch, errors) == nullptr) continue;
     const JsonField op_field = patch.Child("op");
-    if (!op_field.present()) errors.push_back(FieldError::Required(op_field.path));
+    if (!op_field.present()) errors.Add(FieldError::Required(op_field.path));
     CheckOneOf(op_field, {"add", "remove", "replace", "move", "copy", "test"}, errors);
     CheckPointer(patch.Child("path"), errors);
     const std::string op = StringAt(*patch.value, {"op"});
     // A value may be null: then it is there all the same.
     if ((op == "add" || op == "replace" || op == "test") && !patch.value->contains("value")) {
-      errors.push_back(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
+      errors.Add(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
     }
     if (op == "move" || op == "copy") CheckPointer(patch.Child("from"), errors);
   }
@@ -113,8 +112,7 @@ void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {
   if (!rolling.present()) return;
   const std::string type = StringAt(*strategy.value, {"type"}, "All");
   if (type == "All" || type == "OnDelete") {
-    errors.push_back(
-        FieldError::Forbidden(rolling.path, "may not be specified when strategy `type` is '" + type + "'"));
+    errors.Add(FieldError::Forbidden(rolling.path, "may not be specified when strategy `type` is '" + type + "'"));
   }
   CheckRollingUpdate(rolling, errors);
 }
@@ -122,14 +120,14 @@ void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors) {
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors) {
   const Json* list = AsArray(overrides, errors);
   if (list == nullptr) return;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField entry = overrides.Element(i);
     if (AsObject(entry, errors) == nullptr) continue;
     CheckPoolsOrSelector(entry, errors);
     AsInt(entry.Child("replicas"), 0, kMaxInt32, errors);
     const JsonField images = entry.Child("images");
     if (const Json* image_list = AsArray(images, errors); image_list != nullptr) {
-      for (std::size_t j = 0; j < image_list->size(); ++j) {
+      for (std::size_t j = 0; j < image_list->size() && !errors.full(); ++j) {
         const JsonField image = images.Element(j);
         if (AsObject(image, errors) == nullptr) continue;
         AsRequiredText(image.Child("name"), errors);

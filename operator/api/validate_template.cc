@@ -15,17 +15,17 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
   if (object == nullptr) return result;
   for (const auto& [key, value] : object->items()) {
     if (std::string fault = CheckLabelKey(key); !fault.empty()) {
-      errors.push_back(FieldError::Invalid(labels.path, key, fault));
+      errors.Add(FieldError::Invalid(labels.path, key, fault));
     }
     if (!value.is_string()) {
-      errors.push_back(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
+      errors.Add(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
       continue;
     }
     const std::string& text = value.get_ref<const std::string&>();
     // In a Service's template the pool's name takes its place.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
     if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
-      errors.push_back(FieldError::Invalid(labels.path, text, fault));
+      errors.Add(FieldError::Invalid(labels.path, text, fault));
     }
     result.emplace(key, text);
   }
@@ -42,10 +42,10 @@ void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     }
     if (std::string fault = CheckLabelKey(lower); !fault.empty()) {
-      errors.push_back(FieldError::Invalid(annotations.path, key, fault));
+      errors.Add(FieldError::Invalid(annotations.path, key, fault));
     }
     if (!value.is_string()) {
-      errors.push_back(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
+      errors.Add(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
     }
   }
 }
@@ -57,8 +57,7 @@ void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, Fie
   const StringMap map = ReadLabels(labels, errors);
   // Labels with faults of their own would only be complained about twice.
   if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
-    errors.push_back(
-        FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
+    errors.Add(FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
   }
   CheckAnnotations(metadata.Child("annotations"), errors);
 }
@@ -67,15 +66,15 @@ void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, Fie
 void CheckContainers(const JsonField& containers, std::set<std::string>& names, FieldErrors& errors) {
   const Json* list = AsArray(containers, errors);
   if (list == nullptr) return;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField container = containers.Element(i);
     if (AsObject(container, errors) == nullptr) continue;
     const JsonField name = container.Child("name");
     if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
       if (std::string fault = CheckDns1123Label(*text); !fault.empty()) {
-        errors.push_back(FieldError::Invalid(name.path, *name.value, fault));
+        errors.Add(FieldError::Invalid(name.path, *name.value, fault));
       } else if (!names.insert(*text).second) {
-        errors.push_back(FieldError::Duplicate(name.path, *name.value));
+        errors.Add(FieldError::Duplicate(name.path, *name.value));
       }
     }
     AsRequiredText(container.Child("image"), errors);
@@ -84,14 +83,14 @@ void CheckContainers(const JsonField& containers, std::set<std::string>& names, 
 
 void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
   if (!spec.present()) {
-    errors.push_back(FieldError::Required(spec.path));
+    errors.Add(FieldError::Required(spec.path));
     return;
   }
   if (AsObject(spec, errors) == nullptr) return;
   std::set<std::string> names;
   const JsonField containers = spec.Child("containers");
   if (!containers.present() || (containers.value->is_array() && containers.value->empty())) {
-    errors.push_back(FieldError::Required(containers.path));
+    errors.Add(FieldError::Required(containers.path));
   }
   CheckContainers(containers, names, errors);
   CheckContainers(spec.Child("initContainers"), names, errors);
@@ -99,7 +98,7 @@ void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
   const std::string* policy = AsText(restart, errors);
   // OpenYurt's users may hold "", which an apiserver takes as absent.
   if (policy != nullptr && !policy->empty() && *policy != "Always") {
-    errors.push_back(FieldError::NotSupported(restart.path, *restart.value, {"Always"}));
+    errors.Add(FieldError::NotSupported(restart.path, *restart.value, {"Always"}));
   }
   AsObject(spec.Child("nodeSelector"), errors);
   AsArray(spec.Child("tolerations"), errors);
@@ -119,7 +118,7 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   CheckMetadata(workload_template.Child("metadata"), selector, errors);
   const JsonField spec = workload_template.Child("spec");
   if (!spec.present()) {
-    errors.push_back(FieldError::Required(spec.path));
+    errors.Add(FieldError::Required(spec.path));
     return;
   }
   if (AsObject(spec, errors) == nullptr) return;
@@ -128,7 +127,7 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   AsObject(spec.Child("selector"), errors);
   const JsonField pod = spec.Child("template");
   if (!pod.present()) {
-    errors.push_back(FieldError::Required(pod.path));
+    errors.Add(FieldError::Required(pod.path));
     return;
   }
   if (AsObject(pod, errors) == nullptr) return;

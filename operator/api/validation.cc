@@ -13,20 +13,20 @@ constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kSta
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
-  errors.push_back(FieldError::Invalid(
-      "spec", "...", "must not be nested more than " + std::to_string(kMaxJsonDepth) + " levels deep"));
+  errors.Add(FieldError::Invalid("spec", "...",
+                                 "must not be nested more than " + std::to_string(kMaxJsonDepth) + " levels deep"));
   return false;
 }
 
 void ValidateSelector(const JsonField& selector, const char* kind, FieldErrors& errors, LabelSelector& parsed) {
   if (!selector.present()) {
-    errors.push_back(FieldError::Required(selector.path));
+    errors.Add(FieldError::Required(selector.path));
     return;
   }
   const std::size_t faults = errors.size();
   parsed = LabelSelector::Parse(*selector.value, selector.path, errors);
   if (errors.size() == faults && parsed.empty()) {
-    errors.push_back(
+    errors.Add(
         FieldError::Invalid(selector.path, *selector.value, std::string("empty selector is invalid for ") + kind));
   }
 }
@@ -40,14 +40,14 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   const JsonField type = pools.Child("type");
   const std::string* text = AsText(type, errors);
   if (text != nullptr && *text != "Edge" && *text != "Cloud") {
-    errors.push_back(FieldError::NotSupported(type.path, *type.value, {"Cloud", "Edge"}));
+    errors.Add(FieldError::NotSupported(type.path, *type.value, {"Cloud", "Edge"}));
   }
 
   const JsonField selector = spec.Child("nodepoolSelector");
   if (selector.present()) {
     LabelSelector::Parse(*selector.value, selector.path, errors);
   } else if (!names.present() || names.value->empty()) {
-    errors.push_back(FieldError::Required(
+    errors.Add(FieldError::Required(
         selector.path, "must be specified unless `nodePools.names` is; an empty selector `{}` selects all pools"));
   }
 }
@@ -109,12 +109,12 @@ JsonField TemplateOf(const JsonField& spec, WorkloadKind kind) {
 
 }  // namespace
 
-std::vector<FieldError> ValidateYurtAppDaemon(const Json& object) {
+FieldErrors ValidateYurtAppDaemon(const Json& object) {
   FieldErrors errors;
   if (!CheckDepth(object, errors)) return errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
   if (!spec.present()) {
-    errors.push_back(FieldError::Required(spec.path));
+    errors.Add(FieldError::Required(spec.path));
     return errors;
   }
   if (AsObject(spec, errors) == nullptr) return errors;
@@ -134,10 +134,9 @@ std::vector<FieldError> ValidateYurtAppDaemon(const Json& object) {
     ValidateWorkloadTemplate(workload_template, good_selector, errors);
   }
   if (templates == 0) {
-    errors.push_back(
-        FieldError::Required(workload.path, "should provide one of (statefulSetTemplate/deploymentTemplate)"));
+    errors.Add(FieldError::Required(workload.path, "should provide one of (statefulSetTemplate/deploymentTemplate)"));
   } else if (templates > 1) {
-    errors.push_back(
+    errors.Add(
         FieldError::Forbidden(workload.path, "should provide only one of (statefulSetTemplate/deploymentTemplate)"));
   }
 
@@ -150,7 +149,7 @@ std::vector<FieldError> ValidateYurtAppDaemon(const Json& object) {
   return errors;
 }
 
-std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object) {
+FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object) {
   FieldErrors errors;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return errors;
   FieldErrors old_errors;
@@ -166,7 +165,7 @@ std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Js
     LabelSelector parsed;
     FieldErrors faults;
     ValidateSelector(old_selector, "deployment", faults, parsed);
-    if (faults.empty()) errors.push_back(FieldError::Invalid(selector.path, *selector.value, "field is immutable"));
+    if (faults.empty()) errors.Add(FieldError::Invalid(selector.path, *selector.value, "field is immutable"));
   }
 
   for (WorkloadKind kind : kKinds) {
@@ -175,7 +174,7 @@ std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Js
     const bool only_this = TemplateOf(spec, kind).present() && !TemplateOf(spec, other).present();
     const bool only_other_before = TemplateOf(old_spec, other).present() && !TemplateOf(old_spec, kind).present();
     if (only_this && only_other_before) {
-      errors.push_back(
+      errors.Add(
           FieldError::Forbidden(spec.Child("workloadTemplate").path,
                                 std::string(TemplateField(other)) + " can't be replaced by " + TemplateField(kind) +
                                     ": the workloads would have to be re-created. Make a new YurtAppDaemon instead"));
@@ -186,7 +185,7 @@ std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Js
   const JsonField old_statefulset = TemplateOf(old_spec, WorkloadKind::kStatefulSet);
   if (statefulset.present() && old_statefulset.present() &&
       ImmutableStatefulSetPart(*statefulset.value) != ImmutableStatefulSetPart(*old_statefulset.value)) {
-    errors.push_back(FieldError::Forbidden(
+    errors.Add(FieldError::Forbidden(
         statefulset.Child("spec").path,
         "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
         "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"));
@@ -196,9 +195,9 @@ std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Js
   if ((service.present() || old_service.present()) && statefulset.present() && old_statefulset.present() &&
       StringAt(*statefulset.value, {"spec", "serviceName"}) !=
           StringAt(*old_statefulset.value, {"spec", "serviceName"})) {
-    errors.push_back(FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
-                                           "can't be changed: a StatefulSet keeps the Service that it was made with; "
-                                           "left out, that is the one of spec.serviceTemplate, if there was one then"));
+    errors.Add(FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
+                                     "can't be changed: a StatefulSet keeps the Service that it was made with; "
+                                     "left out, that is the one of spec.serviceTemplate, if there was one then"));
   }
   ValidateServiceUpdate(service, old_service, errors);
   return errors;

@@ -72,7 +72,7 @@ bool PoolSelection::Selects(const NodePool& pool) const {
 }
 
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object) {
-  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
+  if (FieldErrors errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
   return ReadWithoutStatus(object);
 }
 
@@ -84,7 +84,7 @@ Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object) {
 }
 
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object) {
-  if (std::vector<FieldError> errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
+  if (FieldErrors errors = ValidateYurtAppDaemon(object); !errors.empty()) return Fail(ToError(errors));
   return ParseValidYurtAppDaemon(object);
 }
 

@@ -53,9 +53,9 @@ Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
 Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
 // Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
-std::vector<FieldError> ValidateYurtAppDaemon(const Json& object);
+FieldErrors ValidateYurtAppDaemon(const Json& object);
 // What an update may not change (selector, kind, what a StatefulSet or a Service can't change in place).
-std::vector<FieldError> ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
+FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad
 

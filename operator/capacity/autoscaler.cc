@@ -16,22 +16,22 @@ constexpr std::int64_t kMaxNodeCount = 100'000;
 void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> words, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
   if (text != nullptr && std::find(words.begin(), words.end(), *text) == words.end())
-    errors.push_back(FieldError::NotSupported(field.path, *field.value, words));
+    errors.Add(FieldError::NotSupported(field.path, *field.value, words));
 }
 
 void CheckPool(const JsonField& field, FieldErrors& errors) {
   const std::string* pool = AsRequiredText(field, errors);
   if (pool == nullptr) return;
   if (std::string fault = CheckDns1123Subdomain(*pool); !fault.empty()) {
-    errors.push_back(FieldError::Invalid(field.path, *pool, fault));
+    errors.Add(FieldError::Invalid(field.path, *pool, fault));
   } else if (fault = CheckLabelValue(*pool); !fault.empty()) {
-    errors.push_back(FieldError::Invalid(field.path, *pool, "a node can't belong to this pool, because " + fault));
+    errors.Add(FieldError::Invalid(field.path, *pool, "a node can't belong to this pool, because " + fault));
   }
 }
 
 void CheckInventory(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) {
-    errors.push_back(FieldError::Required(field.path, "say which nodes are spare, by a label that they have"));
+    errors.Add(FieldError::Required(field.path, "say which nodes are spare, by a label that they have"));
     return;
   }
   const std::size_t before = errors.size();
@@ -39,9 +39,9 @@ void CheckInventory(const JsonField& field, FieldErrors& errors) {
   if (errors.size() != before) return;
   const Json* in_pool = Find(*field.value, {"matchLabels", kNodePoolLabel});
   if (in_pool != nullptr) {
-    errors.push_back(FieldError::Invalid(field.path + ".matchLabels", *field.value->find("matchLabels"),
-                                         std::string("a node with label ") + kNodePoolLabel +
-                                             " is in a pool, and no spare one: select by another label"));
+    errors.Add(FieldError::Invalid(field.path + ".matchLabels", *field.value->find("matchLabels"),
+                                   std::string("a node with label ") + kNodePoolLabel +
+                                       " is in a pool, and no spare one: select by another label"));
   }
 }
 
@@ -49,13 +49,12 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);
   if (labels == nullptr) return;
   for (const auto& [key, value] : labels->items()) {
-    if (std::string fault = CheckLabelKey(key); !fault.empty())
-      errors.push_back(FieldError::Invalid(field.path, key, fault));
+    if (std::string fault = CheckLabelKey(key); !fault.empty()) errors.Add(FieldError::Invalid(field.path, key, fault));
     const JsonField entry = field.Child(key);
     const std::string* text = AsText(entry, errors);
     if (text == nullptr) continue;
     if (std::string fault = CheckLabelValue(*text); !fault.empty())
-      errors.push_back(FieldError::Invalid(entry.path, *text, fault));
+      errors.Add(FieldError::Invalid(entry.path, *text, fault));
   }
 }
 
@@ -66,9 +65,9 @@ void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   CheckLabels(field.Child("matchLabels"), errors);
   for (const auto& [key, value] : selector->items()) {
     if (key == "matchLabels" || value.is_null()) continue;
-    errors.push_back(FieldError::Forbidden(field.path + "." + key,
-                                           "a standby selects by labels alone: write nodeSelector: {matchLabels: "
-                                           "{key: value}}"));
+    errors.Add(FieldError::Forbidden(field.path + "." + key,
+                                     "a standby selects by labels alone: write nodeSelector: {matchLabels: "
+                                     "{key: value}}"));
   }
 }
 
@@ -77,24 +76,24 @@ void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes,
   if (list == nullptr) return;
   std::set<std::string> names;
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < list->size(); ++i) {
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) {
     const JsonField entry = field.Element(i);
     if (AsObject(entry, errors) == nullptr) continue;
     const JsonField name = entry.Child("name");
     if (const std::string* text = AsRequiredText(name, errors)) {
       if (std::string fault = CheckDns1123Label(*text); !fault.empty())
-        errors.push_back(FieldError::Invalid(name.path, *text, fault));
-      if (!names.insert(*text).second) errors.push_back(FieldError::Duplicate(name.path, *text));
+        errors.Add(FieldError::Invalid(name.path, *text, fault));
+      if (!names.insert(*text).second) errors.Add(FieldError::Duplicate(name.path, *text));
     }
     CheckNodeSelector(entry.Child("nodeSelector"), errors);
     const JsonField count = entry.Child("count");
-    if (!count.present()) errors.push_back(FieldError::Required(count.path));
+    if (!count.present()) errors.Add(FieldError::Required(count.path));
     sum += AsInt(count, 0, kMaxNodeCount, errors).value_or(0);
   }
   if (max_nodes.value_or(0) > 0 && sum > *max_nodes) {
-    errors.push_back(FieldError::Invalid(field.path, *field.value,
-                                         "wants " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
-                                             std::to_string(*max_nodes) + ") allows: standby counts"));
+    errors.Add(FieldError::Invalid(field.path, *field.value,
+                                   "wants " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
+                                       std::to_string(*max_nodes) + ") allows: standby counts"));
   }
 }
 
@@ -132,7 +131,7 @@ bool Standby::Matches(const StringMap& labels) const {
   });
 }
 
-std::vector<FieldError> ValidateNodePoolAutoscaler(const Json& object) {
+FieldErrors ValidateNodePoolAutoscaler(const Json& object) {
   FieldErrors errors;
   const JsonField spec = JsonField{&object, ""}.Child("spec");
   if (!spec.present()) return {FieldError::Required("spec")};
@@ -143,8 +142,8 @@ std::vector<FieldError> ValidateNodePoolAutoscaler(const Json& object) {
   const auto min = AsInt(spec.Child("minNodes"), 0, kMaxNodeCount, errors);
   const auto max = AsInt(spec.Child("maxNodes"), 0, kMaxNodeCount, errors);
   if (max.value_or(0) > 0 && min.value_or(0) > *max) {
-    errors.push_back(FieldError::Invalid("spec.minNodes", *spec.Child("minNodes").value,
-                                         "must not be greater than spec.maxNodes (" + std::to_string(*max) + ")"));
+    errors.Add(FieldError::Invalid("spec.minNodes", *spec.Child("minNodes").value,
+                                   "must not be greater than spec.maxNodes (" + std::to_string(*max) + ")"));
   }
   AsBool(spec.Child("oneNodePerPod"), errors);
   CheckStandby(spec.Child("standby"), max, errors);
@@ -163,7 +162,7 @@ std::vector<FieldError> ValidateNodePoolAutoscaler(const Json& object) {
   return errors;
 }
 
-std::vector<FieldError> ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object) {
+FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object) {
   const std::string now = StringAt(object, {"spec", "nodePool"});
   const std::string before = StringAt(old_object, {"spec", "nodePool"});
   if (before.empty() || now == before) return {};

@@ -77,9 +77,9 @@ struct NodePoolAutoscaler {
 };
 
 // Every fault of the spec that can be told without the cluster. Empty: good. Pure.
-std::vector<FieldError> ValidateNodePoolAutoscaler(const Json& object);
+FieldErrors ValidateNodePoolAutoscaler(const Json& object);
 // What an update may not change.
-std::vector<FieldError> ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
+FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
 // Faults come back as kInvalid with causes. A status of somebody else's making is read as far as it goes.
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object);
 

@@ -193,5 +193,56 @@ TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemory
 #endif
 }
 
+// `count` values in a list, as far as they fit into `bytes`.
+std::string Many(const std::string& value, std::size_t count, std::size_t bytes) {
+  std::string text = "[" + value;
+  for (std::size_t i = 1; i < count && text.size() + value.size() + 2 < bytes; ++i) text += "," + value;
+  return text + "]";
+}
+
+TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesTakeBoundedMemory) {
+  if (!HasControlPlane()) return;
+  constexpr std::size_t kMost = 290'000, kLarge = 7 << 20, kSmall = 250 << 10;
+  std::string chain = "1";
+  for (int i = 0; i < 400; ++i) chain = "{\"\":" + chain + "}";
+  const std::string args = "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/args";
+  const long before = MemoryOf(op().pid(), "VmRSS");
+  const auto ask = [&](HttpsClient& client, const char* path, const std::string& place, const std::string& value) {
+    Json daemon = Daemon("web");
+    daemon["spec"][Json::json_pointer(place)] = "HERE";
+    std::string object = daemon.dump();
+    object.replace(object.find("\"HERE\""), 6, value);
+    const std::string review =
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE",)"
+        R"("kind":{"group":"apps.openyurt.io","version":"v1alpha1","kind":"YurtAppDaemon"},"namespace":")" +
+        ns() + R"(","object":)" + object + "}}";
+    client.Send(std::string("POST ") + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+                "Content-Length: " + std::to_string(review.size()) + "\r\n\r\n" + review);
+  };
+  for (const char* path :
+       {"/mutate-apps-openyurt-io-v1alpha1-yurtappdaemon", "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon"}) {
+    for (const std::string& place : {std::string("/overrides"), args}) {
+      for (const std::string& value : {std::string("1"), std::string("{}"), chain}) {
+        const std::size_t count = kMost / (value == "1" ? 1 : value == "{}" ? 2 : 401);
+        HttpsClient large(webhooks().port(), webhooks().ca_pem());
+        ask(large, path, place, Many(value, count, kLarge));
+        std::vector<HttpsClient> several;
+        for (int i = 0; i < 8; ++i) {
+          several.emplace_back(webhooks().port(), webhooks().ca_pem());
+          ask(several.back(), path, place, Many(value, count, kSmall));
+        }
+        EXPECT_EQ(large.Read().status, 200);
+        for (HttpsClient& client : several) EXPECT_EQ(client.Read().status, 200);
+      }
+    }
+  }
+  EXPECT_TRUE(op().Ready());
+  const long most = MemoryOf(op().pid(), "VmHWM");
+  std::cerr << "memory: " << before / 1024 << " MiB before, " << most / 1024 << " MiB at most\n";
+#ifndef __SANITIZE_ADDRESS__
+  EXPECT_LT(most - before, 384 * 1024) << "KiB: the chart's limit is 512 MiB";
+#endif
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -49,6 +49,19 @@ TEST(FieldErrorTest, SeveralAreDescribedAsAnAggregate) {
   EXPECT_EQ(error.causes[1].field, "b");
 }
 
+TEST(FieldErrorTest, OfMoreFaultsThanAnybodyReadsTheFirstAreKept) {
+  FieldErrors errors;
+  for (std::size_t i = 0; i < FieldErrors::kMost; ++i) {
+    EXPECT_FALSE(errors.full());
+    errors.Add(FieldError::Required(std::to_string(i)));
+  }
+  EXPECT_TRUE(errors.full());
+  errors.Add(FieldError::Required("more"));
+  errors.Append({FieldError::Required("yet more")});
+  ASSERT_EQ(errors.size(), FieldErrors::kMost);
+  EXPECT_EQ(errors[FieldErrors::kMost - 1].path, "999");
+}
+
 TEST(FieldErrorTest, LongDeepAndMalformedValuesAreTamed) {
   EXPECT_LT(FieldError::Invalid("a", std::string(100000, 'x'), "d").value.size(), 300U);
   std::string umlauts;

@@ -42,7 +42,7 @@ Json With(Json object, const std::vector<Edit>& edits) {
   return object;
 }
 
-std::vector<std::string> Texts(const std::vector<FieldError>& errors) {
+std::vector<std::string> Texts(const FieldErrors& errors) {
   std::vector<std::string> texts;
   for (const FieldError& error : errors) texts.push_back(error.ToString());
   return texts;
@@ -343,6 +343,26 @@ TEST(ValidationTest, AllFaultsAreToldAtOnce) {
                 "spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` is; an empty "
                 "selector `{}` selects all pools",
                 "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
+}
+
+TEST(ValidationTest, AFaultInEachOfManyElementsIsToldOfSome) {
+  const Json many(5000, 1);
+  const Json selector = {{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", many}}}}};
+  for (const Edit& edit : std::vector<Edit>{
+           {"/nodePools", {{"names", many}}},
+           {"/nodepoolSelector", selector},
+           {"/nodepoolSelector", {{"matchExpressions", many}}},
+           {"/overrides", many},
+           {"/overrides", {{{"pools", many}}}},
+           {"/overrides", {{{"pools", {"a"}}, {"images", many}}}},
+           {"/overrides", {{{"pools", {"a"}}, {"jsonPatches", many}}}},
+           {"/updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", many}}}}},
+           {"/workloadTemplate/deploymentTemplate/spec/template/spec/containers", many},
+           {"/serviceTemplate", {{"spec", {{"ports", many}}}}},
+       }) {
+    const FieldErrors errors = ValidateYurtAppDaemon(With(GoodDeployment(), {edit}));
+    EXPECT_EQ(errors.size(), FieldErrors::kMost) << edit.pointer;
+  }
 }
 
 TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {

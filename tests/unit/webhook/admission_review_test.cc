@@ -85,6 +85,13 @@ TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
   EXPECT_EQ(bad(review.dump()), wanted);
   review["request"] = {1, 2};
   EXPECT_EQ(bad(review.dump()), wanted);
+  const std::string values = "the body has more than 300000 values";
+  for (const char* value : {"1,", "[],", "{\"\":"}) {
+    std::string body;
+    for (int i = 0; i < 300'001; ++i) body += value;
+    const Error found = error("{\"a\":[" + body);
+    EXPECT_EQ(found.message, values) << value;
+  }
   review = Review();
   review["request"]["uid"] = 7;
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");

@@ -79,14 +79,6 @@ TEST_F(DryRunTest, ANewDaemonIsTriedByPostingWhatTheOperatorWouldMake) {
   EXPECT_EQ(asked[0].body, made);
 }
 
-TEST_F(DryRunTest, AnObjectWithoutUidGetsAStandIn) {
-  Given({PoolJson("a")});
-  Json object = DaemonJson();
-  object["metadata"].erase("uid");
-  Ask(object);
-  EXPECT_THAT(StringAt(world_.TakeAsked()[0].body["metadata"]["ownerReferences"][0], {"uid"}), SizeIs(36));
-}
-
 TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVersion) {
   const Json old = DaemonJson("app:1");
   Given({PoolJson("a")}, old);

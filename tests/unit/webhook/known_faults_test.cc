@@ -34,5 +34,15 @@ TEST(KnownFaultsTest, AFaultMayMoveInItsListButNotMultiply) {
   EXPECT_THAT(two.fresh, ElementsAre(Bad("l[0].x", "v")));
 }
 
+TEST(KnownFaultsTest, WithMoreFaultsThanAreKeptNotAllCanBeKnown) {
+  FieldErrors many;
+  while (!many.full()) many.Add(Bad("a[" + std::to_string(many.size()) + "]"));
+  const auto sorted = SortFaults(many, many);
+  EXPECT_EQ(sorted.known.size(), FieldErrors::kMost);
+  ASSERT_EQ(sorted.fresh.size(), 1U);
+  EXPECT_EQ(sorted.fresh[0].path, "spec");
+  EXPECT_EQ(SortFaults(many, {}).fresh.size(), FieldErrors::kMost);
+}
+
 }  // namespace
 }  // namespace yad

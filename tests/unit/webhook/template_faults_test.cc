@@ -36,6 +36,16 @@ TEST(TemplateFaultsTest, GoodTemplatesHaveNone) {
               IsEmpty());
 }
 
+TEST(TemplateFaultsTest, OfManyFaultsSomeAreKept) {
+  const std::string many = Json(5000, 1).dump();
+  for (const std::string member : {"args", "command", "env", "ports"}) {
+    Json object = WithContainer("{\"" + member + "\": " + many + "}");
+    if (member == "env") PodSpecOf(TemplateOf(object))["containers"][0][member] = Json(5000, {{"value", 1}});
+    if (member == "ports") PodSpecOf(TemplateOf(object))["containers"][0][member] = Json(5000, {{"hostPort", -1}});
+    EXPECT_EQ(TemplateFaults(object).size(), FieldErrors::kMost) << member;
+  }
+}
+
 TEST(TemplateFaultsTest, WhatYamlMadeSomethingElseIsFoundAtItsPlace) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": [1], "args": ["a", true], "env": [{"name": "A", "value": "x"},
                               {"name": "B", "value": 8080}, {"name": "C", "value": {}}]})")),

@@ -95,6 +95,8 @@ TEST_F(ValidatingTest, WithoutEndAreNoFaults) {
   const auto causes = CausesOf(Create(object));
   ASSERT_THAT(causes, SizeIs(101));
   EXPECT_THAT(causes.back(), HasSubstr("and 400 more faults"));
+  for (int i = 0; i < 5000; ++i) object["spec"]["overrides"].push_back(i);
+  EXPECT_THAT(CausesOf(Create(object)).back(), HasSubstr("and at least 900 more faults"));
 }
 
 TEST_F(ValidatingTest, WhatTheClusterRefusesIsRefusedWithTheWarningsBeside) {
@@ -194,7 +196,7 @@ TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRefusedUnlessItDidAlready) {
   EXPECT_TRUE(Update(DaemonJson(), deep).allowed);
 }
 
-TEST_F(ValidatingTest, ANameThatTheServerMakesUpLaterDoesNotMatter) {
+TEST_F(ValidatingTest, ANameAndAUidThatTheServerMakesUpLaterDoNotMatter) {
   Json object = DaemonJson();
   object["metadata"] = {{"generateName", "web-"}};
   AdmissionRequest request = CreateRequest(object);
@@ -203,6 +205,7 @@ TEST_F(ValidatingTest, ANameThatTheServerMakesUpLaterDoesNotMatter) {
   const auto asked = world_.TakeAsked();
   ASSERT_THAT(asked, SizeIs(1));
   EXPECT_EQ(asked[0].path, "/apis/apps/v1/namespaces/ns/deployments");
+  EXPECT_THAT(StringAt(asked[0].body["metadata"]["ownerReferences"][0], {"uid"}), SizeIs(36));
 }
 
 TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNoChange) {
