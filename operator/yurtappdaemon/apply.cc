@@ -338,8 +338,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   }
   struct Done {
     Attempt attempt;
-    std::optional<std::uint64_t> undone;  // what the server did not keep
-    std::string undone_at;                // a JSON pointer
+    std::optional<Undone> undone;  // what the server did not keep
     std::optional<Result<ObjectPtr>> service = std::nullopt;
     bool held_up = false;  // the workload was not written, because its Service was not
   };
@@ -388,10 +387,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       return;
     }
     const auto again = MergedWorkload(daemon, now, live);
-    if (again && *again != live) {
-      slot.undone = UndoneDifference(live, *again);
-      slot.undone_at = StringAt(Json::diff(live, *again).at(0), {"path"});
-    }
+    if (again && *again != live) slot.undone = UndoneDifference(live, *again);
   });
 
   const auto retry = [&](const Error& error) {
@@ -426,8 +422,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       result.workload = MakeWorkloadRef(*slot.attempt.object);
       result.outstanding = result.outstanding || slot.attempt.reclaimed;
       if (slot.undone) {
-        memo.Settle(result.workload->object->meta().key.name, TargetFingerprint(result.plan->to), *slot.undone);
-        result.not_kept = slot.undone_at;
+        memo.Settle(result.workload->object->meta().key.name, TargetFingerprint(result.plan->to), slot.undone->digest);
+        result.not_kept = slot.undone->at;
       }
       if (slot.attempt.written == Write::kMove &&
           result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {

@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/assess.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -166,8 +167,8 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   Complete(merged, snapshot.daemon, verdict.to);
   if (merged == live) return examined;
   examined.plain = examined.plain && moves;
-  if (!moves &&
-      memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to), UndoneDifference(live, merged))) {
+  if (!moves && memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to),
+                             UndoneDifference(live, merged).digest)) {
     return examined;
   }
   verdict.write = moves ? Write::kMove : Write::kRepair;
@@ -207,6 +208,48 @@ const std::vector<LikenessRule>& WhatMakesAlike() {
                                  {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
   return rules;
 }
+
+// In the time that it takes to read both once: who may write the workload decides how large it is.
+class Differences {
+ public:
+  explicit Differences(Undone& undone) : undone_(undone) {}
+
+  // nullptr where one of them has nothing.
+  void Add(const Json* live, const Json* merged) {
+    const auto both = [&](bool (Json::*is)() const noexcept) {
+      return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
+    };
+    if (both(&Json::is_object)) {
+      for (const auto& [key, member] : live->items()) AddAt(key, &member, Find(*merged, {key}));
+      for (const auto& [key, member] : merged->items()) {
+        if (!live->contains(key)) AddAt(key, nullptr, &member);
+      }
+    } else if (both(&Json::is_array)) {
+      for (std::size_t i = 0; i < std::max(live->size(), merged->size()); ++i) {
+        AddAt(std::to_string(i), i < live->size() ? &(*live)[i] : nullptr,
+              i < merged->size() ? &(*merged)[i] : nullptr);
+      }
+    } else if (live == nullptr || merged == nullptr || *live != *merged) {
+      const std::string pointer = at_.to_string();
+      if (undone_.at.empty()) undone_.at = pointer;
+      undone_.digest = Fnv1a64(pointer, undone_.digest);
+      for (const Json* value : {live, merged}) {
+        const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+        undone_.digest = Fnv1a64(text, undone_.digest);
+      }
+    }
+  }
+
+ private:
+  void AddAt(const std::string& step, const Json* live, const Json* merged) {
+    at_.push_back(step);
+    Add(live, merged);
+    at_.pop_back();
+  }
+
+  Undone& undone_;
+  Json::json_pointer at_;
+};
 
 bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
@@ -291,9 +334,10 @@ std::uint64_t TargetFingerprint(const Target& target) {
   return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
 }
 
-std::uint64_t UndoneDifference(const Json& live, const Json& merged) {
-  return Fnv1a64(Json::diff(live, merged).dump(-1, ' ', false, Json::error_handler_t::replace),
-                 static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})));
+Undone UndoneDifference(const Json& live, const Json& merged) {
+  Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
+  Differences(undone).Add(&live, &merged);
+  return undone;
 }
 
 const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,

@@ -87,9 +87,15 @@ const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef&
 // each has its own pool's name where a rendering without overrides puts it.
 std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
 
-// Fingerprints for PlanMemo::Settle: of a target, and of what a merge would change in the live workload.
+// For PlanMemo::Settle.
 std::uint64_t TargetFingerprint(const Target& target);
-std::uint64_t UndoneDifference(const Json& live, const Json& merged);
+
+// What a merge would change in the live workload.
+struct Undone {
+  std::uint64_t digest = 0;  // of all places that differ with both of their values, and of the workload's generation
+  std::string at;            // the first of them, a JSON pointer; "" where nothing differs
+};
+Undone UndoneDifference(const Json& live, const Json& merged);
 
 }  // namespace yad
 

@@ -554,7 +554,7 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
   memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
-              UndoneDifference(object, Put(moment, plan.pools[0])));
+              UndoneDifference(object, Put(moment, plan.pools[0])).digest);
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone);
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone) << "from the memo";
 
@@ -679,6 +679,39 @@ TEST(PlanMemoTest, TaintsThatReadAlikeAreTwo) {
   EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
 }
 
+TEST(UndoneDifferenceTest, TellsThePlacesThatDifferAndWhatStandsThere) {
+  const Json live = {{"metadata", {{"generation", 3}, {"labels", {{"a/b", "1"}}}}}, {"spec", {{"list", {1, 2}}}}};
+  const auto change = [&](const char* pointer, const Json& value) {
+    Json merged = live;
+    merged[Json::json_pointer(pointer)] = value;
+    return UndoneDifference(live, merged);
+  };
+  EXPECT_EQ(UndoneDifference(live, live).at, "");
+  EXPECT_EQ(change("/metadata/labels/a~1b", "2").at, "/metadata/labels/a~1b");
+  EXPECT_EQ(change("/metadata/labels/c", "2").at, "/metadata/labels/c");
+  EXPECT_EQ(change("/spec/list/1", 3).at, "/spec/list/1");
+  EXPECT_EQ(change("/spec/list/2", 3).at, "/spec/list/2");
+  EXPECT_EQ(change("/spec/list", {1}).at, "/spec/list/1");
+  EXPECT_EQ(change("/spec/list", "x").at, "/spec/list");
+  EXPECT_EQ(change("/spec/list/1", 3).digest, change("/spec/list/1", 3).digest);
+  EXPECT_NE(change("/spec/list/1", 3).digest, change("/spec/list/1", 4).digest);
+  EXPECT_NE(change("/spec/list/1", 3).digest, change("/spec/list/0", 3).digest);
+  Json other = live, merged = live;
+  other["spec"]["list"][1] = 7;
+  merged["spec"]["list"][1] = 3;
+  EXPECT_NE(UndoneDifference(other, merged).digest, UndoneDifference(live, merged).digest);
+  other = live;
+  other["metadata"]["generation"] = 4;
+  merged["metadata"]["generation"] = 4;
+  EXPECT_NE(UndoneDifference(other, merged).digest, change("/spec/list/1", 3).digest);
+}
+
+// A tenant's own workload may be as large as etcd takes it.
+TEST(UndoneDifferenceTest, FollowsTheLengthOfAList) {
+  const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
+  EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
+}
+
 TEST(PlanMemoTest, ARepairInVainOfOneIsNoneOfAnotherLikeIt) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed();
@@ -688,7 +721,7 @@ TEST(PlanMemoTest, ARepairInVainOfOneIsNoneOfAnotherLikeIt) {
   ASSERT_EQ(plan.pools[0].write, Write::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
-              UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])));
+              UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
   const Plan again = MakePlan(moment.Take(), memo);
   EXPECT_EQ(again.pools[0].write, Write::kNone);
   EXPECT_EQ(again.pools[1].write, Write::kRepair);
