@@ -114,6 +114,13 @@ Json Canonical(const Schema& schema, const Json& value, int depth) {
     const Field& field = schema.Of(key);
     // Beside another type it is refused, however empty.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
+    if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
+      // What says nothing has become empty: not asked of each level anew.
+      Json canonical = Canonical(field.SchemaOrUnknown(), member, depth + 1);
+      const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
+      if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));
+      continue;
+    }
     if (!misplaced && SaysNothing(field, key, member, depth)) continue;
     if (field.Has(Field::kQuantity)) {
       const auto text = CanonicalQuantity(QuantityText(member));

@@ -108,6 +108,7 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
        R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c"}]}}}})",
        R"({"spec":{"template":{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"c"}]}}}})",
        R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","fc":{"readOnly":false}}],"containers":[{"name":"c"}]}}}})",
+       R"({"spec":{"template":{"spec":{"containers":[{"name":"c","securityContext":{"seLinuxOptions":{}}}]}}}})",
        R"({"spec":{"ordinals":{},"template":{"spec":{"containers":[{"name":"c"}]}}}})",
        R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
     EXPECT_NE(ContentOf(Daemon(other)).digest, digest) << other;
