@@ -22,19 +22,25 @@ tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string d
   return Fail(ToError({FieldError{FieldError::Type::kInvalid, std::move(path), std::move(text), std::move(detail)}}));
 }
 
-std::string Replaced(std::string text, const std::string& pool) {
-  for (const std::string_view variable : {"{{nodepool-name}}", "{{nodepool}}"}) {
-    for (std::size_t at = text.find(variable); at != std::string::npos; at = text.find(variable, at + pool.size())) {
-      text.replace(at, variable.size(), pool);
+constexpr std::string_view kVariableBegin = "{{nodepool";
+
+std::string Replaced(std::string_view text, const std::string& pool) {
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t at = text.find(kVariableBegin); at != text.npos; at = text.find(kVariableBegin, at + 1)) {
+    for (const std::string_view variable : {"{{nodepool-name}}", "{{nodepool}}"}) {
+      if (!text.substr(at).starts_with(variable)) continue;
+      result.append(text.substr(done, at - done)).append(pool);
+      done = at + variable.size();
     }
   }
-  return text;
+  return result.append(text.substr(done));
 }
 
 void ReplaceVariablesIn(Json& value, const std::string& pool, int depth) {
   if (value.is_string()) {
     const std::string& text = value.get_ref<const std::string&>();
-    if (text.find("{{nodepool") != std::string::npos) value = Replaced(text, pool);
+    if (text.find(kVariableBegin) != text.npos) value = Replaced(text, pool);
   } else if (value.is_structured() && depth < kMaxDepth) {
     for (Json& member : value) ReplaceVariablesIn(member, pool, depth + 1);
   }
@@ -51,11 +57,19 @@ Status CheckPatch(const Json& patch, const std::string& path) {
   return {};
 }
 
-Status ApplyImages(const Json& images, const std::string& path, Json& workload) {
+// Takes a step.
+Status Step(const std::string& path, int& steps) {
+  if (--steps >= 0) return {};
+  return Invalid(path, nullptr,
+                 "more than " + std::to_string(kMaxOverrideSteps) + " entries, images and operations for one pool");
+}
+
+Status ApplyImages(const Json& images, const std::string& path, int& steps, Json& workload) {
   if (!images.is_array()) return Invalid(path, images, "must be a list of {name, image}");
   const Json::json_pointer pod("/spec/template/spec");
   for (std::size_t i = 0; i < images.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
+    if (auto step = Step(at, steps); !step) return step;
     const Json& name = MemberOf(images[i], "name");
     const Json& image = MemberOf(images[i], "image");
     if (!name.is_string()) return Invalid(at + ".name", name, "must name a container");
@@ -85,7 +99,7 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   const Json& parent = workload.at(to.parent_pointer());
   if (!parent.is_structured()) return "the parent of path is neither an object nor a list";
   const Json operation = {{"op", "add"}, {"path", to.to_string()}, {"value", std::move(value)}};
-  workload = workload.patch(Json::array({operation}));
+  workload.patch_inplace(Json::array({operation}));
   return "";
 }
 
@@ -113,7 +127,7 @@ bool TooDeep(const Json& value, const Json::json_pointer& at) {
   return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
-// Returns what is wrong, or "". Throws what nlohmann throws.
+// Returns what is wrong, or "". Throws what nlohmann throws. Then the workload is of no use any more.
 std::string ApplyJsonPatch(const Json& operation, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");
@@ -133,19 +147,20 @@ std::string ApplyJsonPatch(const Json& operation, Json& workload) {
     Json value = source;
     if (op == "move") {
       const Json removal = {{"op", "remove"}, {"path", from}};
-      workload = workload.patch(Json::array({removal}));
+      workload.patch_inplace(Json::array({removal}));
     }
     const std::string wrong = Add(to, std::move(value), workload);
-    return wrong.empty() && TooLarge(workload) ? "the result is too large" : wrong;
+    return wrong.empty() && op == "copy" && TooLarge(workload) ? "the result is too large" : wrong;
   }
-  workload = workload.patch(Json::array({operation}));
+  workload.patch_inplace(Json::array({operation}));
   return "";
 }
 
-Status ApplyJsonPatches(const Json& patches, const std::string& path, Json& workload) {
+Status ApplyJsonPatches(const Json& patches, const std::string& path, int& steps, Json& workload) {
   if (!patches.is_array()) return Invalid(path, patches, "must be a list of RFC 6902 operations");
   for (std::size_t i = 0; i < patches.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
+    if (auto step = Step(at, steps); !step) return step;
     std::string wrong;
     try {
       wrong = ApplyJsonPatch(patches[i], workload);
@@ -210,8 +225,9 @@ std::vector<int> OverrideIndex::Of(const NodePool& pool) const {
   return indices;
 }
 
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int& steps, Json& workload) {
   const std::string path = "spec.overrides[" + std::to_string(index) + "]";
+  if (auto step = Step(path, steps); !step) return step;
   if (!entry.is_object()) return Invalid(path, entry, "must be an object");
   const auto values = [&](const char* key) {
     Json value = MemberOf(entry, key);
@@ -224,14 +240,14 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {
-    if (auto applied = ApplyImages(images, path + ".images", workload); !applied) return applied;
+    if (auto applied = ApplyImages(images, path + ".images", steps, workload); !applied) return applied;
   }
   if (const Json patch = values("patch"); !patch.is_null()) {
     if (auto checked = CheckPatch(patch, path + ".patch"); !checked) return checked;
     ApplyPatch(patch, workload);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {
-    return ApplyJsonPatches(patches, path + ".jsonPatches", workload);
+    return ApplyJsonPatches(patches, path + ".jsonPatches", steps, workload);
   }
   return {};
 }

@@ -42,10 +42,13 @@ class OverrideIndex {
 // Replaces {{nodepool-name}} and {{nodepool}} in every text of `value`.
 void ReplaceVariables(Json& value, const std::string& pool);
 
+// One rendering takes no more: each may cost as much as the workload is large.
+inline constexpr int kMaxOverrideSteps = 1000;
+
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
-// that order, with
-// {{nodepool-name}} and {{nodepool}} replaced in their values. kInvalid names the field that does not apply.
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, Json& workload);
+// that order, with {{nodepool-name}} and {{nodepool}} replaced in their values. The entry, each image and each JSON
+// patch operation take one of `steps`. kInvalid names the field that does not apply; the workload is then half done.
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int& steps, Json& workload);
 
 }  // namespace yad
 

@@ -1,6 +1,7 @@
 #include "operator/workload/render.h"
 
 #include <limits>
+#include <set>
 
 #include "operator/api/well_known.h"
 #include "operator/workload/overrides.h"
@@ -18,26 +19,21 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// A toleration with the same key and effect covers a taint of ours even where it ends after some seconds: of two that
-// match, Kubernetes takes the shorter one anyhow.
-bool Tolerates(const Json& tolerations, const Taint& taint) {
-  for (const Json& toleration : tolerations) {
-    if (StringAt(toleration, {"operator"}) == "Exists" && StringAt(toleration, {"key"}) == taint.key &&
-        StringAt(toleration, {"effect"}) == taint.effect) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// With `once`, a taint that is tolerated already adds nothing; OpenYurt did not look.
+// With `once`, a taint that is tolerated already adds nothing; OpenYurt did not look. A toleration with the same key
+// and effect covers a taint of ours even where it ends after some seconds: of two that match, Kubernetes takes the
+// shorter one anyhow.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
   if (tolerations.is_null()) tolerations = Json::array();
   if (!tolerations.is_array()) return false;
+  std::set<Taint> tolerated;
+  for (const Json& toleration : tolerations) {
+    if (StringAt(toleration, {"operator"}) != "Exists") continue;
+    tolerated.insert({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
+  }
   for (const Taint& taint : taints) {
-    if (once && Tolerates(tolerations, taint)) continue;
+    if (once && !tolerated.insert(taint).second) continue;
     Json toleration = {{"operator", "Exists"}};
     if (!taint.key.empty()) toleration["key"] = taint.key;
     if (!taint.effect.empty()) toleration["effect"] = taint.effect;
@@ -98,12 +94,15 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return AddTolerations(inputs.tolerations, inputs.rules > 0, *pod);
 }
 
+// Each entry applies once, in the list's order.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
   for (const Json& item : list) {
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
-    indices.push_back(item.get<int>());
+    const int index = item.get<int>();
+    if (!indices.empty() && index <= indices.back()) return false;
+    indices.push_back(index);
   }
   return true;
 }
@@ -155,12 +154,13 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
                     const std::string& revision_label) {
   auto workload = Base(revision);
   if (!workload) return workload;
+  int steps = kMaxOverrideSteps;
   for (const int index : inputs.overrides) {
     if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {
       return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     }
     const auto at = static_cast<std::size_t>(index);
-    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *workload); !applied)
+    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, steps, *workload); !applied)
       return Fail(applied.error());
   }
   // Last, so that no override can take a workload out of its pool.

@@ -24,16 +24,21 @@ Json Workload() {
       "initContainers":[{"name":"init","image":"i:1"}],"containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"}]}]}}}})");
 }
 
+Status Apply(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {
+  int steps = kMaxOverrideSteps;
+  return ApplyOverride(entry, index, pool, steps, workload);
+}
+
 Json Applied(const std::string& entry, const std::string& pool = "beijing") {
   Json workload = Workload();
-  const auto status = ApplyOverride(J(entry), 0, pool, workload);
+  const auto status = Apply(J(entry), 0, pool, workload);
   EXPECT_TRUE(status.has_value()) << (status ? "" : status.error().message);
   return workload;
 }
 
 Error Refused(const std::string& entry) {
   Json workload = Workload();
-  const auto status = ApplyOverride(J(entry), 2, "beijing", workload);
+  const auto status = Apply(J(entry), 2, "beijing", workload);
   EXPECT_FALSE(status.has_value()) << workload.dump();
   return status ? Error{} : status.error();
 }
@@ -147,7 +152,7 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
     entry["jsonPatches"].push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
   }
   Json workload = Workload();
-  const auto status = ApplyOverride(entry, 0, "p", workload);
+  const auto status = Apply(entry, 0, "p", workload);
   ASSERT_FALSE(status.has_value());
   EXPECT_NE(status.error().message.find("too large"), std::string::npos) << status.error().message;
 }
@@ -155,7 +160,7 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
 TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
   const auto refused = [](const Json& patches) {
     Json workload = Workload();
-    const auto status = ApplyOverride({{"jsonPatches", patches}}, 0, "p", workload);
+    const auto status = Apply({{"jsonPatches", patches}}, 0, "p", workload);
     return status ? std::string() : status.error().message;
   };
   Json deep = Json::object();

@@ -132,6 +132,36 @@ TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
   EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
 }
 
+// Who may write a YurtAppDaemon would hold up everybody else's.
+TEST(RenderTest, WhatAppliesToOnePoolHasALimit) {
+  const Json image = {{"name", "c"}, {"image", "i:2"}};
+  const Json operation = {{"op", "add"}, {"path", "/metadata/labels/x"}, {"value", "y"}};
+  const auto fault = [](const Json& overrides) {
+    RenderInputs inputs;
+    for (std::size_t i = 0; i < overrides.size(); ++i) inputs.overrides.push_back(static_cast<int>(i));
+    const auto rendered = Render(Sample(overrides.dump()), inputs, "p", "r");
+    return rendered ? "" : rendered.error().causes.at(0).field;
+  };
+  const auto with = [](const char* key, const Json& value, std::size_t count) {
+    return Json{{key, Json(count, value)}};
+  };
+  EXPECT_EQ(fault(Json(1000, {{"replicas", 1}})), "");
+  EXPECT_EQ(fault(Json(1001, {{"replicas", 1}})), "spec.overrides[1000]");
+  EXPECT_EQ(fault(Json::array({with("images", image, 999)})), "");
+  EXPECT_EQ(fault(Json::array({with("images", image, 1000)})), "spec.overrides[0].images[999]");
+  EXPECT_EQ(fault(Json::array({with("jsonPatches", operation, 999)})), "");
+  EXPECT_EQ(fault(Json::array({with("images", image, 500), with("jsonPatches", operation, 499)})),
+            "spec.overrides[1].jsonPatches[498]");
+}
+
+TEST(RenderTest, TaintsThatAreTwiceInAPoolAreToleratedOnce) {
+  EXPECT_EQ(Rendered(Sample(), Inputs({{"a", "NoSchedule"},
+                                       {"a", "NoSchedule"},
+                                       {"own", "NoSchedule"}}))["spec"]["template"]["spec"]["tolerations"]
+                .size(),
+            2U);
+}
+
 TEST(RenderTest, AnOverrideThatDoesNotApplyIsInvalid) {
   RenderInputs inputs;
   inputs.overrides = {0};
@@ -180,7 +210,8 @@ TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
   for (const char* text :
        {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
         R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",
-        R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})"}) {
+        R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})", R"({"rules":1,"overrides":[0,0]})",
+        R"({"rules":1,"overrides":[1,0]})"}) {
     const auto inputs = ParseRenderInputs(text);
     ASSERT_FALSE(inputs.has_value()) << text;
     EXPECT_EQ(inputs.error().reason, Reason::kDecode);
