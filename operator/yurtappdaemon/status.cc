@@ -157,6 +157,9 @@ std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (views.empty() && snapshot.daemon.paused) return before;
   if (input.rollout) {
+    // Pools out of sight may come back. Once this is their current revision, no approval would be asked for.
+    const bool unseen = views.empty() || !input.held.workloads.empty() || !input.leaving.empty();
+    if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(views.size()) > 0) return before;
   }

@@ -293,6 +293,38 @@ TEST(StatusTest, NoPoolsAtAllIsAtRest) {
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
+// Once it is current, its pools need no approval.
+TEST(StatusTest, ARevisionIsNotCurrentBecausePoolsWithAnotherAreOutOfSight) {
+  Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
+  scene.moment.current = MakeRevision(DaemonJson("app:0"));
+  for (const char* type : {"All", "RollingUpdate"}) {
+    SCOPED_TRACE(type);
+    scene.moment.daemon["spec"]["updateStrategy"]["type"] = type;
+    const bool rolling = scene.moment.daemon["spec"]["updateStrategy"]["type"] == "RollingUpdate";
+    const std::string before = scene.moment.current->name, update = scene.moment.update()->name;
+    const auto current = [](const Scene& of) { return StringAt(of.Status(), {"currentRevision"}); };
+    EXPECT_EQ(current(scene), update);
+
+    Scene part = scene;
+    const Json gone = part.moment.workloads[1];
+    part.moment.pools.pop_back();
+    part.moment.workloads.pop_back();
+    EXPECT_EQ(current(part), update);
+    part.leaving = {gone};
+    EXPECT_EQ(current(part), rolling ? before : update);
+    part.leaving.clear();
+    part.held.workloads = {MakeWorkload(gone)};
+    EXPECT_EQ(current(part), rolling ? before : update);
+
+    Scene none = scene;
+    none.moment.pools.clear();
+    none.moment.workloads.clear();
+    EXPECT_EQ(current(none), rolling ? before : update);
+    none.moment.current = nullptr;
+    EXPECT_EQ(current(none), update);
+  }
+}
+
 TEST(StatusTest, AWorkloadThatGoesIsShownAsRemoving) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.leaving = {scene.moment.workloads[1]};
