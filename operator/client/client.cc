@@ -210,6 +210,12 @@ std::unique_ptr<Client> Client::WritingOnlyIf(std::function<bool()> allowed) con
   return std::unique_ptr<Client>(new Client(impl_, std::move(allowed)));
 }
 
+std::unique_ptr<Client> Client::WithoutLimit() const {
+  ClientOptions options = impl_->options;
+  options.qps = 0;
+  return std::make_unique<Client>(impl_->transport, std::move(options), impl_->clock);
+}
+
 Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
                                                             std::stop_token stop) {
   HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};

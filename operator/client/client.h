@@ -106,6 +106,9 @@ class Client {
   // write is sent: else it fails with kCancelled.
   std::unique_ptr<Client> WritingOnlyIf(std::function<bool()> allowed) const;
 
+  // The same client with an own count of requests, and no limit: for what must not wait behind everything else.
+  std::unique_ptr<Client> WithoutLimit() const;
+
   // The types that the server knows in one group version; kNotFound where it is not served.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});

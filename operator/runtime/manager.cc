@@ -43,7 +43,9 @@ struct Manager::Impl {
 
   Impl(Client& the_client, ManagerOptions the_options, Clock& the_clock)
       : client(the_client), options(std::move(the_options)), clock(the_clock) {
-    if (options.leader_election) elector = std::make_unique<LeaderElector>(client, *options.leader_election, clock);
+    if (options.leader_election) {
+      elector = std::make_unique<LeaderElector>(*election_client, *options.leader_election, clock);
+    }
     leaders_client = client.WritingOnlyIf([this] { return elector == nullptr || elector->may_write(); });
   }
 
@@ -56,6 +58,8 @@ struct Manager::Impl {
   }
 
   Client& client;
+  // Behind a thousand writes that wait for their turn, a Lease would not be renewed in time.
+  const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
 

@@ -202,6 +202,15 @@ TEST_F(ClientTest, WhetherAWriteIsAllowedIsAskedAfterTheRateLimit) {
   EXPECT_EQ(transport_->requests().size(), 1U);
 }
 
+TEST_F(ClientTest, WithoutALimitNobodyWaitsBehindOthers) {
+  options_.qps = 1;
+  options_.burst = 1;
+  const std::unique_ptr<Client> unlimited = client().WithoutLimit();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(unlimited->Create(kDeployments, Object("a", "b")));
+  ASSERT_TRUE(client().Create(kDeployments, Object("a", "c"))) << "none of its own was used";
+  EXPECT_EQ(transport_->requests().size(), 4U);
+}
+
 TEST_F(ClientTest, WatchGivesEventsUntilTheServerEndsIt) {
   const auto watch = client().OpenWatch(kPods, {});
   ASSERT_TRUE(watch);
