@@ -168,7 +168,7 @@ struct Controller::Impl {
         return;
       case ReconcileResult::Next::kBackoff:
         metrics.requeue.Increment();
-        queue.AddRateLimited(request);
+        queue.AddRateLimited(request, result->at_least);
         if (result->after != Duration::max()) queue.AddAfter(request, result->after);
         return;
     }

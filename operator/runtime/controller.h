@@ -19,12 +19,15 @@ struct ReconcileResult {
   enum class Next { kDone, kNow, kAfter, kBackoff };
   Next next = Next::kDone;
   Duration after{0};
+  Duration at_least{0};
 
   static ReconcileResult Done() { return {}; }
-  static ReconcileResult RequeueNow() { return {Next::kNow, Duration{0}}; }
-  static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after}; }
-  // Again with the key's backoff, but after `at_most` in any case.
-  static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max()) { return {Next::kBackoff, at_most}; }
+  static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
+  static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
+  // Again with the key's backoff, if that is no less than `at_least`, a server's wish; but after `at_most` in any case.
+  static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
+    return {Next::kBackoff, at_most, at_least};
+  }
 };
 
 // Called by N workers, never twice at once for one key. May block; should end soon when `stop` fires.

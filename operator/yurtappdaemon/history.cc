@@ -193,17 +193,28 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
 Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, State& state, WallTime now,
                                                 std::stop_token stop) {
   if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
-  const ObjectMeta& meta = state.all.back()->meta();
+  const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
+    return revision->meta().key.name == state.update->name;
+  });
+  if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " is gone");
+  const ObjectMeta& meta = (*update)->meta();
   const Json patch = {{"metadata",
                        {{"uid", meta.uid},
                         {"resourceVersion", meta.resource_version},
                         {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
   auto marked = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
   if (!marked) return Fail(marked.error());
-  state.all.back() = Stored(*std::move(marked));
-  store_.Observe(state.all.back());
-  state.update = Parse(state.all.back());
+  *update = Stored(*std::move(marked));
+  store_.Observe(*update);
+  state.update = Parse(*update);
   return state.update;
+}
+
+Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop) {
+  auto now = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, state.update->name}, stop);
+  if (!now) return Fail(now.error());
+  store_.Observe(Stored(*std::move(now)));
+  return {};
 }
 
 RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {

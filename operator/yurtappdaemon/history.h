@@ -40,6 +40,9 @@ class RevisionHistory {
   // Notes on the update revision, for good, that its rollout failed; `state` then knows it. Confirms the daemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, State& state, WallTime now, std::stop_token stop);
 
+  // Reads the update revision past the cache, into it.
+  Status Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop);
+
   // The revision whose label value (or name) is `label`, parsed; null where there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 

@@ -25,6 +25,7 @@ namespace {
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
+constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
@@ -218,7 +219,9 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     if (!reported) return Fail(reported.error());
     return Fail(services.error());
   }
-  if (!*services) return ReconcileResult::RequeueAfter(kServicesPoll);
+  if (!*services) {
+    return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
+  }
   auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
   if (!unlabelled) return Fail(unlabelled.error());
   std::set<std::string> unseen;  // by the caches
@@ -285,17 +288,18 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (due == Duration::zero() && plan.held.undecided()) {
     due = removals_.UntilSettled(state->removals);
   }
+  const Duration wish =
+      applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
   if (due > Duration::zero()) {
-    const Duration wish =
-        applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-    return ReconcileResult::RequeueAfter(std::max(due, wish));
+    return applied.retry ? ReconcileResult::RequeueWithBackoff(std::max(due, wish), wish)
+                         : ReconcileResult::RequeueAfter(due);
   }
   // When time alone changes something; never: max.
   Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
   if (applied.retry && !plan.wake) return Fail(*applied.retry);
   if (applied.retry) {
     log::Warn("some pools could not be written", {{"yurtappdaemon", meta.key.ToString()}, {"error", *applied.retry}});
-    return ReconcileResult::RequeueWithBackoff(wake);
+    return ReconcileResult::RequeueWithBackoff(wake, wish);
   }
   // Pods that wait are no event. (Where a write is tried again, its backoff is not cut short for that.)
   wake = std::min(wake, examined.again.value_or(Duration::max()));
@@ -325,9 +329,11 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
   const bool moves =
       std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kMove; });
   if (moves && !state.caches_confirmed) {
-    // An earlier leader may have begun to move pools that our caches do not show yet: too many would be disturbed.
-    const auto fresh = ExecutorFor(snapshot.daemon).ReadWorkloads(snapshot.daemon, stop);
-    if (!fresh) return Fail(fresh.error());
+    // An earlier leader may have begun to move pools that our caches do not show yet: too many would be disturbed. Or
+    // it has noted that the revision failed.
+    if (const auto fresh = ExecutorFor(snapshot.daemon).ReadWorkloads(snapshot.daemon, stop); !fresh)
+      return Fail(fresh.error());
+    if (const auto fresh = state.history.Reread(snapshot.daemon, revisions, stop); !fresh) return Fail(fresh.error());
     state.caches_confirmed = true;
     return std::nullopt;
   }

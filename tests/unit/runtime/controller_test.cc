@@ -316,12 +316,13 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   script_.Answer("a", [&]() -> Result<ReconcileResult> { return fail(); });
   script_.Answer("a", [] { return ReconcileResult::RequeueWithBackoff(); });
   script_.Answer("a", [&]() -> Result<ReconcileResult> { return fail(); });
+  script_.Answer("a", [] { return ReconcileResult::RequeueWithBackoff(Duration::max(), seconds(3)); });
   script_.Answer("a", [] { return ReconcileResult::RequeueAfter(seconds(1)); });
   script_.Answer("a", [&]() -> Result<ReconcileResult> { return fail(); });
   controller_->queue().Add({"ns", "a"});
   Run();
   for (const Duration expected : {Duration(milliseconds(5)), Duration(milliseconds(10)), Duration(milliseconds(20)),
-                                  Duration(seconds(1)), Duration(milliseconds(5))}) {
+                                  Duration(seconds(3)), Duration(seconds(1)), Duration(milliseconds(5))}) {
     script_.Take(1);
     while (clock_.NextDeadline() != expected) std::this_thread::yield();
     clock_.Advance(expected);

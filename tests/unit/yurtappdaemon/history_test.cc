@@ -83,6 +83,7 @@ TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
   EXPECT_EQ(bad.update->failed_at, "");
+  std::swap(bad.all.front(), bad.all.back());  // Find puts what the cache does not show behind the update revision.
   ASSERT_TRUE(history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {}));
   EXPECT_EQ(bad.update->failed_at, "2026-05-01T10:00:00Z");
   EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");

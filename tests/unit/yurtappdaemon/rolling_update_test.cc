@@ -489,5 +489,49 @@ TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny)
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:2");
 }
 
+TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsWhetherTheRevisionHasFailedBeforeItMovesAny) {
+  World world;
+  world.AddPools({"a", "b"});
+  Json daemon = DaemonJson();
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"onFailure", "Rollback"}}}};
+  world.CreateDaemon(daemon);
+  world.Converge();
+  world.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  world.SetImage("app:2");
+  world.Converge();
+  world.EditDaemon([](Json& d) { d["spec"]["paused"] = false; });
+  world.Restart();
+  world.Sync();
+  const std::string update = StringAt(world.Status(), {"updateRevision"});
+  world.cluster.Edit(kControllerRevisionType, {kNs, update}, [](Json& revision) {
+    revision["metadata"]["annotations"][kFailedAnnotation] = "2026-01-01T00:00:00Z";
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(world.ReconcileWithOldCaches());
+  EXPECT_EQ(ImageOf(world.Workload("a")), "app:1");
+  EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
+}
+
+// The server's wish, though time alone changes something as well.
+TEST(RollingUpdateOfLateCachesTest, ARefusedWriteWaitsAsLongAsTheServerAsks) {
+  World world;
+  world.AddPools({"a", "b"});
+  Json daemon = DaemonJson();
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", 2}}}};
+  world.CreateDaemon(daemon);
+  world.Converge();
+  world.SetImage("app:2");
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "PUT" || request.key.name != world.NameOf("b")) return std::nullopt;
+    HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
+    response.headers["retry-after"] = "7";
+    return FakeCluster::Fault{response, false};
+  });
+  Result<ReconcileResult> result = ReconcileResult::RequeueNow();
+  while (result && result->next == ReconcileResult::Next::kNow) result = world.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(result->at_least, Duration(seconds(7)));
+}
+
 }  // namespace
 }  // namespace yad
