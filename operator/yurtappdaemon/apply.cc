@@ -94,6 +94,11 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
                                            std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
+  if (meta.controller() == nullptr) {
+    // After a deletion with --cascade=orphan, what is taken back would be deleted with the daemon.
+    if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
+      return {Fail(owner.error()), Write::kNone};
+  }
   Json live = plan.workload->object->Parse();
   for (int attempt = 1;; ++attempt) {
     auto merged = MergedWorkload(daemon, plan, live);
@@ -112,6 +117,9 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
     }
     if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid)) {
       return {Taken(TypeOf(daemon.kind), meta.key.name, "is controlled by " + ControllerOf(now)), Write::kNone};
+    }
+    if (now.controller() == nullptr && meta.controller() != nullptr) {
+      return {Fail(Reason::kConflict, meta.key.ToString() + " was released meanwhile"), Write::kNone};
     }
     if (!SameOrigin(now, meta)) {
       return {Fail(Reason::kConflict, meta.key.ToString() + " is on another revision than it was"), Write::kNone};
@@ -234,11 +242,16 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   return {};
 }
 
-Status PlanExecutor::ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& name,
+Status PlanExecutor::ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& name, const std::string& mark,
                                        std::stop_token stop) const {
   const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
   if (!pool) return Fail(pool.error());
   if (*pool && daemon.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
+  // Thousands of removals take a while, in which a wrong selector, or what was allowed, is taken back.
+  const auto now = ConfirmDaemon(client_, daemon.meta, stop);
+  if (!now) return Fail(now.error());
+  if (!mark.empty() && now->Annotation(kAllowRemovalAnnotation) != mark)
+    return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " is another by now");
   return {};
 }
 
@@ -254,7 +267,7 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
     // Without its label the caches would not show it, and one more would be made.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
-  } else if (const Status left = ConfirmUnselected(daemon, removal.workload.pool, stop); !left) {
+  } else if (const Status left = ConfirmUnselected(daemon, removal.workload.pool, removal.mark, stop); !left) {
     return left;
   }
   const ObjectMeta& meta = removal.workload.object->meta();
@@ -282,7 +295,7 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
     const ServiceRef& service = removals[i].service;
     if (!removals[i].pool) {
       removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload is still there")
-                                                  : ConfirmUnselected(daemon, service.pool, stop);
+                                                  : ConfirmUnselected(daemon, service.pool, "", stop);
       if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
       return;
     }
@@ -391,10 +404,11 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   });
 
   const auto retry = [&](const Error& error) {
-    if (!applied.retry || error.retry_after.value_or(std::chrono::milliseconds(0)) >
-                              applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) {
-      applied.retry = error;
-    }
+    // The one that waits longest: a Conflict is tried again soon, and takes the others along.
+    const auto wait = [](const Error& one) {
+      return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
+    };
+    if (!applied.retry || wait(error) > wait(*applied.retry)) applied.retry = error;
   };
   const auto fail = [&](PoolResult& result, const Error& error, const char* conflict) {
     result.outstanding = true;
@@ -427,7 +441,8 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       }
       if (slot.attempt.written == Write::kMove &&
           result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {
-        const Error undone{Reason::kConflict,
+        // No Conflict, which would be tried again within a second, for ever.
+        const Error undone{Reason::kUnknown,
                            "the server does not keep the new revision: an admission webhook undoes the update",
                            0,
                            std::nullopt,

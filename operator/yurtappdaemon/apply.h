@@ -82,8 +82,9 @@ class PlanExecutor {
   // Before the first workloads of a daemon: Ok where the plan was made with all that nobody controls and that looks
   // like what an earlier daemon of this name left. Else the store knows it now, and the next plan will.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
-  // Ok where the server says so: no cache is believed.
-  Status ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& pool, std::stop_token stop) const;
+  // Ok where the server says so: no cache is believed. `mark`: what allowed the removal, "" where nothing had to.
+  Status ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& pool, const std::string& mark,
+                           std::stop_token stop) const;
   // Those whose pool's workload has been written, or has gone (`staying`: pools of which it has not).
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       Applied& applied, std::stop_token stop) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/confirm.h"
 #include "operator/yurtappdaemon/controlled.h"
 
 namespace yad {
@@ -25,7 +26,13 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   Json live;  // null: as far as is known there is none
   if (plan.service->live != nullptr && !plan.service->live->meta().deleting()) live = plan.service->live->Parse();
   const ObjectKey key{daemon.meta.key.ns, plan.service->name};
+  const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
   for (int attempt = 1;; ++attempt) {
+    if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
+      // After a deletion with --cascade=orphan, what is taken back would be deleted with the daemon.
+      if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
+      if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner) return Fail(owner.error());
+    }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
     if (attempt > 1 && wanted == live) break;
     auto written = live.is_null() ? client_.Create(kServiceType, wanted, {}, stop)

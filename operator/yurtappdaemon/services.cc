@@ -81,11 +81,15 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
     pool.service = std::move(service);
   }
 
+  std::set<std::string_view> claimed;  // whatever their labels say by now
+  for (const PoolPlan& pool : plan.pools) {
+    if (pool.service) claimed.insert(pool.service->name);
+  }
   std::set<std::string_view> held;
   for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.pool);
   for (const ServiceRef& service : snapshot.services) {
     const ObjectMeta& meta = service.object->meta();
-    if (meta.deleting() || held.contains(service.pool)) continue;
+    if (meta.deleting() || held.contains(service.pool) || claimed.contains(meta.key.name)) continue;
     const auto at = selected.find(service.pool);
     if (at == selected.end()) {
       plan.service_removals.push_back({service, std::nullopt});
@@ -96,7 +100,7 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
     // two.
     const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate) &&
                        names[service.pool].size() <= 1;
-    if (known && (!pool.service || pool.service->name != meta.key.name)) {
+    if (known) {
       plan.service_removals.push_back({service, at->second});
     }
   }

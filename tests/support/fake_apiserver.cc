@@ -227,6 +227,11 @@ void FakeCluster::SetFaults(Faults faults) {
   faults_ = std::move(faults);
 }
 
+void FakeCluster::SetAfterwards(Afterwards afterwards) {
+  std::lock_guard lock(mutex_);
+  afterwards_ = std::move(afterwards);
+}
+
 void FakeCluster::SetMutation(Mutation mutation) {
   std::lock_guard lock(mutex_);
   mutation_ = std::move(mutation);
@@ -270,7 +275,7 @@ Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
   const Json body = request.body.empty() ? Json::object() : Json::parse(request.body, nullptr, false);
   if (body.is_discarded()) return StatusResponse(400, "BadRequest", "the body is no JSON");
 
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   WriteRecord record{request.method, target.type.resource, target.subresource, target.key, 0, false};
   if (request.method == "POST") record.key.name = StringAt(body, {"metadata", "name"});
   std::optional<Fault> fault = faults_ ? faults_(record, body) : std::nullopt;
@@ -284,6 +289,9 @@ Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
     record.status = answer ? answer->status : 0;
   }
   if (IsWrite(request.method)) writes_.push_back(record);
+  const Afterwards afterwards = afterwards_;
+  lock.unlock();
+  if (afterwards) afterwards(record);
   return answer;
 }
 

@@ -62,6 +62,9 @@ class FakeCluster {
   };
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
+  // Called after a request was answered, and may do to the cluster what it likes.
+  using Afterwards = std::function<void(const WriteRecord& request)>;
+  void SetAfterwards(Afterwards afterwards);
   // A mutating webhook: may change what is about to be stored by a client's POST, PUT or PATCH (not of status).
   using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
   void SetMutation(Mutation mutation);
@@ -117,6 +120,7 @@ class FakeCluster {
   std::int64_t version_ = 100;
   std::int64_t uids_ = 0;
   Faults faults_;
+  Afterwards afterwards_;
   Mutation mutation_;
   std::vector<WriteRecord> writes_;
   std::vector<OpenWatch> watches_;

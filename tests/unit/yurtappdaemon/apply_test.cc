@@ -47,14 +47,20 @@ class PlanExecutorTest : public ::testing::Test {
     add(*store.ByIndex(kOrphansByNamespace, kNs), snapshot.orphans);
     return snapshot;
   }
+  // Once, after the first request of that method.
+  void After(const std::string& method, const std::function<void()>& act) {
+    world_.cluster.SetAfterwards([=, done = std::make_shared<std::atomic<bool>>(false)](const WriteRecord& request) {
+      if (request.method == method && !done->exchange(true)) act();
+    });
+  }
   Applied Apply() { return ApplyTo(Take()); }
   Applied ApplyTo(const Snapshot& snapshot) {
     plan_ = MakePlan(snapshot, memo_);
     return executor_.Apply(snapshot.daemon, plan_, memo_, {});
   }
   // One write after the other.
-  Applied ApplyInTurn() {
-    const Snapshot snapshot = Take();
+  Applied ApplyInTurn() { return ApplyInTurn(Take()); }
+  Applied ApplyInTurn(const Snapshot& snapshot) {
     plan_ = MakePlan(snapshot, memo_);
     const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment, {.parallel_writes = 1});
     return in_turn.Apply(snapshot.daemon, plan_, memo_, {});
@@ -333,6 +339,17 @@ TEST_F(PlanExecutorTest, OneRefusalStopsNobodyElseAndTheLongestWishOfTheServerIs
   EXPECT_EQ(applied.retry->retry_after, std::chrono::seconds(7));
 }
 
+TEST_F(PlanExecutorTest, AConflictDoesNotHurryARefusal) {
+  world_.AddPools({"a", "b"});
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.method != "POST") return std::nullopt;
+    const bool first = r.key.name == world_.NameOf("a");
+    return FakeCluster::Fault{first ? StatusResponse(409, "Conflict", "again") : StatusResponse(403, "Forbidden", "no"),
+                              false};
+  });
+  EXPECT_EQ(ApplyInTurn().retry->reason, Reason::kForbidden);
+}
+
 TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
   Deployed({"a"});
   world_.RemovePool("a");
@@ -401,6 +418,44 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasGivenToSomebodyElseIsNotRemoved) {
   world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
   EXPECT_TRUE(ApplyTo(snapshot).retry);
   EXPECT_FALSE(world_.Workload("a").is_null());
+}
+
+// Thousands of removals take a while.
+TEST_F(PlanExecutorTest, AWrongSelectorThatIsTakenBackSavesWhatIsLeft) {
+  Deployed({"a", "b", "c"});
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
+  After("DELETE",
+        [this] { world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = Json::object(); }); });
+  Snapshot snapshot = Take();
+  snapshot.pools.clear();
+  const Applied applied = ApplyInTurn(snapshot);
+  EXPECT_THAT(applied.removed, ElementsAre("a"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+}
+
+// kubectl delete --cascade=orphan: what were taken back would be deleted with the daemon.
+TEST_F(PlanExecutorTest, WhatIsReleasedInTheMiddleIsNotTakenBack) {
+  Deployed({"a"});
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  const Applied applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.moved, IsEmpty());
+  EXPECT_TRUE(applied.retry);
+  EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(PlanExecutorTest, ADeletionInTheMiddleEndsAdoptions) {
+  Deployed({"a", "b"});
+  for (const char* pool : {"a", "b"}) {
+    world_.EditWorkload(pool, [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  }
+  world_.EditDaemon([](Json& daemon) { daemon["metadata"]["finalizers"] = {"orphan"}; });
+  After("PUT", [this] { world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"}); });
+  EXPECT_THAT(ApplyInTurn().adopted, ElementsAre("a"));
+  EXPECT_FALSE(world_.Workload("b")["metadata"].contains("ownerReferences"));
 }
 
 TEST_F(PlanExecutorTest, WhatWasOrphanedAfterThePlanWasMadeIsLeftForTheNextPlan) {

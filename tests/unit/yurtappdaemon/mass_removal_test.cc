@@ -197,6 +197,21 @@ TEST_P(MassRemovalTest, NothingIsRemovedUntilAllAreMarked) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
+TEST_P(MassRemovalTest, WhatIsNoLongerAllowedInTheMiddleStays) {
+  Deployed("1");
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  Allow(Token());
+  world_.Sync();
+  std::atomic<bool> marked = false;
+  world_.cluster.SetAfterwards([&](const WriteRecord& request) {
+    if (request.method == "PATCH" && request.resource == world_.type().resource && !marked.exchange(true)) Allow("");
+  });
+  world_.Reconcile();
+  EXPECT_TRUE(marked.load());
+  EXPECT_THAT(world_.Workloads(), SizeIs(4));
+}
+
 TEST_P(MassRemovalTest, AMarkIsTakenOffWhenThePoolIsWantedAgain) {
   Deployed("1");
   Exclude({"a", "b", "c"});

@@ -106,6 +106,31 @@ TEST_F(ServicesTest, OneThatHasLostItsLabelGetsItBack) {
   EXPECT_EQ(Service("a")["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
+// The repair brings it back; where that does not get through, it is still wanted.
+TEST_F(ServicesTest, OneWithAnotherPoolsLabelIsNotRemovedThoughItCannotBeRepaired) {
+  Deployed({"a"}, WithService(DaemonJson()));
+  world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
+                      [](Json& service) { service["metadata"]["labels"][kPoolNameLabel] = "elsewhere"; });
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.resource != "services" || request.method != "PUT") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(429, "TooManyRequests", "slow down"), false};
+  });
+  world_.Reconcile();
+  EXPECT_EQ(PortOf("a"), 80);
+  world_.cluster.SetFaults(nullptr);
+  EXPECT_LE(world_.Converge(), 3);
+  EXPECT_EQ(Service("a")["metadata"]["labels"][kPoolNameLabel], "a");
+}
+
+TEST_F(ServicesTest, OneThatIsReleasedInTheMiddleIsNotTakenBack) {
+  Deployed({"a"}, WithService(DaemonJson()));
+  SetPort(81);
+  world_.Sync();
+  world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")}, [](Json& s) { s["metadata"].erase("ownerReferences"); });
+  EXPECT_FALSE(world_.ReconcileWithOldCaches());
+  EXPECT_FALSE(Service("a")["metadata"].contains("ownerReferences"));
+}
+
 TEST_F(ServicesTest, ANewTemplateIsARevisionThatRestartsNoPod) {
   Deployed({"a"}, WithService(DaemonJson()));
   const Json before = world_.Workload("a");
