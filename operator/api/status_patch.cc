@@ -5,14 +5,16 @@
 
 namespace yad {
 
-Json StatusPatch(const Json& before, const Json& after, const std::string& uid, std::string_view comes_and_goes) {
+Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
+                 std::initializer_list<std::string_view> come_and_go) {
   Json changed = Json::object();
   for (const auto& [key, value] : after.items()) {
     const Json* old = Find(before, {key});
     if (old == nullptr || *old != value) changed[key] = value;
   }
-  if (Find(before, {comes_and_goes}) != nullptr && !after.contains(comes_and_goes))
-    changed[std::string(comes_and_goes)] = nullptr;
+  for (const std::string_view key : come_and_go) {
+    if (Find(before, {key}) != nullptr && !after.contains(key)) changed[std::string(key)] = nullptr;
+  }
   if (changed.empty()) return nullptr;
   return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
 }

@@ -11,7 +11,8 @@ namespace yad {
 
 // The merge patch, for the object with this uid, that turns `before` into `after`, top-level fields of status only;
 // null where they are equal. Fields that `after` lacks stay: they are somebody else's, but for `comes_and_goes`. Pure.
-Json StatusPatch(const Json& before, const Json& after, const std::string& uid, std::string_view comes_and_goes = "");
+Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
+                 std::initializer_list<std::string_view> come_and_go = {});
 
 }  // namespace yad
 

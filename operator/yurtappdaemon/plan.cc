@@ -151,6 +151,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.back = goal.back;
   input.can_roll_back = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
+  input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];

@@ -104,8 +104,9 @@ struct Reconciler::DaemonState {
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;  // of a RollingUpdate
-  bool caches_confirmed = false;       // before the first move of a RollingUpdate
+  std::optional<HealthRecord> health;                                  // of a RollingUpdate
+  std::optional<std::pair<std::string, std::set<std::string>>> begun;  // groups of one, and with which revision
+  bool caches_confirmed = false;                                       // before the first move of a RollingUpdate
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
   RemovalGate::Memory removals;
   DaemonEvents::Memory told;
@@ -316,10 +317,14 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
                                                     const Json& previous, DaemonState& state, std::stop_token stop) {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
+    state.begun.reset();
     return MakePlan(snapshot, state.memo);
   }
   if (!state.health) state.health = RestoreHealth(previous);
   snapshot.health = &*state.health;
+  const std::string& update = snapshot.update->name;
+  if (!state.begun || state.begun->first != update) state.begun.emplace(update, BegunGroups(previous, update));
+  snapshot.begun = state.begun->second;
   Plan plan = MakePlan(snapshot, state.memo);
   if (plan.rollout->decision.roll_back) {
     auto marked = state.history.MarkFailed(snapshot.daemon, revisions, snapshot.now, stop);
@@ -337,6 +342,8 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
     state.caches_confirmed = true;
     return std::nullopt;
   }
+  snapshot.begun.insert(plan.rollout->decision.begun.begin(), plan.rollout->decision.begun.end());
+  state.begun->second = snapshot.begun;
   return plan;
 }
 

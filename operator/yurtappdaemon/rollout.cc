@@ -177,14 +177,13 @@ class Rollout {
   bool Enter(std::size_t group) {
     const auto of_group = [&](std::size_t i) { return in_.pools[i].group == group && !held_by_partition_[i]; };
     std::size_t pools = 0, done = 0;
-    bool begun = false, needed = false;
+    bool needed = false;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (!of_group(i)) continue;
       const RolloutPool& pool = in_.pools[i];
       const bool is_done = IsDone(pool);
       ++pools;
       done += is_done;
-      begun = begun || (pool.exists && pool.moved_here);
       needed = needed || NeedsMove(pool) || !pool.exists;
     }
     if (pools == 0) return true;
@@ -193,10 +192,11 @@ class Rollout {
     out_.group_pools = pools;
     out_.group_done = done;
     const RolloutGroup& spec = strategy_.groups[group];
-    if (spec.manual && needed && !begun && !in_.approved.contains(spec.name)) {
+    if (spec.manual && needed && !in_.approved.contains(spec.name)) {
       out_.state = RolloutState::kWaitingForApproval;
       return false;
     }
+    if (spec.manual && needed) out_.begun.insert(spec.name);
     open_[group] = true;
     Start(Step::kMove, [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]) && !in_.pools[i].blocked; });
     if (done == pools) return true;

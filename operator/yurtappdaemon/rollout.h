@@ -47,7 +47,7 @@ struct RolloutInput {
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back`, because what the spec asks for has failed
   bool can_roll_back = false;
-  std::set<std::string> approved = {};  // groups
+  std::set<std::string> approved = {};  // groups, those that have begun on this goal too
   std::vector<RolloutPool> pools = {};  // by name
 };
 
@@ -76,7 +76,8 @@ struct RolloutDecision {
   };
   std::vector<Pool> pools;  // as in the input
   RolloutState state = RolloutState::kComplete;
-  bool roll_back = false;  // the goal has failed, and onFailure is Rollback: mark it, and decide again
+  std::set<std::string> begun;  // groups with an approval that have made use of it now
+  bool roll_back = false;       // the goal has failed, and onFailure is Rollback: mark it, and decide again
   // For people.
   std::size_t group = 0;                  // the one that is at work
   std::size_t group_number = 0;           // its place among the groups that have pools, from 1

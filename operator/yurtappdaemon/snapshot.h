@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,7 @@ struct Snapshot {
   std::vector<WorkloadRef> orphans;      // controlled by nobody, in its namespace, labelled with a selected pool
   std::vector<ServiceRef> services;      // those that are being deleted too; empty where nobody asks for Services
   const HealthRecord* health = nullptr;  // what is known of the pools from before; null: nothing
+  std::set<std::string> begun;  // groups that have begun on `update` with an approval, which is theirs for good
   WallTime now;
 };
 

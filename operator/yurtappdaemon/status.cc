@@ -18,6 +18,7 @@ constexpr std::size_t kMaxListed = 500;  // pools in a list: 5,000 of them would
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
+constexpr char kBegunGroups[] = "begunGroups";
 
 struct PoolView {
   std::string name;
@@ -229,6 +230,8 @@ Json BuildStatus(const StatusInput& input) {
       {"images", Cut(ImagesOf(input.snapshot.update->content), kMaxMessage)},
   };
 
+  if (input.rollout && !input.snapshot.begun.empty()) status[kBegunGroups] = input.snapshot.begun;
+
   OldEntries old_entries;
   if (const Json* old = Find(input.previous, {"pools"}); old != nullptr && old->is_array()) {
     old_entries.reserve(old->size());
@@ -351,6 +354,16 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
   return status;
 }
 
+std::set<std::string> BegunGroups(const Json& status, const std::string& revision) {
+  std::set<std::string> groups;
+  const Json* list = Find(status, {kBegunGroups});
+  if (list == nullptr || !list->is_array() || StringAt(status, {"updateRevision"}) != revision) return groups;
+  for (const Json& group : *list) {
+    if (group.is_string()) groups.insert(group.get<std::string>());
+  }
+  return groups;
+}
+
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
   const Json* failure = FindConditionIn(status, kFailure);
   return failure != nullptr && StringAt(*failure, {"status"}) == "True" && StringAt(*failure, {"reason"}) == reason &&
@@ -364,7 +377,7 @@ bool SaysRemovalBlocked(const Json& status, const std::string& token) {
 }
 
 Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid) {
-  return StatusPatch(before, after, uid, kTruncated);
+  return StatusPatch(before, after, uid, {kTruncated, kBegunGroups});
 }
 
 }  // namespace yad

@@ -3,6 +3,7 @@
 #define OPERATOR_YURTAPPDAEMON_STATUS_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
                         WallTime now);
 // Whether status says so already.
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
+
+// The groups that had begun with `revision`, as status remembers them.
+std::set<std::string> BegunGroups(const Json& status, const std::string& revision);
 
 // Whether status names the token of what is blocked.
 bool SaysRemovalBlocked(const Json& status, const std::string& token);

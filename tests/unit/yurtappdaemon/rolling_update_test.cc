@@ -322,12 +322,70 @@ TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApprov
   Annotate(kApproveAnnotation, "web-other/north, " + update + "/north");
   Look();
   EXPECT_EQ(Images(), "a=2 b=1 c=2 d=1 e=2");
-  // It has begun, and stays approved.
+  // It has begun, and stays approved, by the next leader too.
+  EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
   Annotate(kApproveAnnotation, "");
+  world_.Restart();
   Heal("a");
   Heal("e");
   Look();
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
+}
+
+// What other groups have been given is no approval of this one.
+TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) {
+  Deployed(
+      {"a", "b", "c"},
+      {{"maxUnavailable", "100%"},
+       {"groups",
+        {{{"name", "canary"}, {"pools", {"c"}}}, {{"name", "north"}, {"pools", {"a", "b"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+  EXPECT_FALSE(world_.Status().contains("begunGroups"));
+  Strategy("groups", {{{"name", "canary"}, {"pools", {"x"}}},
+                      {{"name", "north"}, {"pools", {"a", "b", "c"}}, {"approval", "Manual"}}});
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  Annotate(kApproveAnnotation, StringAt(world_.Status(), {"updateRevision"}) + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  // With another revision it begins anew.
+  Heal("a");
+  Heal("b");
+  Look();
+  world_.SetImage("app:3");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  EXPECT_FALSE(world_.Status().contains("begunGroups"));
+}
+
+// The first rollout is not through: what is new is made from what the spec asks for.
+TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotBeginItsGroup) {
+  world_.AddPools({"a", "b"});
+  Json daemon = DaemonJson("app:1", GetParam());
+  daemon["spec"]["updateStrategy"] = {
+      {"type", "RollingUpdate"},
+      {"rollingUpdate",
+       {{"maxUnavailable", "100%"},
+        {"groups", {{{"name", "north"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}}}}}};
+  world_.CreateDaemon(daemon);
+  Look();
+  Heal("a");
+  Break("b");
+  Look();
+  EXPECT_EQ(Current(), "");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  world_.AddPool("c");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
 }
 
 TEST_P(RollingUpdateTest, GroupsWithoutPoolsAreNotCounted) {
