@@ -174,7 +174,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   std::optional<Json> object;
   if (cached) {
     object = (*cached)->Parse();
-  } else if (!pass.leased.contains(pool)) {
+  } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
     // There is nothing that a late cache could give back.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
@@ -183,7 +183,11 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   } else {
     const auto crd = ReadNodePoolCrd(client_, stop);
     if (!crd) return Fail(crd.error());
-    if (crd->known && !crd->stays) return Fail(Reason::kServiceUnavailable, "the NodePool CRD is gone");
+    const bool lost = std::any_of(leased->second.begin(), leased->second.end(), [&](const Node* node) {
+      const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
+      return lease && crd->TookPoolsOf(FormatTime(lease->since));
+    });
+    if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool went with its CRD: bring both back");
   }
   PoolView view;
   view.gone = !object || ParseMeta(*object).deleting();
@@ -342,7 +346,13 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   }
   const std::string quarantine = QuarantineReason(autoscaler, node, release.lease, pass.now);
   const Status written = WriteNode(node, ReleasePatch(node, release.lease, quarantine), stop);
-  if (written) events_.Released(autoscaler, node, quarantine);
+  if (written) {
+    events_.Released(autoscaler, node, quarantine);
+  } else if (IsRefused(written.error())) {
+    // Tainted it would be of no use to anybody.
+    lease.phase = LeasePhase::kIdle;
+    (void)WriteNode(node, PhasePatch(node, lease), stop);
+  }
   return written;
 }
 

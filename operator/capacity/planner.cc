@@ -29,6 +29,7 @@ struct Seat {
   bool undone = false;
   bool counted = false;  // for a standby
   // Of a free one.
+  bool evicts = false;  // the pool has a taint that ends what runs there
   bool taken = false;
   std::vector<const Pod*> placed;  // in this plan
 
@@ -107,7 +108,7 @@ class Planner {
       seat.room = node->allocatable;
       seat.shape = {&node->meta.key.name, node->meta.labels, node->taints};
       if (annotation.empty()) {
-        AddPool(seat.shape);
+        AddPool(seat);
         free_.push_back(&seat);
       } else {
         if (seat.joins()) std::erase_if(seat.shape.taints, IsTransient);
@@ -124,12 +125,15 @@ class Planner {
   }
 
   // A free node as it will be once it is leased.
-  void AddPool(NodeShape& shape) const {
+  void AddPool(Seat& seat) const {
+    NodeShape& shape = seat.shape;
     shape.labels[kNodePoolLabel] = spec_.node_pool;
     shape.labels.insert(input_.pool.labels.begin(), input_.pool.labels.end());
     for (const NodeTaint& taint : input_.pool.taints) {
       const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
-      if (std::none_of(shape.taints.begin(), shape.taints.end(), same)) shape.taints.push_back(taint);
+      if (std::any_of(shape.taints.begin(), shape.taints.end(), same)) continue;
+      shape.taints.push_back(taint);
+      seat.evicts = seat.evicts || taint.effect == "NoExecute";
     }
   }
 
@@ -269,6 +273,7 @@ class Planner {
 
   bool Fits(const Placement& placement, const Resources& requests, const Seat& seat) const {
     if (spec_.one_node_per_pod && (seat.work > 0 || !seat.placed.empty())) return false;
+    if (seat.evicts && seat.work > 0) return false;
     return requests.FitsIn(seat.room) && MayRunOn(placement, seat.shape);
   }
 

@@ -32,12 +32,18 @@ std::vector<std::string> NodeLoads::Changed(const Event& event) {
   if (after != nullptr && (before == nullptr || before->pod.node != after->pod.node)) nodes.push_back(after->pod.node);
   entries_.With([&](auto& entries) {
     for (const std::string& node : nodes) {
-      Entry& entry = entries[node];
-      ++entry.changes;
-      entry.load.reset();
+      // Of makes them: a pod may name any Node, and there are Nodes that nobody asks about.
+      const auto found = entries.find(node);
+      if (found == entries.end()) continue;
+      ++found->second.changes;
+      found->second.load.reset();
     }
   });
   return nodes;
+}
+
+std::size_t NodeLoads::remembered() const {
+  return entries_.With([](const auto& entries) { return entries.size(); });
 }
 
 Result<NodeLoad> NodeLoads::Of(const std::string& node) {

@@ -30,6 +30,7 @@ class NodeLoads {
   // pod's status, or something else that counts for nothing, did.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);
+  std::size_t remembered() const;  // Nodes
 
  private:
   struct Entry {
@@ -37,7 +38,7 @@ class NodeLoads {
     std::optional<NodeLoad> load;  // nullopt: to be counted
   };
   const Store& pods_;
-  Guarded<std::unordered_map<std::string, Entry>> entries_;
+  mutable Guarded<std::unordered_map<std::string, Entry>> entries_;
 };
 
 }  // namespace yad

@@ -11,9 +11,12 @@
 namespace yad {
 namespace {
 
-std::uint64_t DigestOf(Json patch) {
-  patch["metadata"].erase("resourceVersion");
-  return Fnv1a64(patch.dump(-1, ' ', false, Json::error_handler_t::replace));
+// A new CRD has no pools before somebody brings them back.
+constexpr Duration kCrdIsNew = std::chrono::minutes(30);
+
+// Of what a Node is to have. Not of the patch: who undoes it in two steps would make two of them in turn.
+std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
+  return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -22,6 +25,7 @@ Result<bool> NodeReconciler::IsGone(const std::string& pool, std::stop_token sto
   const auto crd = ReadNodePoolCrd(client_, stop);
   if (!crd) return Fail(crd.error());
   if (crd->known && !crd->stays) return false;
+  if (crd->known && clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew) return false;
   const auto live = ReadPool(client_, pool_type_(), pool, stop);
   if (!live) return Fail(live.error());
   return !live->has_value();
@@ -74,7 +78,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (patch.is_null()) return ReconcileResult::Done();
 
   const SteadyTime now = clock_.Now();
-  const std::uint64_t digest = DigestOf(patch);
+  const std::uint64_t digest = DigestOf(meta, wanted);
   // The same again: somebody keeps undoing it.
   const bool repair = written_.With([&](auto& written) {
     const auto found = written.find(request.name);

@@ -46,7 +46,7 @@ class NodeReconciler {
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
   Guarded<std::map<std::string, std::string>> told_;       // Nodes whose pool is missing, and that pool
-  Guarded<std::map<std::string, std::uint64_t>> written_;  // a digest of each Node's last patch
+  Guarded<std::map<std::string, std::uint64_t>> written_;  // a digest of what each Node was to have
   Guarded<RepairPace> repairs_;
 };
 

@@ -222,6 +222,11 @@ std::string FakeCluster::resource_version() const {
   return std::to_string(version_);
 }
 
+void FakeCluster::SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time) {
+  std::lock_guard lock(mutex_);
+  TableOf(type).at(key)["metadata"]["creationTimestamp"] = time;
+}
+
 void FakeCluster::SetFaults(Faults faults) {
   std::lock_guard lock(mutex_);
   faults_ = std::move(faults);

@@ -47,6 +47,7 @@ class FakeCluster {
   Json Create(const ResourceType& type, Json object);
   // False: no such object.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
+  void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
   // Removes it, or begins to where it has finalizers.
   bool Delete(const ResourceType& type, const ObjectKey& key);
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;

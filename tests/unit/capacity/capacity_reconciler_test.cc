@@ -170,9 +170,36 @@ TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd
   world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
   world.Run(60);
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  // It is back, and the pools are not yet.
   world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
+  const auto born = [&](const std::string& time) {
+    world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, time);
+  };
+  born(FormatTime(world.clock.WallNow()));
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  born("2020-01-01T00:00:00Z");
   world.Run(40);
-  EXPECT_EQ(world.PhaseOf("n1"), "");
+  EXPECT_EQ(world.PhaseOf("n1"), "") << "the CRD was there before the lease was: only its pool is gone";
+}
+
+TEST(CapacityReconcilerTest, ANodeThatMayNotBeGivenBackCanBeUsed) {
+  CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
+  world.AddNode("n1");
+  world.AddPod("p");
+  world.Run(60);
+  ASSERT_EQ(world.PhaseOf("n1"), "InUse");
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    const Json* labels = Find(body, {"metadata", "labels"});
+    if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
+    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+  });
+  world.DeletePod("p");
+  world.Run(300);
+  EXPECT_EQ(world.Reason(), "LabelChangeRefused");
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  const Json node = *world.cluster.Get(kNodeType, {"", "n1"});
+  EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
 }
 
 TEST(CapacityReconcilerTest, BeforeAllCachesAreFilledNothingIsDone) {

@@ -187,6 +187,23 @@ TEST(MatchTest, APodFitsByTaints) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
+TEST(MatchTest, ANodeWithWorkIsNotLeasedWhereThePoolsTaintWouldEndIt) {
+  Snapshot snapshot;
+  snapshot.Free("n1");
+  snapshot.Running("somebody-elses", "n1", "100m");
+  snapshot.Free("n2", "8");
+  snapshot.Waiting("p");
+  Placement tolerant = *snapshot.pods.back().placement;
+  tolerant.tolerations = {{"shop", true, "", ""}};
+  snapshot.pods.back().placement = std::make_shared<const Placement>(tolerant);
+  snapshot.pool.taints = {{"shop", "", "NoSchedule"}};
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
+  snapshot.pool.taints = {{"shop", "", "NoExecute"}};
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
+  snapshot.nodes.front().taints = {{"shop", "", "NoExecute"}};
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "it has it already";
+}
+
 TEST(MatchTest, APodFitsByRequiredAffinity) {
   Snapshot snapshot;
   snapshot.Free("n1", "4", {{"zone", "a"}, {"cores", "4"}});

@@ -91,6 +91,14 @@ TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsNamedUnlessItIsBeingReplaced) {
   EXPECT_THAT(loads_.Of("n")->agents_not_ready, IsEmpty());
 }
 
+TEST_F(NodeLoadsTest, NodesThatNobodyAsksAboutAreNotRemembered) {
+  Put(PodJson("a", "nobody-has-this-node"));
+  EXPECT_EQ(loads_.remembered(), 0U);
+  Put(PodJson("b", "n"));
+  EXPECT_TRUE(loads_.Of("n"));
+  EXPECT_EQ(loads_.remembered(), 1U);
+}
+
 TEST_F(NodeLoadsTest, BeforeTheFirstListOfPodsNothingIsKnown) {
   Store empty;
   AddPodsByNode(empty);

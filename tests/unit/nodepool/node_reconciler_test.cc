@@ -87,6 +87,17 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
+  // It is back, and the pools are not yet.
+  world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
+  const auto born = [&](std::chrono::minutes ago) {
+    world_.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, FormatTime(world_.clock.WallNow() - ago));
+  };
+  born(std::chrono::minutes(29));
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "north");
+  born(std::chrono::minutes(31));
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "") << "by then it would be";
 }
 
 TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain) {
@@ -101,14 +112,17 @@ TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain
 }
 
 TEST_F(NodeReconcilerTest, WhatSomebodyKeepsUndoingIsGivenAgainMoreAndMoreSeldom) {
-  world_.AddPool("a", kSpec);
+  Json spec = kSpec;
+  spec["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
+  world_.AddPool("a", spec);
   world_.AddNode("n", "a");
   world_.Give("n");
   world_.Writes();
+  const Json label = {{"metadata", {{"labels", {{"zone", nullptr}}}}}}, taints = {{"spec", {{"taints", nullptr}}}};
   int writes = 0;
   for (int second = 0; second < 60; ++second) {
     world_.clock.Advance(seconds(1));
-    world_.EditNode("n", {{"metadata", {{"labels", {{"zone", nullptr}}}}}});
+    world_.EditNode("n", second % 2 == 0 ? label : taints);
     ASSERT_TRUE(world_.Give("n"));
     writes += static_cast<int>(world_.Writes());
   }
