@@ -191,6 +191,27 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
   check("kubectl apply --server-side");
 }
 
+// Helm deletes what was in a release and is not in it any more, if nothing on it says that it stays.
+TEST_F(InstallTest, NoUpgradeDeletesACrdThatHasLostTheMarksOfTheRelease) {
+  ChartInstall chart(helm(), plane(), {"marks", "marks"});
+  plane().AwaitCrds();
+  kube().Create(kNodePoolType, {{"metadata", {{"name", "marks"}}}});
+  // As after kubectl replace with a file.
+  plane().Kubectl({"annotate", "crd", kPoolCrd, "meta.helm.sh/release-name-", "meta.helm.sh/release-namespace-",
+                   "helm.sh/resource-policy-"});
+  const std::vector<std::string> upgrade = {"upgrade", "marks", helm().chart(), "--namespace=marks"};
+  const ProcessResult refused = helm().Try(upgrade);
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr(std::string(kPoolCrd) + " was installed by this release"));
+  EXPECT_TRUE(kube().Find(kNodePoolType, "marks"));
+  const ProcessResult mended = helm().TryShell(CommandIn(refused.err, "kubectl annotate crd"));
+  ASSERT_EQ(mended.exit_code, 0) << mended.err;
+  const ProcessResult upgraded = helm().Try(upgrade);
+  EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
+  EXPECT_TRUE(kube().Find(kNodePoolType, "marks"));
+  kube().Delete(kNodePoolType, "marks");
+}
+
 TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   ChartInstall first(helm(), plane(), {"again", "again"});
   plane().AwaitCrds();

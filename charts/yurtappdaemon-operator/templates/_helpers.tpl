@@ -94,6 +94,30 @@ somebody else installed is for a person to decide.
 {{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
 {{- end -}}
 {{- toYaml $crd -}}
+{{- else if and (has $crd.metadata.name (splitList "," (include "yad.crdsBefore" .root)))
+                (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
+{{- fail (printf "CustomResourceDefinition %s was installed by this release, and no longer has the annotations that say so: this upgrade would delete it, with all its objects. Let it stay:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" $crd.metadata.name $crd.metadata.name) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The names of the CRDs that are in this release, with commas. */}}
+{{- define "yad.crds" -}}
+{{- $names := list -}}
+{{- if .Values.crds.enabled -}}
+{{- range $file, $wanted := dict "apps.openyurt.io_yurtappdaemons" true "apps.openyurt.io_nodepools" .Values.crds.nodePool "capacity.openyurt.io_nodepoolautoscalers" .Values.nodePoolAutoscaler.enabled -}}
+{{- with and $wanted (include "yad.crd" (dict "root" $ "file" $file)) -}}
+{{- $names = append $names (. | fromYaml).metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- join "," $names -}}
+{{- end -}}
+
+{{/* Those that were in it before this upgrade, as its Deployment remembers. */}}
+{{- define "yad.crdsBefore" -}}
+{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
+{{- if $deployment -}}
+{{- get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/crds" -}}
 {{- end -}}
 {{- end -}}
 
