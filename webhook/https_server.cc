@@ -131,13 +131,13 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Since when nothing is asked here (of the steady clock); 0: something is, or the end has begun. Thread-safe, as the
-  // next two.
+  // Since when no whole request has come (of the steady clock): since the first byte where one has begun, as any number
+  // of bytes may never make one. 0: one is being answered, or the end has begun. Thread-safe, as the next two.
   SteadyTime::rep quiet_since() const { return quiet_since_; }
   // The server stops: a connection on which nothing is asked ends now, the others after their answer.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (self->quiet_since_ != 0) self->Close();
+      if (!self->asked_) self->Close();
     });
   }
   void Abort() {
@@ -168,6 +168,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void AwaitRequest() {
     if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
     if (shared_.draining) return Shutdown();
+    asked_ = false;
     BeQuiet(shared_.options.idle_timeout);
     buffer_.shrink_to_fit();
     stream_.async_read_some(buffer_.prepare(kFirstRead),
@@ -179,13 +180,13 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void ReadHeader() {
-    quiet_since_ = 0;
+    asked_ = true;
+    BeQuiet(shared_.options.read_timeout);
     version_ = 11;
     head_ = false;
     parser_.emplace();
     parser_->header_limit(kMaxHeader);
     parser_->body_limit(shared_.options.max_body);
-    Expire(shared_.options.read_timeout);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Refuse(error);
       self->Continue();
@@ -219,6 +220,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void Handle() {
+    quiet_since_ = 0;
     auto request = parser_->release();
     version_ = request.version();
     head_ = request.method() == http::verb::head;
@@ -253,6 +255,7 @@ class Session : public std::enable_shared_from_this<Session> {
   enum class Then { kNextRequest, kShutdown, kDiscard };
 
   void Answer(HttpsReply reply, Then then) {
+    quiet_since_ = 0;
     ReleaseBody();
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
@@ -308,6 +311,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool head_ = false;
   std::size_t held_ = 0;  // bytes taken from shared_.bodies
   std::atomic<SteadyTime::rep> quiet_since_{0};
+  bool asked_ = false;  // a request has begun, and its answer has not been sent
 };
 
 }  // namespace
@@ -353,8 +357,8 @@ struct HttpsServer::Impl {
     session->Start();
   }
 
-  // Whether one more connection may be held. Of those on which nothing is asked, the one that has been quiet longest
-  // goes for it: else whoever opens many would lock the apiserver out.
+  // Whether one more connection may be held. Of those that wait for a request, or for its end, the one that has done so
+  // longest goes for it: else whoever opens many would lock the apiserver out.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;

@@ -343,6 +343,23 @@ TEST_F(HttpsServerTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest)
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
+// A byte of a request is no request: else 256 bytes would keep the apiserver out.
+TEST_F(HttpsServerTest, ConnectionsWithHalfARequestMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> halves;
+  for (const char* half :
+       {"P", "POST /echo HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nx"}) {
+    halves.push_back(Connect());
+    halves.back().Send(half);
+  }
+  for (int i = 0; i < 3; ++i) {
+    HttpsClient asks = Connect();
+    EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200) << i;
+  }
+}
+
 TEST_F(HttpsServerTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
   HttpsServerOptions options = Patient();
   options.max_connections = 2;
