@@ -196,7 +196,12 @@ int RunComplete(const std::vector<std::string>& arguments, Console& console) {
   const std::vector<CommandHelp> commands = DescribeCommands();
   Candidates candidates = For(commands, before, word);
   for (const std::string& candidate : candidates.words) {
-    if (candidate.starts_with(word)) console.out << candidate << "\n";
+    if (!candidate.starts_with(word)) continue;
+    // What comes from the cluster may be anything, and a shell puts it on its line.
+    const std::size_t tab = candidate.find('\t');
+    console.out << Printable(candidate.substr(0, tab));
+    if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));
+    console.out << "\n";
   }
   console.out << ":" << candidates.directive << "\n";
   return kDone;

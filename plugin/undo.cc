@@ -3,8 +3,24 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/yurtappdaemon.h"
+#include "plugin/daemon.h"
 
 namespace yad {
+
+Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number) {
+  if (number > 0) return FindRevision(revisions, number);
+  const auto parsed = ParseYurtAppDaemon(daemon);
+  const bool is_last =
+      !revisions.empty() && parsed && ContentOf(*parsed).digest == revisions.back().revision->content.digest;
+  const std::size_t newer = is_last ? 1 : 0;
+  if (revisions.size() <= newer) {
+    return Fail(Reason::kBadRequest,
+                "no rollout history found for " + Quoted(StringAt(daemon, {"metadata", "name"})) +
+                    ": there is no revision before " +
+                    (revisions.empty() ? "this one" : "revision " + std::to_string(revisions.back().revision->number)));
+  }
+  return revisions[revisions.size() - 1 - newer];
+}
 
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
   // A spec that is wrong by now is another one: going back is how it is mended.

@@ -8,28 +8,13 @@
 #include "plugin/undo.h"
 
 namespace yad {
-namespace {
-
-// 0, and without a number: the last but one, as kubectl rollout undo does.
-Result<RevisionEntry> Wanted(const Session& session, const std::vector<RevisionEntry>& revisions) {
-  const std::int64_t number = session.options.revision.value_or(0);
-  if (number > 0) return FindRevision(revisions, number);
-  if (revisions.size() < 2) {
-    return Fail(Reason::kBadRequest,
-                "no rollout history found for " + Quoted(session.options.daemon) + ": there is no revision before " +
-                    (revisions.empty() ? "this one" : "revision " + std::to_string(revisions.back().revision->number)));
-  }
-  return revisions[revisions.size() - 2];
-}
-
-}  // namespace
 
 Result<int> RunUndo(Session& session) {
   const auto daemon = GetDaemon(session);
   if (!daemon) return Fail(daemon.error());
   const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
   if (!revisions) return Fail(revisions.error());
-  const auto wanted = Wanted(session, *revisions);
+  const auto wanted = UndoTarget(*daemon, *revisions, session.options.revision.value_or(0));
   if (!wanted) return Fail(wanted.error());
 
   const DryRun dry_run = session.options.dry_run;

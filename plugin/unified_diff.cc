@@ -8,6 +8,9 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kContext = 3;
+// Differing lines of which the shortest script is looked for: that takes eight bytes for each pair of them. Beyond it
+// all old lines stand before all new ones.
+constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
 
@@ -44,7 +47,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   std::vector<std::vector<long>> rounds;  // `furthest` before each round, its part that is in use
   const auto at = [&](long k) -> long& { return furthest[static_cast<std::size_t>(offset + k)]; };
   bool done = false;
-  for (long d = 0; !done; ++d) {
+  for (long d = 0; !done && d <= kMostEdits; ++d) {
     rounds.emplace_back(furthest.begin() + (offset - d - 1), furthest.begin() + (offset + d + 2));
     for (long k = -d; k <= d && !done; k += 2) {
       const bool down = k == -d || (k != d && at(k - 1) < at(k + 1));
@@ -58,7 +61,9 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   std::vector<Edit> middle;  // backwards
   long x = n;
   long y = m;
-  for (auto d = static_cast<long>(rounds.size()) - 1; d >= 0; --d) {
+  while (!done && y > 0) middle.push_back({'+', new_line(--y)});
+  while (!done && x > 0) middle.push_back({'-', old_line(--x)});
+  for (long d = done ? static_cast<long>(rounds.size()) - 1 : -1; d >= 0; --d) {
     const std::vector<long>& before = rounds[static_cast<std::size_t>(d)];
     const auto was = [&](long k) { return before[static_cast<std::size_t>(k + d + 1)]; };
     const long k = x - y;

@@ -466,6 +466,14 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
               StartsWith(Pool("a") + "\n" + Pool("b") + "\n"));
   EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               StartsWith("1\texample.org/app:1\n"));
+  // An image is what somebody wrote.
+  kube().Edit(kYurtAppDaemonType, "web", [this](Json& daemon) { SetImageIn(daemon, "x\n1;reboot"); });
+  Eventually("it is a revision", [&] {
+    return run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}).find("\n2\tx") !=
+           std::string::npos;
+  });
+  EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
+              ::testing::Not(HasSubstr("\n1;reboot")));
   EXPECT_EQ(run({"bash", "-c",
                  "source <(kubectl-yad completion bash); COMP_WORDS=(kubectl-yad -n " + ns() +
                      " history w); COMP_CWORD=4; _kubectl_yad; echo \"${COMPREPLY[@]}\""}),

@@ -61,6 +61,29 @@ TEST(UndoTest, AnInvalidSpecIsMended) {
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
+TEST(UndoTest, GoesBackToTheOneBeforeWhatTheSpecSays) {
+  const auto entry = [](const std::string& image, std::int64_t number) {
+    auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image)));
+    revision->number = number;
+    return RevisionEntry{revision, nullptr};
+  };
+  const std::vector<RevisionEntry> revisions = {entry("app:1", 1), entry("app:2", 2), entry("app:3", 3)};
+  const auto target = [&](const Json& daemon, std::int64_t number = 0) {
+    const auto found = UndoTarget(daemon, revisions, number);
+    return found ? found->revision->number : -1;
+  };
+  EXPECT_EQ(target(DaemonJson("app:3")), 2);
+  EXPECT_EQ(target(DaemonJson("app:3"), 1), 1);
+  EXPECT_EQ(target(DaemonJson("app:3"), 4), -1);
+  EXPECT_EQ(target(DaemonJson("app:4")), 3) << "nobody has made it a revision yet";
+  Json invalid = DaemonJson("app:3");
+  TemplateOf(invalid)["spec"].erase("template");
+  EXPECT_EQ(target(invalid), 3);
+  EXPECT_FALSE(UndoTarget(DaemonJson("app:1"), {revisions[0]}, 0));
+  EXPECT_TRUE(UndoTarget(invalid, {revisions[0]}, 0));
+  EXPECT_FALSE(UndoTarget(invalid, {}, 0));
+}
+
 TEST(UndoTest, TheKindStays) {
   Json daemon = DaemonJson("app:2");
   const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);

@@ -75,5 +75,17 @@ TEST(UnifiedDiffTest, AppliedToTheOneTextItGivesTheOther) {
   }
 }
 
+// The shortest script of so many would take gigabytes.
+TEST(UnifiedDiffTest, TextsThatDifferInThousandsOfLinesStandOneAfterTheOther) {
+  std::string before = "same\n", after = "same\n";
+  for (int i = 0; i < 4000; ++i) {
+    before += "old " + std::to_string(i) + "\n" + (i % 2 == 0 ? "both\n" : "");
+    after += "new " + std::to_string(i) + "\n" + (i % 2 == 0 ? "both\n" : "");
+  }
+  const std::string diff = UnifiedDiff(before, after);
+  EXPECT_EQ(Patched(before, diff), after);
+  EXPECT_LT(diff.find("-old 3999\n"), diff.find("+new 0\n"));
+}
+
 }  // namespace
 }  // namespace yad
