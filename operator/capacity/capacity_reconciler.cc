@@ -269,6 +269,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
+  std::optional<std::set<std::string>> live;  // pools that have an autoscaler at the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
     NodePoolAutoscaler nobody;
@@ -276,6 +277,13 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     nobody.mode = CapacityMode::kDrain;
     const auto plan = Plan(nobody, {}, false, pass);
     if (!plan) return Fail(plan.error());
+    if (!plan->releases.empty() && !live) {
+      const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
+      if (!page) return Fail(page.error());
+      live.emplace();
+      for (const Json& item : page->items) live->insert(StringAt(item, {"spec", "nodePool"}));
+    }
+    if (live && live->contains(name)) continue;  // The cache does not show it yet.
     const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);
     if (!refusal.reason.empty())
       log::Warn("a node whose autoscaler is gone can't be given back", {{"nodepool", name}, {"why", refusal.message}});

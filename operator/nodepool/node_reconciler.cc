@@ -1,6 +1,8 @@
 #include "operator/nodepool/node_reconciler.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -11,7 +13,7 @@
 namespace yad {
 namespace {
 
-// A new CRD has no pools before somebody brings them back.
+// A new CRD has no pools before somebody brings them back. For pools that this process has never seen.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
 // Of what a Node is to have. Not of the patch: who undoes it in two steps would make two of them in turn.
@@ -21,14 +23,36 @@ std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
 
 }  // namespace
 
-Result<bool> NodeReconciler::IsGone(const std::string& pool, std::stop_token stop) const {
+Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, std::stop_token stop) const {
   const auto crd = ReadNodePoolCrd(client_, stop);
   if (!crd) return Fail(crd.error());
-  if (crd->known && !crd->stays) return false;
-  if (crd->known && clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew) return false;
+  if (crd->known && !crd->stays) return Absence::kUnknown;
   const auto live = ReadPool(client_, pool_type_(), pool, stop);
   if (!live) return Fail(live.error());
-  return !live->has_value();
+  if (live->has_value()) return Absence::kUnknown;
+  if (!crd->known) return Absence::kGone;
+  const std::string created = created_.With([&](const auto& pools) {
+    const auto found = pools.find(pool);
+    return found == pools.end() ? "" : found->second;
+  });
+  const bool went_with_it =
+      created.empty() ? clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew : crd->TookPoolsOf(created);
+  return went_with_it ? Absence::kMayComeBack : Absence::kGone;
+}
+
+Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop) {
+  const std::string version = pool.uid + "/" + std::to_string(pool.generation);
+  const bool known = confirmed_.With([&](const auto& confirmed) {
+    const auto found = confirmed.find(pool.key.name);
+    return found != confirmed.end() && found->second == version;
+  });
+  if (known) return {};
+  const auto now = client_.GetMeta(pool_type_(), pool.key, stop);
+  if (!now) return Fail(now.error());
+  if (now->uid != pool.uid || now->generation != pool.generation)
+    return Fail(Reason::kConflict, "NodePool " + pool.key.name + " is another than the one that was read");
+  confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = version; });
+  return {};
 }
 
 void NodeReconciler::ReportMissingPool(const ObjectMeta& node, const std::string& pool) {
@@ -53,14 +77,20 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   const std::string& pool = meta.Label(kNodePoolLabel);
   bool missing = false;
   PoolAttributes wanted;
+  std::optional<ObjectMeta> read;  // the pool, from the cache
   if (!pool.empty()) {
     const auto found = pools_.Get({"", pool});
     if (!found && found.error().reason != Reason::kNotFound) return Fail(found.error());
     missing = !found;
-    if (found) wanted = PoolProjectionOf(*found).attributes;
+    if (found) {
+      wanted = PoolProjectionOf(*found).attributes;
+      read = (*found)->meta();
+      created_.With([&](auto& pools) { pools[pool] = read->creation_timestamp; });
+    }
   }
 
-  const Json patch = AttributesPatch((*stored)->Parse(), wanted);
+  const Json node = (*stored)->Parse();
+  const Json patch = AttributesPatch(node, wanted);
   const bool reported = missing && told_.With([&](auto& pools) {
     const auto found = pools.find(request.name);
     return found != pools.end() && found->second == pool;
@@ -68,14 +98,22 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
     // A late cache must take nothing away, and neither must the end of the CRD, which is that of all pools at once.
-    const auto gone = IsGone(pool, stop);
-    if (!gone) return Fail(gone.error());
-    if (!*gone) return ReconcileResult::RequeueWithBackoff();
+    const auto absence = AbsenceOf(pool, stop);
+    if (!absence) return Fail(absence.error());
+    if (*absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);
+    if (*absence == Absence::kMayComeBack && !patch.is_null()) return ReconcileResult::RequeueWithBackoff();
   } else {
     told_.With([&](auto& told) { told.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
+  // A cache that lags would take away what another leader has just given, or evict pods for a taint that is gone.
+  const bool takes = !StringAt(node, {"metadata", "annotations", kPreviousAttributesAnnotation}).empty();
+  const bool evicts = std::any_of(wanted.taints.begin(), wanted.taints.end(),
+                                  [](const NodeTaint& taint) { return taint.effect == "NoExecute"; });
+  if (read && (takes || evicts)) {
+    if (const Status confirmed = ConfirmPool(*read, stop); !confirmed) return Fail(confirmed.error());
+  }
 
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(meta, wanted);

@@ -34,8 +34,16 @@ class NodeReconciler {
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
  private:
-  // Whether the server too says that it does not exist, and not only because its CRD is gone.
-  Result<bool> IsGone(const std::string& pool, std::stop_token stop) const;
+  enum class Absence {
+    kUnknown,      // the server has it, or its CRD is gone
+    kMayComeBack,  // the server does not have it, and its CRD is a newer one: it went, or may have gone, with the old
+                   // one
+    kGone,
+  };
+  // Of one that the cache does not show.
+  Result<Absence> AbsenceOf(const std::string& pool, std::stop_token stop) const;
+  // kConflict unless the server's pool has the spec that was read. Asked once for each of its specs.
+  Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
   // Once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
 
@@ -47,6 +55,8 @@ class NodeReconciler {
   Clock& clock_;
   Guarded<std::map<std::string, std::string>> told_;       // Nodes whose pool is missing, and that pool
   Guarded<std::map<std::string, std::uint64_t>> written_;  // a digest of what each Node was to have
+  Guarded<std::map<std::string, std::string>> created_;    // pools that were seen, and when they were made
+  Guarded<std::map<std::string, std::string>> confirmed_;  // pools, and of which object and generation
   Guarded<RepairPace> repairs_;
 };
 

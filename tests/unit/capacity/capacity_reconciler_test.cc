@@ -161,6 +161,20 @@ TEST(CapacityReconcilerTest, APoolThatOnlyTheCacheLacksIsNotDrained) {
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
+TEST(CapacityReconcilerTest, WhatHasAnAutoscalerThatTheCacheDoesNotShowIsNotDrained) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Idle");
+  world.autoscalers.Replace({}, world.cluster.resource_version());
+  for (int i = 0; i < 60; ++i) {
+    world.clock.Advance(std::chrono::seconds(1));
+    world.SyncNodes();
+    (void)world.Pass();
+  }
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+}
+
 TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");

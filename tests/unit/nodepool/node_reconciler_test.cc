@@ -11,6 +11,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 const Json kSpec = {{"labels", {{"zone", "north"}}}};
 
@@ -77,6 +78,35 @@ TEST_F(NodeReconcilerTest, ACacheThatLagsTakesNothingAway) {
   EXPECT_THAT(world_.events.told, IsEmpty());
 }
 
+// Its watch of the pools is behind that of the Nodes, as a new leader's may be.
+TEST_F(NodeReconcilerTest, ACacheThatLagsNeitherTakesBackNorEvicts) {
+  Json spec = kSpec;
+  spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
+  world_.AddPool("a", spec);
+  world_.AddNode("n", "a");
+  world_.Sync();
+  world_.EditPool("a", {{"spec", {{"taints", nullptr}}}});
+  const auto reconcile = [&] { return world_.giving.Reconcile({"", "n"}, {}); };
+  auto result = reconcile();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kConflict);
+  EXPECT_EQ(Zone(), "");
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "north");
+  // The other leader gives another zone, and takes nothing away.
+  world_.EditPool("a", {{"spec", {{"labels", {{"zone", "south"}}}}}});
+  world_.EditNode("n", {{"metadata",
+                         {{"labels", {{"zone", "south"}}},
+                          {"annotations", {{kPreviousAttributesAnnotation, R"({"labels":{"zone":"south"}})"}}}}}});
+  NodeReconciler fresh(
+      world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
+  world_.SyncOne(world_.nodes, kNodeType, ProjectNode, StripNode);
+  result = fresh.Reconcile({"", "n"}, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kConflict);
+  EXPECT_EQ(Zone(), "south");
+}
+
 TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
@@ -88,16 +118,37 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
   // It is back, and the pools are not yet.
+  EXPECT_THAT(world_.events.told, IsEmpty());
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
-  const auto born = [&](std::chrono::minutes ago) {
-    world_.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, FormatTime(world_.clock.WallNow() - ago));
+  const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
+    world_.cluster.SetCreated(type, {"", name}, FormatTime(world_.clock.WallNow() - ago));
   };
-  born(std::chrono::minutes(29));
+  const auto crd_born = [&](int minutes) {
+    born(kCrdType, "nodepools.apps.openyurt.io", std::chrono::minutes(minutes));
+  };
+  crd_born(40);
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "north") << "the pool was made before";
+  EXPECT_THAT(world_.events.told, SizeIs(1)) << "told all the same";
+  // Who has not seen the pool waits for a while.
+  NodeReconciler next(
+      world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
+  crd_born(29);
+  world_.Sync();
+  ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
+  EXPECT_EQ(Zone(), "north");
+  crd_born(31);
+  ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
+  EXPECT_EQ(Zone(), "") << "by then it would be";
+  // One that has come back, and is deleted, is gone at once.
+  crd_born(2);
+  world_.AddPool("a", kSpec);
+  born(kNodePoolType, "a", std::chrono::minutes(1));
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north");
-  born(std::chrono::minutes(31));
+  world_.cluster.Delete(kNodePoolType, {"", "a"});
   ASSERT_TRUE(world_.Give("n"));
-  EXPECT_EQ(Zone(), "") << "by then it would be";
+  EXPECT_EQ(Zone(), "");
 }
 
 TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain) {
