@@ -67,10 +67,20 @@ struct Origin {
   bool as_recorded = false;  // It is what the workload's label and annotation say.
 };
 
+// What a repair would write.
+Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemon) {
+  Json merged = origin.intact ? live : ThreeWayMerge(*origin.rendered, *origin.rendered, live);
+  Complete(merged, daemon, origin.target);
+  return merged;
+}
+
 // The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
 // label was: then the revision that it looks like made it. A revision whose wishes the named one fulfils as well is no
 // better explanation: with an environment variable changed by hand, an older revision without that variable fits too.
-Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live) {
+// Nor is there a better one where the server is known not to keep the difference: a webhook may make of the new
+// revision what the old one was, and it would be moved for ever.
+Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
+                const PlanMemo& memo) {
   const RecordedInputs recorded = InputsOf(live);
   const auto made_by = [&](const RevisionPtr& revision) {
     Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
@@ -90,6 +100,10 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   }
   named.as_recorded = !recorded.guessed;
   if (named.intact) return named;
+  if (named.rendered) {
+    const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
+    if (memo.Settled(workload.object->meta().key.name, TargetFingerprint(named.target), undone.digest)) return named;
+  }
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.target.revision) continue;
     Origin other = made_by(revision);
@@ -122,7 +136,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   Examined examined;
   Verdict& verdict = examined.verdict;
   const Json live = workload.object->Parse();
-  const Origin origin = OriginOf(snapshot, pool, workload, live);
+  const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
   verdict.from = origin.target;
 
   Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
@@ -158,13 +172,13 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
 
   examined.plain = origin.intact && origin.as_recorded;
   if (!moves && origin.intact && IsComplete(live, snapshot.daemon, verdict.to)) return examined;
-  Json merged = live;
+  Json merged;
   if (moves) {
     merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
-  } else if (!origin.intact) {
-    merged = ThreeWayMerge(*origin.rendered, *origin.rendered, live);
+    Complete(merged, snapshot.daemon, verdict.to);
+  } else {
+    merged = Repaired(origin, live, snapshot.daemon);
   }
-  Complete(merged, snapshot.daemon, verdict.to);
   if (merged == live) return examined;
   examined.plain = examined.plain && moves;
   if (!moves && memo.Settled(workload.object->meta().key.name, TargetFingerprint(verdict.to),

@@ -28,6 +28,21 @@ PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std:
   return health;
 }
 
+Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
+  constexpr Duration kTold = std::chrono::seconds(10);  // what a clock that is only steered never does
+  const auto last = std::exchange(last_, std::pair(steady, wall));
+  if (!last) return Duration::zero();
+  const Duration leap = Duration(wall - last->second) - (steady - last->first);
+  return leap >= kTold ? leap : Duration::zero();
+}
+
+void MoveBy(Duration leap, HealthRecord& record) {
+  for (auto& [pool, health] : record) {
+    // Those without a time have soaked, or are overdue.
+    if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
+  }
+}
+
 HealthRecord RestoreHealth(const Json& status) {
   HealthRecord record;
   const Json* pools = Find(status, {"pools"});

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
@@ -37,6 +38,18 @@ struct PoolHealth {
 };
 
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;  // by pool
+
+// By how much the wall clock was set forward between two looks. A machine that slept, too: who did not look may not say
+// that a pool had its time.
+class ClockLeap {
+ public:
+  Duration Since(SteadyTime steady, WallTime wall);
+
+ private:
+  std::optional<std::pair<SteadyTime, WallTime>> last_;
+};
+// Moves the times of `record` with the clock.
+void MoveBy(Duration leap, HealthRecord& record);
 
 // What is so now, where `before` was known.
 PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now);

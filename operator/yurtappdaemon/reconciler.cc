@@ -104,7 +104,8 @@ struct Reconciler::DaemonState {
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;                                  // of a RollingUpdate
+  std::optional<HealthRecord> health;  // of a RollingUpdate
+  ClockLeap leap;
   std::optional<std::pair<std::string, std::set<std::string>>> begun;  // groups of one, and with which revision
   bool caches_confirmed = false;                                       // before the first move of a RollingUpdate
   Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
@@ -320,7 +321,12 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
     state.begun.reset();
     return MakePlan(snapshot, state.memo);
   }
-  if (!state.health) state.health = RestoreHealth(previous);
+  const Duration leap = state.leap.Since(clock_.Now(), snapshot.now);
+  if (!state.health) {
+    state.health = RestoreHealth(previous);
+  } else if (leap > Duration::zero()) {
+    MoveBy(leap, *state.health);
+  }
   snapshot.health = &*state.health;
   const std::string& update = snapshot.update->name;
   if (!state.begun || state.begun->first != update) state.begun.emplace(update, BegunGroups(previous, update));

@@ -185,6 +185,21 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
+TEST_P(RollingUpdateTest, AClockThatIsSetForwardFailsAndSoaksNobody) {
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
+  Wait(seconds(20));
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Wait(seconds(60));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
 TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
@@ -475,6 +490,26 @@ TEST_P(RollingUpdateTest, ANewTaintMovesAPoolWithSlotsAndOutsideOfGroups) {
   Look();
   EXPECT_EQ(tolerant(), "ab");
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
+}
+
+// A mirror's webhook, say, where the old revision names the mirror already.
+TEST_P(RollingUpdateTest, ARevisionThatAWebhookTurnsIntoTheOldOneIsRolledOutToo) {
+  Deployed({"a", "b", "c"});
+  world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
+    if (object.contains("spec") && object["spec"].contains("template") && ImageOf(object) == "app:2")
+      PodSpecOf(object)["containers"][0]["image"] = "app:1";
+  });
+  world_.SetImage("app:2");
+  for (int i = 0; i < 6; ++i) {
+    Look();
+    world_.RunWorkloadControllers();
+  }
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+  world_.cluster.ClearWrites();
+  Wait(seconds(1000));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
 TEST_P(RollingUpdateTest, UndoGoesBackWithoutGroupsAndApprovals) {
