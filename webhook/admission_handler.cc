@@ -66,15 +66,16 @@ class WebhookMetrics {
                                      "Current number of admission requests being served.", {{"webhook", path}})),
         latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
-                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})) {
-    for (const int code : {200, 500}) CounterOf(code);  // both can be told apart from "never asked"
+                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
+        answered_(CounterOf(200)) {
+    CounterOf(500);  // Both can be told apart from "never asked".
   }
 
   void Begin() { in_flight_.Add(1); }
   void End(int code, Duration took) {
     in_flight_.Add(-1);
     latency_.Observe(std::chrono::duration<double>(took).count());
-    CounterOf(code).Increment();
+    (code == 200 ? answered_ : CounterOf(code)).Increment();
   }
 
  private:
@@ -87,6 +88,7 @@ class WebhookMetrics {
   const std::string path_;
   metrics::Gauge& in_flight_;
   metrics::Histogram& latency_;
+  metrics::Counter& answered_;
 };
 
 // Counts the call as 500 where it ends by an exception.

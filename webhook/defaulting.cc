@@ -12,7 +12,10 @@ bool Missing(const Json* value) { return value == nullptr || value->is_null(); }
 
 void Add(const std::string& path, Json value, Json& patch) {
   // "add" replaces what is there; a null too.
-  patch.push_back({{"op", "add"}, {"path", path}, {"value", std::move(value)}});
+  Json& entry = patch.emplace_back(Json::object());
+  entry["op"] = "add";
+  entry["path"] = path;
+  entry["value"] = std::move(value);
 }
 
 // Whether a template may keep its own selector: it selects what spec.selector selects, however it is written.

@@ -209,13 +209,14 @@ TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesTakeBoundedMemory) {
   const long before = MemoryOf(op().pid(), "VmRSS");
   const auto ask = [&](HttpsClient& client, const char* path, const std::string& place, const std::string& value) {
     Json daemon = Daemon("web");
+    const std::string old_object = daemon.dump();
     daemon["spec"][Json::json_pointer(place)] = "HERE";
     std::string object = daemon.dump();
     object.replace(object.find("\"HERE\""), 6, value);
     const std::string review =
-        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE",)"
+        R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"UPDATE",)"
         R"("kind":{"group":"apps.openyurt.io","version":"v1alpha1","kind":"YurtAppDaemon"},"namespace":")" +
-        ns() + R"(","object":)" + object + "}}";
+        ns() + R"(","oldObject":)" + old_object + R"(,"object":)" + object + "}}";
     client.Send(std::string("POST ") + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
                 "Content-Length: " + std::to_string(review.size()) + "\r\n\r\n" + review);
   };

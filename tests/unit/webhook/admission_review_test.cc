@@ -97,6 +97,19 @@ TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");
 }
 
+TEST(AdmissionReviewTest, ANewObjectHasHalfOfTheValuesThatAnUpdateHas) {
+  const auto is_read = [](const char* operation, const Json& list) {
+    Json review = Review();
+    review["request"]["operation"] = operation;
+    review["request"]["object"]["list"] = list;
+    return ParseAdmissionReview(review.dump()).has_value();
+  };
+  const Json many = std::vector<int>(150'000, 1);
+  EXPECT_FALSE(is_read("CREATE", many)) << "nobody could change it any more";
+  EXPECT_TRUE(is_read("UPDATE", many));
+  EXPECT_TRUE(is_read("CREATE", "\\\"" + std::string(300'000, ','))) << "it is one value";
+}
+
 TEST(AdmissionReviewTest, AllowedSaysNoMoreThanThat) {
   const Json empty_patch = Json::array();
   for (const Json& patch : {Json(), empty_patch}) {
