@@ -185,7 +185,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (!crd) return Fail(crd.error());
     const bool lost = std::any_of(leased->second.begin(), leased->second.end(), [&](const Node* node) {
       const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
-      return lease && crd->TookPoolsOf(FormatTime(lease->since));
+      return lease && crd->TookPoolsOf(FormatTime(lease->since)) && crd->TookPoolsOf(node->meta.creation_timestamp);
     });
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool went with its CRD: bring both back");
   }
@@ -281,7 +281,9 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
       const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
       if (!page) return Fail(page.error());
       live.emplace();
-      for (const Json& item : page->items) live->insert(StringAt(item, {"spec", "nodePool"}));
+      for (const Json& item : page->items) {
+        if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
+      }
     }
     if (live && live->contains(name)) continue;  // The cache does not show it yet.
     const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);

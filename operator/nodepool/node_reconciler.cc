@@ -23,7 +23,8 @@ std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
 
 }  // namespace
 
-Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, std::stop_token stop) const {
+Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
+                                                          std::stop_token stop) const {
   const auto crd = ReadNodePoolCrd(client_, stop);
   if (!crd) return Fail(crd.error());
   if (crd->known && !crd->stays) return Absence::kUnknown;
@@ -35,8 +36,10 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  const bool went_with_it =
-      created.empty() ? clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew : crd->TookPoolsOf(created);
+  // A younger Node has nothing from before.
+  const bool may_have =
+      crd->TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew;
+  const bool went_with_it = created.empty() ? may_have : crd->TookPoolsOf(created);
   return went_with_it ? Absence::kMayComeBack : Absence::kGone;
 }
 
@@ -47,9 +50,10 @@ Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop)
     return found != confirmed.end() && found->second == version;
   });
   if (known) return {};
-  const auto now = client_.GetMeta(pool_type_(), pool.key, stop);
-  if (!now) return Fail(now.error());
-  if (now->uid != pool.uid || now->generation != pool.generation)
+  const auto live = ReadPoolObject(client_, pool_type_(), pool.key.name, stop);
+  if (!live) return Fail(live.error());
+  const ObjectMeta now = live->has_value() ? ParseMeta(**live) : ObjectMeta();
+  if (now.uid != pool.uid || now.generation != pool.generation)
     return Fail(Reason::kConflict, "NodePool " + pool.key.name + " is another than the one that was read");
   confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = version; });
   return {};
@@ -98,7 +102,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
     // A late cache must take nothing away, and neither must the end of the CRD, which is that of all pools at once.
-    const auto absence = AbsenceOf(pool, stop);
+    const auto absence = AbsenceOf(pool, meta, stop);
     if (!absence) return Fail(absence.error());
     if (*absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);
@@ -123,7 +127,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     return found != written.end() && found->second == digest;
   });
   if (repair) {
-    const Duration wait = repairs_.With([&](RepairPace& pace) { return pace.Wait(request.name, now); });
+    const Duration wait = repairs_.With([&](RetryPace& pace) { return pace.Wait(request.name, now); });
     if (wait > Duration::zero()) return ReconcileResult::RequeueAfter(wait);
   }
   const auto patched = client_.Patch(kNodeType, meta.key, PatchType::kMerge, patch, {}, stop);
@@ -132,7 +136,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     return Fail(patched.error());
   }
   written_.With([&](auto& written) { written[request.name] = digest; });
-  if (repair && repairs_.With([&](RepairPace& pace) { return pace.Repaired(request.name, now); })) {
+  if (repair && repairs_.With([&](RetryPace& pace) { return pace.Tried(request.name, now); })) {
     log::Warn("somebody else keeps changing what a Node has from its pool; it is put right more seldom from now on",
               {{"node", request.name}, {"nodepool", pool}});
   }

@@ -10,7 +10,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/base/guarded.h"
-#include "operator/base/repair_pace.h"
+#include "operator/base/retry_pace.h"
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
@@ -40,8 +40,8 @@ class NodeReconciler {
                    // one
     kGone,
   };
-  // Of one that the cache does not show.
-  Result<Absence> AbsenceOf(const std::string& pool, std::stop_token stop) const;
+  // Of a Node's pool that the cache does not show.
+  Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
   // kConflict unless the server's pool has the spec that was read. Asked once for each of its specs.
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
   // Once for each Node and pool.
@@ -57,7 +57,7 @@ class NodeReconciler {
   Guarded<std::map<std::string, std::uint64_t>> written_;  // a digest of what each Node was to have
   Guarded<std::map<std::string, std::string>> created_;    // pools that were seen, and when they were made
   Guarded<std::map<std::string, std::string>> confirmed_;  // pools, and of which object and generation
-  Guarded<RepairPace> repairs_;
+  Guarded<RetryPace> repairs_;
 };
 
 }  // namespace yad

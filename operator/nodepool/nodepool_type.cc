@@ -80,8 +80,8 @@ Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
   return result;
 }
 
-Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
-                                         std::stop_token stop) {
+Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
+                                           std::stop_token stop) {
   ListOptions options;
   options.field_selector = "metadata.name=" + name;
   const auto page = client.List(type, options, stop);
@@ -89,9 +89,16 @@ Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& typ
     return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
   if (!page) return Fail(page.error());
   for (const Json& item : page->items) {
-    if (NodePool pool = ParseNodePool(item); pool.name == name) return pool;
+    if (StringAt(item, {"metadata", "name"}) == name) return item;
   }
   return std::nullopt;
+}
+
+Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
+                                         std::stop_token stop) {
+  const auto object = ReadPoolObject(client, type, name, stop);
+  if (!object) return Fail(object.error());
+  return object->has_value() ? std::optional(ParseNodePool(**object)) : std::nullopt;
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {

@@ -48,7 +48,9 @@ struct NodePoolCrd {
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
 // The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
-// and a failure (kConflict).
+// and a failure (kConflict); and nobody needs the right to `get`.
+Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
+                                           std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 

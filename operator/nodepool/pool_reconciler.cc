@@ -9,7 +9,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/base/repair_pace.h"
+#include "operator/base/retry_pace.h"
 #include "operator/nodepool/attributes.h"
 #include "operator/nodepool/informers.h"
 
@@ -43,7 +43,7 @@ struct PoolReconciler::PoolState {
   std::optional<SteadyTime> last_write;
   Json written;  // the status that was written last
   Json unkept;   // one that the server does not keep as it is written, because its CRD drops fields; else null
-  RepairPace repairs;
+  RetryPace repairs;
   std::vector<std::string> left_out;  // as it was reported last
 };
 
@@ -167,7 +167,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   state->written = status;
   const bool kept = PoolStatusPatch(written->value("status", Json::object()), status).is_null();
   state->unkept = kept ? Json() : status;
-  if (repair && state->repairs.Repaired("", now)) {
+  if (repair && state->repairs.Tried("", now)) {
     log::Warn("somebody else keeps writing this pool's status; it is put right more seldom from now on",
               {{"nodepool", request.name}});
   }

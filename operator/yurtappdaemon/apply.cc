@@ -305,9 +305,10 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
                          : Fail(Reason::kConflict, "the workload has not been written yet");
   });
   for (std::size_t i = 0; i < removals.size(); ++i) {
+    const bool waits = removals[i].pool && plan.pools[*removals[i].pool].withheld;
     if (removed[i]) {
       applied.services_removed.push_back(removals[i].service.pool);
-    } else if (removed[i].error().reason != Reason::kNotFound && !applied.retry) {
+    } else if (removed[i].error().reason != Reason::kNotFound && !applied.retry && !waits) {
       applied.retry = removed[i].error();
     }
   }
@@ -326,15 +327,21 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     result.failure_message = plan.pools[i].failure_message;
     const auto& service = plan.pools[i].service;
     if (service && service->live != nullptr && !service->live->meta().deleting()) result.service = service->name;
-    if (plan.pools[i].write != Write::kNone || WritesService(plan.pools[i])) writes.push_back(i);
+    if (plan.pools[i].withheld) {
+      result.outstanding = true;
+      result.failure_reason = plan.pools[i].withheld->reason;
+      result.failure_message = plan.pools[i].withheld->message;
+    } else if (WritesAnything(plan.pools[i])) {
+      writes.push_back(i);
+    }
   }
 
   if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return applied;
   const auto live_daemon = ConfirmDaemon(client_, daemon.meta, stop);
   Status confirmed = live_daemon ? Status() : Fail(live_daemon.error());
   WorkloadNames remembered;
-  if (confirmed && std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& pool) {
-        return pool.write == Write::kCreate || pool.write == Write::kAdopt;
+  if (confirmed && std::any_of(writes.begin(), writes.end(), [&](std::size_t i) {
+        return plan.pools[i].write == Write::kCreate || plan.pools[i].write == Write::kAdopt;
       })) {
     if (live_daemon->resource_version == daemon.meta.resource_version) {
       remembered = NamesIn(daemon.status);

@@ -15,7 +15,6 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::seconds kStuckAfter{10};
 constexpr std::string_view kHashSuffix = "-xxxxx";  // what WorkloadName ends with
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
@@ -205,6 +204,10 @@ bool Better(const WorkloadRef& a, const WorkloadRef& b) {
 
 }  // namespace
 
+bool WritesAnything(const PoolPlan& pool) {
+  return pool.write != Write::kNone || (pool.service && pool.service->write != ServiceWrite::kNone);
+}
+
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
@@ -237,12 +240,12 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     PoolPlan& entry = plan.pools.emplace_back();
     const Verdict*& verdict = verdicts.emplace_back(nullptr);
     entry.pool = name;
-    entry.offline = pool.pool().offline;
     if (std::string fault = CheckLabelValue(name); !fault.empty()) {
       entry.failure_reason = kInvalidPoolName;
       entry.failure_message = "a node can't belong to this pool, because its name is no label value: " + fault;
-      continue;
+      continue;  // That no node is there is no news.
     }
+    entry.offline = pool.pool().offline;
     const WorkloadRef* workload = nullptr;
     bool adopt = false;
     if (known != by_pool.end()) {

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_H_
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,9 @@ enum class ServiceWrite {
   kUpdate,  // the template asks for something else than before
   kRepair,  // somebody changed what is ours
 };
+
+// A StatefulSet, or a pod of it, that has not got on for so long may never do so by itself.
+inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
   std::string name;
@@ -48,9 +52,13 @@ struct PoolPlan {
   bool may_be_stuck = false;
   // The Service that goes with `to`; none where its revision has none, and where nothing is made of the pool now.
   std::optional<ServicePlan> service;
+  // The server refused these writes lately, and they are not tried again yet.
+  std::optional<RefusedWrite> withheld;
   std::string failure_reason;  // InvalidPoolName …; nothing is written then
   std::string failure_message;
 };
+
+bool WritesAnything(const PoolPlan& pool);
 
 struct Removal {
   WorkloadRef workload;

@@ -12,12 +12,12 @@
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/plan.h"
-#include "operator/yurtappdaemon/repair_pace.h"
 #include "operator/yurtappdaemon/service_reader.h"
 #include "operator/yurtappdaemon/services.h"
 #include "operator/yurtappdaemon/status.h"
 #include "operator/yurtappdaemon/stuck_pods.h"
 #include "operator/yurtappdaemon/unlabelled.h"
+#include "operator/yurtappdaemon/write_pace.h"
 
 namespace yad {
 namespace {
@@ -100,7 +100,7 @@ struct Reconciler::DaemonState {
   const std::string uid;
   PlanMemo memo;
   ServiceMemo services;
-  RepairPace repairs;
+  WritePace pace;
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
@@ -240,7 +240,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (const Status held = removals_.Hold(snapshot->daemon, plan, state->removals, stop); !held)
     return Fail(held.error());
   PlanServices(*snapshot, state->services, plan);
-  const Duration repairs_due = HoldBackRepairs(plan, state->repairs, clock_.Now());
+  const Duration held_back = state->pace.HoldBack(snapshot->daemon, plan, clock_.Now());
   const Applied applied = ExecutorFor(snapshot->daemon).Apply(snapshot->daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (applied.refused) return Fail(*applied.refused);
@@ -248,7 +248,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   ReleaseStuck(snapshot->daemon, plan, stop);
   if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
-  daemon_events_.Tell(*snapshot, applied, CountRepairs(applied, state->repairs, clock_.Now()), state->told);
+  daemon_events_.Tell(*snapshot, applied, state->pace.Note(snapshot->daemon, applied, clock_.Now()), state->told);
   const Diagnostician::Answer examined =
       diagnostician_.Examine(snapshot->daemon, applied.pools, previous, state->patients, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
@@ -298,7 +298,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
   // When time alone changes something; never: max.
   Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
-  if (applied.retry && !plan.wake) return Fail(*applied.retry);
+  if (held_back > Duration::zero()) wake = std::min(wake, held_back);
+  if (applied.retry && wake == Duration::max()) return Fail(*applied.retry);
   if (applied.retry) {
     log::Warn("some pools could not be written", {{"yurtappdaemon", meta.key.ToString()}, {"error", *applied.retry}});
     return ReconcileResult::RequeueWithBackoff(wake, wish);
@@ -310,7 +311,6 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
                   [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); })) {
     return ReconcileResult::RequeueWithBackoff(wake);
   }
-  if (repairs_due > Duration::zero()) return ReconcileResult::RequeueAfter(std::min(repairs_due, wake));
   return wake < Duration::max() ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
 }
 
@@ -357,7 +357,7 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
   for (const PoolPlan& pool : plan.pools) {
     if (!pool.may_be_stuck || pool.write != Write::kNone) continue;
     const ObjectMeta& meta = pool.workload->object->meta();
-    const auto deleted = ReplaceStuckPods(client_, meta.key, meta.uid, stop);
+    const auto deleted = ReplaceStuckPods(client_, meta.key, meta.uid, clock_.WallNow() - kStuckAfter, stop);
     if (!deleted) {
       log::Warn("pods that never become ready could not be replaced",
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});

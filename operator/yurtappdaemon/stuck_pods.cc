@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/pods.h"
 
@@ -20,10 +21,16 @@ std::int64_t Ordinal(const std::string& name) {
   return ordinal;
 }
 
+bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
+  const Json* ready = FindCondition(pod, "Ready");
+  if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
+  return StringAt(*ready, {"status"}) != "True" && ParseTime(StringAt(*ready, {"lastTransitionTime"})) <= since;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  std::stop_token stop) {
+                                                  WallTime since, std::stop_token stop) {
   // As it is now: a cache could take a pod of the newest template for an old one.
   auto owner = client.Get(kStatefulSetType, stateful_set, stop);
   if (!owner) return Fail(owner.error());
@@ -41,7 +48,8 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   const auto replace = [&](const Json& pod) -> Status {
     const ObjectMeta meta = ParseMeta(pod);
     const OwnerReference* controller = meta.controller();
-    if (controller == nullptr || controller->uid != uid || meta.deleting() || IsPodReady(pod)) return {};
+    if (controller == nullptr || controller->uid != uid || meta.deleting()) return {};
+    if (!HasNotBeenReady(pod, meta, since)) return {};
     if (meta.Label(kPodRevisionLabel) == update || Ordinal(meta.key.name) < partition) return {};
     DeleteOptions precondition;
     precondition.uid = meta.uid;

@@ -16,10 +16,11 @@
 
 namespace yad {
 
-// Deletes the StatefulSet's pods that are not ready and of an older template than its own, short of its partition: the
-// update would replace them anyway. Returns their names. Two requests and one for each pod.
+// Deletes the StatefulSet's pods that have not been ready since `since` and are of an older template than its own,
+// short of its partition: the update would replace them anyway. (One that was ready just now may be what a quorum
+// needs.) Returns their names. Two requests and one for each pod.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  std::stop_token stop);
+                                                  WallTime since, std::stop_token stop);
 
 }  // namespace yad
 

@@ -362,8 +362,19 @@ TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
     return At(kube().Get(kNodePoolType, "counted"), "/status/readyNodeNum") == 1 &&
            StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "north";
   });
+  kube().MergePatch(kNodePoolType, "counted", {{"spec", {{"labels", {{"zone", "south"}}}}}});
+  Eventually("and another one", [&] {
+    return StringAt(kube().Get(kNodeType, "of-counted"), {"metadata", "labels", "zone"}) == "south";
+  });
+  kube().Create(kNodePoolType, {{"metadata", {{"name", "tainted"}}},
+                                {"spec", {{"taints", {{{"key", "only"}, {"effect", "NoExecute"}}}}}}});
+  kube().MergePatch(kNodeType, "of-counted", {{"metadata", {{"labels", {{kNodePoolLabel, "tainted"}}}}}});
+  Eventually("and what another pool gives", [&] {
+    const Json node = kube().Get(kNodeType, "of-counted");
+    return StringAt(node, {"metadata", "labels", "zone"}).empty() && At(node, "/spec/taints/0/key") == "only";
+  });
   EXPECT_EQ(op->Stop(), 0);
-  kube().Delete(kNodePoolType, "counted");
+  for (const char* pool : {"counted", "tainted"}) kube().Delete(kNodePoolType, pool);
   kube().Delete(kNodeType, "of-counted");
   chart.Upgrade({"nodePoolController.mode=Disabled"});
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));

@@ -197,6 +197,33 @@ TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd
   EXPECT_EQ(world.PhaseOf("n1"), "") << "the CRD was there before the lease was: only its pool is gone";
 }
 
+TEST(CapacityReconcilerTest, ANodeYoungerThanTheCrdWasLeasedUnderItWhateverItsLeaseSays) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"},
+                           FormatTime(world.clock.WallNow() + std::chrono::minutes(1)));
+  world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
+  world.Run(60);
+  ASSERT_EQ(world.PhaseOf("n1"), "Idle");
+  world.cluster.SetCreated(kNodeType, {"", "n1"}, FormatTime(world.clock.WallNow() + std::chrono::minutes(1)));
+  world.cluster.Edit(kNodeType, {"", "n1"}, [](Json& node) { node["metadata"]["labels"]["changed"] = "1"; });
+  world.Run(40);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
+TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedHoldsNothing) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Idle");
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"},
+                     [](Json& object) { object["metadata"]["finalizers"] = {"example.org/wait"}; });
+  world.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
+  world.Run(60);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
 TEST(CapacityReconcilerTest, ANodeThatMayNotBeGivenBackCanBeUsed) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");

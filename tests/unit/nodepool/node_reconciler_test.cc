@@ -137,6 +137,18 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   world_.Sync();
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "north");
+  born(kNodeType, "n", std::chrono::minutes(28));
+  world_.EditNode("n", {{"metadata", {{"labels", {{"changed", "1"}}}}}});
+  world_.Sync();
+  ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
+  EXPECT_EQ(Zone(), "") << "what it has was given under this CRD";
+  born(kNodeType, "n", std::chrono::minutes(50));
+  world_.EditNode("n", {{"metadata",
+                         {{"labels", {{"zone", "north"}}},
+                          {"annotations", {{kPreviousAttributesAnnotation, R"({"labels":{"zone":"north"}})"}}}}}});
+  world_.Sync();
+  ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
+  EXPECT_EQ(Zone(), "north");
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";

@@ -138,7 +138,10 @@ TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
 }
 
 TEST(PlanTest, APoolWhoseNameIsNoLabelValueFailsAndNothingIsWritten) {
-  const PoolPlan pool = OnePool({.pools = {PoolJson(std::string(64, 'a'))}});
+  Moment moment{.pools = {PoolJson(std::string(64, 'a'))}};
+  moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // No node can be in it.
+  const PoolPlan pool = OnePool(moment);
+  EXPECT_FALSE(pool.offline);
   EXPECT_EQ(pool.write, Write::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidPoolName");
   EXPECT_THAT(pool.failure_message, HasSubstr("63"));

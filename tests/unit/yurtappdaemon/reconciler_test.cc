@@ -388,7 +388,7 @@ TEST_F(ReconcilerTest, AnUpdateThatAWebhookUndoesAltogetherIsAFailureAndIsTriedA
   EXPECT_NE(undone.error().reason, Reason::kConflict) << "which is tried again within a second, for ever";
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "UpdateUndone");
   EXPECT_THAT(world_.events.TakeReasons(), Contains("UpdateUndone"));
-  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_EQ(world_.Reconcile()->next, ReconcileResult::Next::kAfter);
   world_.cluster.SetMutation(nullptr);
   world_.clock.Advance(std::chrono::seconds(1));
   world_.Converge();

@@ -255,6 +255,7 @@ TEST_F(ServicesTest, SomebodyElsesServiceIsLeftAloneAndTheRestGoesOn) {
   EXPECT_EQ(pool["reason"], "ServiceConflict") << pool;
   EXPECT_FALSE(pool.contains("service"));
   world_.cluster.Delete(kServiceType, {kNs, ServiceOf("a")});
+  world_.clock.Advance(std::chrono::seconds(1));
   EXPECT_LE(world_.Converge(), 4);
   EXPECT_EQ(PortOf("a"), 80);
 }

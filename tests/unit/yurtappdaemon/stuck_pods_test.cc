@@ -24,12 +24,17 @@ class StuckPodsTest : public ::testing::Test {
     uid_ = StringAt(world_.Workload("a"), {"metadata", "uid"});
     world_.EditWorkload("a", [](Json& set) { set["status"]["updateRevision"] = "new"; });
   }
-  void AddPod(int ordinal, const std::string& revision, bool ready, const std::string& owner = "") {
+  void AddPod(int ordinal, const std::string& revision, bool ready, const std::string& owner = "",
+              std::chrono::seconds before = std::chrono::seconds(1)) {
     Json pod = {{"metadata",
                  {{"name", name_ + "-" + std::to_string(ordinal)},
                   {"namespace", kNs},
                   {"labels", {{kPoolNameLabel, "a"}, {"controller-revision-hash", revision}}}}},
-                {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready ? "True" : "False"}}}}}}};
+                {"status",
+                 {{"conditions",
+                   {{{"type", "Ready"},
+                     {"status", ready ? "True" : "False"},
+                     {"lastTransitionTime", FormatTime(kSince - before)}}}}}}};
     pod["metadata"]["ownerReferences"] = {{{"apiVersion", "apps/v1"},
                                            {"kind", "StatefulSet"},
                                            {"name", name_},
@@ -38,11 +43,12 @@ class StuckPodsTest : public ::testing::Test {
     world_.cluster.Create(kPodType, pod);
   }
   std::vector<std::string> Replace() {
-    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, {});
+    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {});
     EXPECT_TRUE(deleted) << deleted.error().ToString();
     return deleted.value_or(std::vector<std::string>{});
   }
 
+  static constexpr WallTime kSince{std::chrono::seconds(1800000000)};
   World world_;
   std::string name_, uid_;
 };
@@ -55,6 +61,17 @@ TEST_F(StuckPodsTest, OnlyPodsOfAnOlderTemplateThatAreNotReadyAndNobodyElses) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 3U);
   EXPECT_THAT(Replace(), IsEmpty());
+}
+
+TEST_F(StuckPodsTest, OneThatWasReadyJustNowIsLeftAlone) {
+  AddPod(0, "old", false, "", std::chrono::seconds(0));
+  AddPod(1, "old", false, "", std::chrono::seconds(-1));
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
+  world_.cluster.Edit(kPodType, {kNs, name_ + "-1"}, [](Json& pod) { pod["status"] = Json::object(); });
+  world_.cluster.SetCreated(kPodType, {kNs, name_ + "-1"}, FormatTime(kSince + std::chrono::seconds(1)));
+  EXPECT_THAT(Replace(), IsEmpty()) << "just made, and no kubelet has seen it";
+  world_.cluster.SetCreated(kPodType, {kNs, name_ + "-1"}, FormatTime(kSince));
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
 TEST_F(StuckPodsTest, WhatItsOwnPartitionHoldsStays) {

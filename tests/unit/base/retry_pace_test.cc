@@ -1,4 +1,4 @@
-#include "operator/base/repair_pace.h"
+#include "operator/base/retry_pace.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(RepairPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
-  RepairPace pace;
+TEST(RetryPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
+  RetryPace pace;
   SteadyTime now;
   for (int i = 1; i <= 5; ++i) {
     EXPECT_EQ(pace.Wait("a", now), Duration::zero()) << i;
-    EXPECT_EQ(pace.Repaired("a", now), i == 5) << i;
+    EXPECT_EQ(pace.Tried("a", now), i == 5) << i;
     now += seconds(i < 5 ? 1 : 0);
   }
   EXPECT_EQ(pace.Wait("b", now), Duration::zero());
@@ -21,19 +21,19 @@ TEST(RepairPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
     ASSERT_EQ(pace.Wait("a", now), seconds(expected));
     now += seconds(expected);
     ASSERT_EQ(pace.Wait("a", now), Duration::zero());
-    EXPECT_FALSE(pace.Repaired("a", now));
+    EXPECT_FALSE(pace.Tried("a", now));
   }
 }
 
-TEST(RepairPaceTest, AMinuteOfPeaceBeyondTheDelayIsTheEndOfIt) {
-  RepairPace pace;
+TEST(RetryPaceTest, AMinuteOfPeaceBeyondTheDelayIsTheEndOfIt) {
+  RetryPace pace;
   SteadyTime now;
-  for (int i = 0; i < 7; ++i) pace.Repaired("a", now);  // The next one waits for 4 s.
+  for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // The next one waits for 4 s.
   now += seconds(63);
-  pace.Repaired("a", now);
+  pace.Tried("a", now);
   EXPECT_EQ(pace.Wait("a", now), seconds(8)) << "the row goes on";
   now += seconds(8) + minutes(1);
-  for (int i = 1; i <= 5; ++i) EXPECT_EQ(pace.Repaired("a", now), i == 5);
+  for (int i = 1; i <= 5; ++i) EXPECT_EQ(pace.Tried("a", now), i == 5);
 }
 
 }  // namespace

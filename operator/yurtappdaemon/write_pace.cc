@@ -1,0 +1,70 @@
+#include "operator/yurtappdaemon/write_pace.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace yad {
+namespace {
+
+const std::string kService = "service/";  // before the name of one, to tell it from its workload
+
+bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
+
+// Of all that a refusal may depend on and that a person changes: their next edit is tried at once.
+std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
+  std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
+  if (pool.workload) text += pool.workload->object->meta().uid;
+  if (pool.service) text += "/" + pool.service->name + "/" + std::to_string(static_cast<int>(pool.service->write));
+  return Fnv1a64(text, TargetFingerprint(pool.to));
+}
+
+}  // namespace
+
+Duration WritePace::HoldBack(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const {
+  Duration due = Duration::zero();
+  const auto has_to_wait = [&](const RetryPace& pace, const std::string& name) {
+    const Duration wait = pace.Wait(name, now);
+    if (wait == Duration::zero()) return false;
+    due = due == Duration::zero() ? wait : std::min(due, wait);
+    return true;
+  };
+  for (PoolPlan& pool : plan.pools) {
+    if (pool.write == Write::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
+      pool.write = Write::kNone;
+    if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))
+      pool.service->write = ServiceWrite::kNone;
+    const auto refusal = refusals_.find(pool.pool);
+    if (refusal == refusals_.end() || !WritesAnything(pool)) continue;
+    if (refusal->second.write == DigestOf(daemon, pool) && has_to_wait(refused_, pool.pool))
+      pool.withheld = refusal->second.why;
+  }
+  return due;
+}
+
+std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Applied& applied, SteadyTime now) {
+  std::vector<std::string> fought;
+  const std::set<std::string_view> services(applied.services_repaired.begin(), applied.services_repaired.end());
+  std::unordered_map<std::string, Refusal> refusals;
+  for (const PoolResult& result : applied.pools) {
+    const PoolPlan& plan = *result.plan;
+    const bool repaired = plan.write == Write::kRepair && result.workload && !result.outstanding &&
+                          repairs_.Tried(result.workload->object->meta().key.name, now);
+    const bool service_repaired = services.contains(plan.pool) && repairs_.Tried(kService + result.service, now);
+    if (repaired || service_repaired) fought.push_back(plan.pool);
+
+    const auto before = refusals_.find(plan.pool);
+    if (plan.withheld) {
+      refusals.emplace(plan.pool, std::move(before->second));
+    } else if (WritesAnything(plan) && result.outstanding && !result.failure_reason.empty()) {
+      const std::uint64_t write = DigestOf(daemon, plan);
+      if (before == refusals_.end() || before->second.write != write) refused_.Forget(plan.pool);
+      refused_.Tried(plan.pool, now);
+      refusals.emplace(plan.pool, Refusal{write, {"", result.failure_reason, result.failure_message}});
+    }
+  }
+  refusals_ = std::move(refusals);
+  return fought;
+}
+
+}  // namespace yad

@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+// Writes that the server keeps refusing. (Those that somebody keeps undoing: reconciler_test, services_test.)
+namespace yad {
+namespace {
+
+using namespace testing;
+
+class WritePaceTest : public ::testing::Test {
+ protected:
+  WritePaceTest() {
+    world_.AddPools({"a", "b", "c"});
+    world_.CreateDaemon();
+    world_.Sync();
+  }
+  // From now on the server refuses writes of these pools' workloads, and counts them.
+  void Refuse(const std::vector<std::string>& pools) {
+    std::vector<std::string> names;
+    for (const std::string& pool : pools) names.push_back(world_.NameOf(pool));
+    world_.cluster.SetFaults([this, names](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (r.resource != "deployments" || std::find(names.begin(), names.end(), r.key.name) == names.end())
+        return std::nullopt;
+      ++tries_;
+      return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few"), false};
+    });
+  }
+  // An event of one pool's workload, as a flapping node makes them.
+  void Flap() {
+    world_.EditWorkload("a", [&](Json& w) { w["status"]["readyReplicas"] = ++flaps_ % 2; });
+    world_.Reconcile();
+  }
+  int TriesAfter(std::chrono::seconds seconds) {
+    tries_ = 0;
+    for (int i = 0; i < seconds.count(); ++i) {
+      world_.clock.Advance(std::chrono::seconds(1));
+      Flap();
+    }
+    return tries_;
+  }
+
+  World world_;
+  int tries_ = 0;
+  int flaps_ = 0;
+};
+
+TEST_F(WritePaceTest, EventsOfOthersDoNotSendWhatIsRefusedAgain) {
+  Refuse({"b", "c"});
+  EXPECT_FALSE(world_.Reconcile());
+  EXPECT_EQ(tries_, 2);
+  for (int i = 0; i < 10; ++i) Flap();
+  EXPECT_EQ(tries_, 2);
+  EXPECT_EQ(PoolStatus(world_.Status(), "c")["reason"], "QuotaExceeded");
+  EXPECT_EQ(world_.Status()["failedPools"], 2);
+  EXPECT_EQ(TriesAfter(std::chrono::seconds(62)), 2 * 5) << "after 1, 3, 7, 15, 31 s";
+  const auto result = world_.Reconcile();
+  ASSERT_EQ(result->next, ReconcileResult::Next::kAfter);
+  EXPECT_EQ(result->after, std::chrono::seconds(1));
+  world_.cluster.SetFaults(nullptr);
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Converge();
+  EXPECT_EQ(world_.Status()["readyPools"], 3);
+}
+
+TEST_F(WritePaceTest, SomethingElseIsTriedAtOnce) {
+  Refuse({"b"});
+  TriesAfter(std::chrono::seconds(40));
+  tries_ = 0;
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 0);
+  world_.SetImage("app:2");
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 1);
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 1);
+  world_.clock.Advance(std::chrono::seconds(1));
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 2) << "its row is a new one";
+}
+
+TEST_F(WritePaceTest, AMoveThatIsRefusedIsNoUpdatedPool) {
+  world_.Converge();
+  Refuse({"b"});
+  world_.SetImage("app:2");
+  world_.Reconcile();
+  world_.RunWorkloadControllers();
+  world_.clock.Advance(std::chrono::milliseconds(1100));
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 2);
+  world_.clock.Advance(std::chrono::milliseconds(1100));
+  world_.RunWorkloadControllers();
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 2);
+  EXPECT_EQ(world_.Status()["updatedPools"], 2);
+  EXPECT_EQ(world_.Status()["failedPools"], 1);
+}
+
+TEST_F(WritePaceTest, APoolThatCameBackIsTriedAtOnce) {
+  Refuse({"b"});
+  TriesAfter(std::chrono::seconds(40));
+  world_.RemovePool("b");
+  world_.Reconcile();
+  world_.AddPool("b");
+  tries_ = 0;
+  world_.Reconcile();
+  EXPECT_EQ(tries_, 1);
+}
+
+TEST_F(WritePaceTest, AnUpdateThatIsUndoneIsNotWrittenForEver) {
+  world_.Converge();
+  world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
+    if (type.resource == "deployments" && old.is_object()) object = old;
+  });
+  world_.SetImage("app:2");
+  world_.cluster.ClearWrites();
+  TriesAfter(std::chrono::seconds(62));
+  const auto writes = world_.Writes();
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["reason"], "UpdateUndone");
+  EXPECT_EQ(std::count_if(writes.begin(), writes.end(),
+                          [&](const std::string& w) { return w.find(world_.NameOf("b")) != std::string::npos; }),
+            6);
+}
+
+}  // namespace
+}  // namespace yad
