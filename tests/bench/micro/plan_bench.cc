@@ -59,6 +59,19 @@ void PlanNewRevision(benchmark::State& state) {
 }
 BENCHMARK(PlanNewRevision)->Apply(Sizes);
 
+// The text to POST for one workload.
+void CreateBody(benchmark::State& state) {
+  Snapshot snapshot = AtRest(1);
+  snapshot.workloads.clear();
+  PlanMemo memo;
+  const Plan plan = MakePlan(snapshot, memo);
+  for (auto _ : state) {
+    std::string body = DumpJson(*NewWorkload(snapshot.daemon, plan.pools.front()));
+    benchmark::DoNotOptimize(body);
+  }
+}
+BENCHMARK(CreateBody);
+
 // One pool of many after the other: what each event of a pool costs on the way.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
