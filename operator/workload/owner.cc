@@ -4,13 +4,16 @@
 
 namespace yad {
 
+// Member by member: a braced list copies each twice.
 Json ControllerReference(const YurtAppDaemon& daemon) {
-  return {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
-          {"kind", kYurtAppDaemonType.kind},
-          {"name", daemon.meta.key.name},
-          {"uid", daemon.meta.uid},
-          {"controller", true},
-          {"blockOwnerDeletion", true}};
+  Json reference = Json::object();
+  reference["apiVersion"] = kYurtAppDaemonType.ApiVersion();
+  reference["kind"] = kYurtAppDaemonType.kind;
+  reference["name"] = daemon.meta.key.name;
+  reference["uid"] = daemon.meta.uid;
+  reference["controller"] = true;
+  reference["blockOwnerDeletion"] = true;
+  return reference;
 }
 
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon) {

@@ -119,11 +119,19 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
+// As text at once, in the order of a Json's keys: every write asks for it several times.
 std::string RenderInputs::ToAnnotation() const {
-  Json taints = Json::array();
-  for (const Taint& taint : tolerations) taints.push_back({{"key", taint.key}, {"effect", taint.effect}});
-  const Json text = {{"rules", rules}, {"tolerations", std::move(taints)}, {"overrides", overrides}};
-  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto quoted = [](const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = "{\"overrides\":[";
+  for (const int index : overrides) text += (text.back() == '[' ? "" : ",") + std::to_string(index);
+  text += "],\"rules\":" + std::to_string(rules) + ",\"tolerations\":[";
+  for (const Taint& taint : tolerations) {
+    text += text.back() == '[' ? "" : ",";
+    text += "{\"effect\":" + quoted(taint.effect) + ",\"key\":" + quoted(taint.key) + "}";
+  }
+  return text + "]}";
 }
 
 RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool) {
