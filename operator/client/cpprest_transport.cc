@@ -306,21 +306,30 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     server->host = uri.host();
     web::uri_builder base(uri);
     if (server->host.starts_with('[') && server->host.ends_with(']')) {
-      // The library hands the host to the resolver as it is, which knows no brackets; only the header needs them.
+      // The library hands the host to the resolver as it is, which knows no brackets; only the header, and a proxy,
+      // need them.
       server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
       server->host = server->host.substr(1, server->host.size() - 2);
-      base.set_host(server->host);
+      if (options.proxy_url.empty()) base.set_host(server->host);
     }
 
     http::client::http_client_config config;
     config.set_timeout(std::chrono::hours(24));  // Wait() has the real ones.
     config.set_max_redirects(0);                 // A redirect would carry the credentials elsewhere.
     if (!options.proxy_url.empty()) {
+      // Until a proxy has answered CONNECT, the library hears of no cancellation: only this closes the socket then.
+      // More than any silence that Wait() allows.
+      config.set_timeout(std::chrono::minutes(6));
       const web::uri proxy_uri(options.proxy_url);
       if (proxy_uri.scheme() != "http") {
         return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
       }
-      web::web_proxy proxy(proxy_uri);
+      // The library would go to port 0; brackets are as above.
+      web::uri_builder address(proxy_uri);
+      if (proxy_uri.port() <= 0) address.set_port(80);
+      if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))
+        address.set_host(host.substr(1, host.size() - 2));
+      web::web_proxy proxy(address.to_uri());
       const std::string user_info = web::uri::decode(proxy_uri.user_info());
       if (!user_info.empty()) {
         const std::size_t colon = std::min(user_info.find(':'), user_info.size());

@@ -27,6 +27,12 @@ std::string ExecInfo(const ClusterConfig& config) {
   return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
 }
 
+// A time beyond those that ParseTime knows, which means "never".
+bool IsFarAway(const std::string& time) {
+  constexpr std::size_t kYear = 4;
+  return time.size() > kYear && time.substr(0, kYear) >= "2200" && ParseTime("2196" + time.substr(kYear)) != WallTime{};
+}
+
 }  // namespace
 
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version) {
@@ -56,7 +62,7 @@ Result<ExecCredential> ParseExecCredential(const std::string& output, const std:
     return Fail(Reason::kConfig, "it printed neither status.token nor status.clientCertificateData");
   }
   const std::string expires = StringAt(*parsed, {"status", "expirationTimestamp"});
-  if (!expires.empty()) {
+  if (!expires.empty() && !IsFarAway(expires)) {
     credential.expires = ParseTime(expires);
     if (*credential.expires == WallTime{}) {
       return Fail(Reason::kConfig, "its status.expirationTimestamp is no time: " + Excerpt(expires, 40));

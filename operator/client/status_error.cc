@@ -11,7 +11,8 @@
 namespace yad {
 namespace {
 
-constexpr std::int64_t kMaxRetryAfterSeconds = 3600;
+// A load balancer's page may ask for an hour, and the apiserver behind it is back within a minute.
+constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 constexpr std::size_t kMaxCauses = 100;
 
 struct KnownReason {

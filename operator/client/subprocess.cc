@@ -12,6 +12,9 @@
 #include <cstring>
 #include <map>
 
+#include "operator/client/file.h"
+#include "operator/client/json_codec.h"
+
 namespace yad {
 namespace {
 
@@ -130,6 +133,7 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output_child.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors_child.get(), STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);  // Not all of our sockets close on exec.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A group of its own, so that its children can be killed with it; and our signal mask is not its business.
@@ -161,10 +165,12 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
     kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return Fail(Reason::kTransport, result.output.size() > kMaxOutput
-                                        ? "\"" + program.command + "\" wrote more than 4 MiB"
-                                        : "\"" + program.command + "\" did not end within " +
-                                              std::to_string(program.timeout.count() / 1000) + " s");
+    if (result.output.size() > kMaxOutput)
+      return Fail(Reason::kTransport, "\"" + program.command + "\" wrote more than 4 MiB");
+    const std::string tail = Trim(result.error_tail);  // Perhaps what it waits for: "open this page ...".
+    return Fail(Reason::kTransport, "\"" + program.command + "\" did not end within " +
+                                        std::to_string(program.timeout.count() / 1000) + " s" +
+                                        (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
   }
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (result.error_tail.size() > kErrorTail) result.error_tail.erase(0, result.error_tail.size() - kErrorTail);

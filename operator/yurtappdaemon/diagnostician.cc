@@ -214,7 +214,7 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
   std::optional<PodFault> told;
   Status events_read;
   if (!tells.empty()) {
-    if (const auto events = WarningsAbout(meta.key.ns, tells, stop)) {
+    if (const auto events = EventsAbout(meta.key.ns, tells, stop)) {
       told = FaultOfEvents(*events, now);
     } else {
       events_read = Fail(events.error());
@@ -227,12 +227,12 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
   return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, told);
 }
 
-Result<std::vector<Json>> Diagnostician::WarningsAbout(const std::string& ns, const std::string& uid,
-                                                       std::stop_token stop) {
+Result<std::vector<Json>> Diagnostician::EventsAbout(const std::string& ns, const std::string& uid,
+                                                     std::stop_token stop) {
   turns_.Take(1);
   ListOptions options;
   options.ns = ns;
-  options.field_selector = "regarding.uid=" + uid + ",type=Warning";
+  options.field_selector = "regarding.uid=" + uid;
   options.limit = kEvents;
   auto page = client_.List(kEventType, options, stop);
   if (!page) return Fail(page.error());

@@ -80,7 +80,7 @@ class Diagnostician {
   void LookAtDue(const std::vector<Unwell>& unwell, WorkloadKind kind, Memory& memory, std::stop_token stop);
   // nullopt: the pods could not be read.
   std::optional<Diagnosis> Look(const PoolResult& pool, WorkloadKind kind, std::stop_token stop);
-  Result<std::vector<Json>> WarningsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
+  Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
   // Says once that pods can't be read, and once that they can again.
   void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
 

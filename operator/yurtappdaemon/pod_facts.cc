@@ -106,9 +106,13 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // Between two crashes, or it was killed because it did not become ready.
+    // Between two crashes, or it was killed because it did not become ready. Or nobody knows how it ended: with its
+    // node.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
-    return last != nullptr && recent ? std::optional(FaultOfEnd(who, spec, *last)) : std::nullopt;
+    if (last == nullptr || !recent) return std::nullopt;
+    const std::string why = StringAt(*last, {"reason"});
+    if (why == "Unknown" || why == "ContainerStatusUnknown") return std::nullopt;
+    return FaultOfEnd(who, spec, *last);
   }
   const std::string reason = StringAt(status, {"state", "waiting", "reason"});
   const std::string message = StringAt(status, {"state", "waiting", "message"});
@@ -154,12 +158,15 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  const Json* ready = FindCondition(pod, "Ready");
-  if (ready == nullptr || StringAt(pod, {"status", "phase"}) != "Running") return std::nullopt;
-  const std::string reason = StringAt(*ready, {"reason"});
-  if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady") return std::nullopt;
-  if (now - ParseTime(StringAt(*ready, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
-  return PodFault{kContainersNotReady, Steady(StringAt(*ready, {"message"})), false};
+  // Before it runs, its init containers may take for ever.
+  const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
+  const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
+  if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
+  const std::string reason = StringAt(*condition, {"reason"});
+  if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady" && reason != "ContainersNotInitialized")
+    return std::nullopt;
+  if (now - ParseTime(StringAt(*condition, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
+  return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
 }
 
 // When it was seen last.
@@ -232,13 +239,21 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  for (const Json& event : events) newest = std::max(newest, TimeOf(event));
+  WallTime prepared{};  // The kubelet pulls and starts only where volumes and sandbox are there.
+  for (const Json& event : events) {
+    if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOf(event));
+    const std::string reason = StringAt(event, {"reason"});
+    if (reason == "Pulling" || reason == "Pulled" || reason == "Created" || reason == "Started")
+      prepared = std::max(prepared, TimeOf(event));
+  }
   std::optional<PodFault> worst, summary;
   for (const Json& event : events) {
     const WallTime seen = TimeOf(event);
     if (seen < newest - kEventLasts || seen < now - kEventIsOver) continue;
     const std::string reason = StringAt(event, {"reason"});
     const std::string note = StringAt(event, {"note"});
+    const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
+    if (prepares && seen <= prepared) continue;
     if (reason == kFailedMount || reason == kAttach) {
       // Older kubelets say in turn what is wrong with a volume, and that they have waited for all of them.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");

@@ -54,8 +54,8 @@ struct PodFacts {
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// From events.k8s.io Events of type Warning about one pod, or one workload: what keeps the pod from being started, or
-// made. nullopt: none of them says.
+// From the events.k8s.io Events about one pod, or one workload: what keeps the pod from being started, or made.
+// nullopt: none of them says.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // From the words with which the apiserver refused a pod (RefusalOfPod). "": nullopt.

@@ -209,6 +209,9 @@ TEST_F(CpprestTransportTest, TlsServerNameIsVerifiedAndSentInsteadOfTheHost) {
   const Result<HttpResponse> response = Make(options)->Send(Get("/"), {});
   ASSERT_TRUE(response) << response.error().ToString();
   EXPECT_EQ(server.requests().front().server_name, "kube.example");
+  options.tls_server_name = "kube.example.";
+  ASSERT_TRUE(Make(options)->Send(Get("/"), {}));
+  EXPECT_EQ(server.requests().back().server_name, "kube.example");
   options.tls_server_name = "other.example";
   EXPECT_THAT(Failure(options), HasSubstr("not valid for \"other.example\""));
 }
@@ -678,6 +681,9 @@ TEST_F(CpprestTransportTest, HttpProxyIsUsedForPlainServers) {
   const Result<HttpResponse> response = Make(options)->Send(Get("/api"), {});
   ASSERT_TRUE(response) << response.error().ToString();
   EXPECT_EQ(proxy.requests().front().target, "http://kube.invalid:8080/api");
+  options.server = "http://[fd00::1]:8080";
+  ASSERT_TRUE(Make(options)->Send(Get("/api"), {}));
+  EXPECT_EQ(proxy.requests().back().target, "http://[fd00::1]:8080/api");
 }
 
 TEST_F(CpprestTransportTest, TransportMayGoWhileAStreamIsOpen) {

@@ -1,6 +1,8 @@
 // Credentials that come from outside, with real programs and a real server: exec plugins and token files.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -127,6 +129,22 @@ TEST_F(ExecCredentialClientTest, FailingPluginIsQuotedFromItsStandardErrorOnly) 
 TEST_F(ExecCredentialClientTest, PluginThatHangsIsKilledWithItsChildren) {
   WritePlugin("sleep 1000000 & sleep 1000000");
   EXPECT_THAT(Failure(std::chrono::milliseconds(300)), HasSubstr("did not end within"));
+}
+
+TEST_F(ExecCredentialClientTest, WhatAPluginThatHangsHasSaidIsTold) {
+  WritePlugin("echo 'go to https://login.example' >&2; sleep 1000000");
+  EXPECT_THAT(Failure(std::chrono::milliseconds(300)),
+              HasSubstr("did not end within 0 s: go to https://login.example"));
+}
+
+TEST_F(ExecCredentialClientTest, PluginGetsNoneOfOurFiles) {
+  const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
+  ASSERT_GT(ours, STDERR_FILENO);
+  const std::string file = "/proc/self/fd/" + std::to_string(ours);
+  const auto result = RunSubprocess({"sh", {"-c", "test ! -e " + file}, {}, std::chrono::hours(1)});
+  close(ours);
+  ASSERT_TRUE(result) << result.error().ToString();
+  EXPECT_EQ(result->exit_code, 0);
 }
 
 TEST_F(ExecCredentialClientTest, PluginReadsNoInput) {

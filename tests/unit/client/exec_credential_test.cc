@@ -21,6 +21,17 @@ TEST(ExecCredentialTest, TokenAndExpiryAreRead) {
   EXPECT_EQ(credential->expires, ParseTime("2026-01-02T03:04:05Z"));
 }
 
+TEST(ExecCredentialTest, OneThatExpiresInCenturiesNeverDoes) {
+  for (const char* time : {"9999-12-31T23:59:59Z", "2400-02-29T00:00:00+01:00"}) {
+    const auto credential =
+        ParseExecCredential(std::string(R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)") +
+                                R"("status":{"token":"t","expirationTimestamp":")" + time + "\"}}",
+                            kV1);
+    ASSERT_TRUE(credential) << credential.error().ToString();
+    EXPECT_FALSE(credential->expires) << time;
+  }
+}
+
 TEST(ExecCredentialTest, CertificateAndKeyAreRead) {
   const auto credential = ParseExecCredential(
       R"({"apiVersion":"client.authentication.k8s.io/v1beta1","kind":"ExecCredential",
@@ -48,6 +59,9 @@ TEST(ExecCredentialTest, OutputThatIsNoneIsAnErrorThatDoesNotQuoteIt) {
        "not together"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
            "status":{"token":"topsecret","expirationTimestamp":"soon"}})",
+       "expirationTimestamp"},
+      {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
+           "status":{"token":"topsecret","expirationTimestamp":"9999-99-31T23:59:59Z"}})",
        "expirationTimestamp"},
   };
   for (const auto& [output, part] : cases) {

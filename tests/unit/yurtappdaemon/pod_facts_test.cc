@@ -56,6 +56,26 @@ TEST(PodFactsTest, ACrashIsToldWithItsExitCodeAndStaysSoBetweenTwoCrashes) {
       << "it should run on";
 }
 
+TEST(PodFactsTest, WhatEndedWithItsNodeHasNotCrashed) {
+  const Json running = {{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}};
+  EXPECT_EQ(FaultOf(PodIn(running, Ended(255, "Unknown"))), "-");
+  EXPECT_EQ(FaultOf(PodIn(running, Ended(137, "ContainerStatusUnknown"))), "-");
+  EXPECT_THAT(FaultOf(PodIn(running, Ended(255, "Error"))), HasSubstr("CrashLoopBackOff"));
+}
+
+TEST(PodFactsTest, AnInitContainerThatTakesForEverIsNamed) {
+  Json pod = WaitingIn("PodInitializing");
+  pod["status"]["phase"] = "Pending";
+  pod["status"]["initContainerStatuses"] =
+      R"([{"name": "wait", "ready": false, "state": {"running": {"startedAt": "2026-01-02T03:00:00Z"}}}])"_json;
+  Json& condition = pod["status"]["conditions"].emplace_back(
+      R"({"type": "Initialized", "status": "False", "reason": "ContainersNotInitialized",
+          "message": "containers with incomplete status: [wait]", "lastTransitionTime": "2026-01-02T03:03:50Z"})"_json);
+  EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
+  condition["lastTransitionTime"] = "2026-01-02T03:03:00Z";
+  EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with incomplete status: [wait]");
+}
+
 TEST(PodFactsTest, ACrashOfLongAgoIsHistory) {
   EXPECT_THAT(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T02:00:00Z"}}}}, Ended(3))),
               ::testing::Not(HasSubstr("CrashLoopBackOff")));
@@ -199,6 +219,21 @@ TEST(FaultOfEventsTest, WhatIsOverIsLeftOut) {
                           kNow)
                 ->message,
             "b: new");
+}
+
+TEST(FaultOfEventsTest, SoIsWhatCameBeforeTheKubeletPulled) {
+  const auto pulling = [](const std::string& time) {
+    Json event = WarningEvent("Pulling", "Pulling image \"app:1\"", time);
+    event["type"] = "Normal";
+    return event;
+  };
+  for (const char* reason : {"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox"}) {
+    const Json failed = WarningEvent(reason, "timed out", "2026-01-02T03:01:00Z");
+    EXPECT_FALSE(FaultOfEvents({failed, pulling("2026-01-02T03:01:03Z")}, kNow)) << reason;
+    EXPECT_TRUE(FaultOfEvents({pulling("2026-01-02T03:00:57Z"), failed}, kNow)) << reason;
+  }
+  const Json old = WarningEvent("FailedCreate", "pods \"p\" is forbidden: no", "2026-01-02T03:00:00Z");
+  EXPECT_TRUE(FaultOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kNow));
 }
 
 TEST(FaultOfEventsTest, SoIsTheLastOneSomeMinutesLater) {
