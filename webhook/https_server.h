@@ -21,7 +21,7 @@ struct HttpsServerOptions {
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger one is answered with 413
   // Larger bodies are handled one at a time: parsed JSON takes up to twenty times its text, and that is what fills a
   // container.
-  std::size_t large_body = 256 * 1024;
+  std::size_t large_body = 128 * 1024;
   std::size_t max_bodies = 32 * 1024 * 1024;  // of all requests as far as they have arrived; beyond it 503
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration idle_timeout = std::chrono::seconds(90);  // between two requests of a connection

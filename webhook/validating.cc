@@ -45,17 +45,17 @@ struct ComparableSpec {
 };
 
 ComparableSpec Comparable(const Json& object) {
-  Json spec = {{"spec", SpecOf(object)}};
-  const Json patch = DefaultYurtAppDaemon(spec).patch;
-  spec = spec.patch(patch)["spec"];
+  Json defaulted = Json::object();  // Copied once: it may be all that a review can hold.
+  Json& spec = defaulted["spec"] = SpecOf(object);
+  defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
   ComparableSpec comparable;
   if (!spec.is_object()) {
     comparable.rest = std::move(spec);
     return comparable;
   }
-  Json overrides = MemberOf(spec, "overrides");  // a null in a patch takes away: it says something
-  spec.erase("overrides");
-  spec = WithoutNulls(spec);
+  // A null in a patch takes away: it says something.
+  Json overrides = std::exchange(spec["overrides"], nullptr);
+  spec = WithoutNulls(std::move(spec));
   const auto choice = spec.find("workloadTemplate");
   for (const auto& [kind, place] : {std::pair{WorkloadKind::kDeployment, &comparable.deployment},
                                     std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
@@ -93,10 +93,13 @@ Checked Check(const Json& object) {
 // Where other fields have faults, the template alone, so that those of the template are told with them.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   const Json& spec = SpecOf(object);
-  const Json rest = {{"selector", MemberOf(spec, "selector")},
-                     {"workloadTemplate", MemberOf(spec, "workloadTemplate")},
-                     {"nodepoolSelector", Json::object()}};
-  return ParseYurtAppDaemon({{"metadata", MemberOf(object, "metadata")}, {"spec", rest}});
+  Json rest = Json::object();
+  rest["metadata"] = MemberOf(object, "metadata");
+  Json& rest_of_spec = rest["spec"];
+  rest_of_spec["selector"] = MemberOf(spec, "selector");
+  rest_of_spec["workloadTemplate"] = MemberOf(spec, "workloadTemplate");
+  rest_of_spec["nodepoolSelector"] = Json::object();
+  return ParseYurtAppDaemon(std::move(rest));
 }
 
 // What can be tried of an object.

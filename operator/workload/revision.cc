@@ -33,10 +33,12 @@ RevisionContent Content(WorkloadKind kind, const Json& workload_template, const 
   content.service_template = WithoutNulls(service_template);
   content.overrides = CleanOverrides(overrides);
   content.override_index = OverrideIndex(content.overrides);
-  Json canonical = {{TemplateField(kind), Canonical(WorkloadSchema(), content.workload_template)}};
+  Json canonical = Json::object();
+  canonical[TemplateField(kind)] = Canonical(WorkloadSchema(), content.workload_template);
   // What is not there leaves no trace: a revision of an older version of this operator stays the same revision.
-  if (!content.service_template.is_null())
+  if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template);
+  }
   if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
   content.digest = canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
   return content;

@@ -22,6 +22,18 @@ bool SameScalar(const Field& field, const Json& a, const Json& b) {
   return field.Has(Field::kQuantity) && QuantityEqual(QuantityText(a), QuantityText(b));
 }
 
+void TakeNullsOut(Json& value, int depth) {
+  if (depth >= kMaxDepth || !value.is_structured()) return;
+  for (auto it = value.begin(); it != value.end();) {
+    if (value.is_object() && it->is_null()) {
+      it = value.erase(it);
+    } else {
+      TakeNullsOut(*it, depth + 1);
+      ++it;
+    }
+  }
+}
+
 }  // namespace
 
 const Json& MemberOf(const Json& object, std::string_view key) {
@@ -89,17 +101,9 @@ bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
   return true;
 }
 
-Json WithoutNulls(const Json& value, int depth) {
-  if (depth >= kMaxDepth || !value.is_structured()) return value;
-  Json result = value.is_object() ? Json::object() : Json::array();
-  if (value.is_array()) {
-    for (const Json& item : value) result.push_back(WithoutNulls(item, depth + 1));
-    return result;
-  }
-  for (const auto& [key, member] : value.items()) {
-    if (!member.is_null()) result.emplace(key, WithoutNulls(member, depth + 1));
-  }
-  return result;
+Json WithoutNulls(Json value) {
+  TakeNullsOut(value, 0);
+  return value;
 }
 
 Json Canonical(const Schema& schema, const Json& value, int depth) {

@@ -25,7 +25,7 @@ bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth = 
 bool SameMember(const Schema& schema, std::string_view key, const Json& a, const Json& b, int depth = 0);
 
 // Without nulls in objects.
-Json WithoutNulls(const Json& value, int depth = 0);
+Json WithoutNulls(Json value);
 // Without what says nothing, quantities in one spelling: the same for all manifests that differ in nothing else.
 Json Canonical(const Schema& schema, const Json& value, int depth = 0);
 
