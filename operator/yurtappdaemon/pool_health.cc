@@ -19,12 +19,19 @@ bool SaysWhyOfPods(const Json& entry) {
 
 }  // namespace
 
-PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now) {
-  PoolHealth health{state, revision, now, std::nullopt};
+PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
+                   std::chrono::seconds min_ready, WallTime now) {
+  using State = PoolHealth::State;
+  PoolHealth health{state, revision, now, now, std::nullopt};
   if (before == nullptr) return health;
-  // A clock that was set back must not make anybody wait for the day that it was.
-  if (before->state == state && before->revision == revision) health.since = std::min(before->since, now);
   health.refused = before->refused;
+  if (before->revision != revision) return health;
+  // A clock that was set back must not make anybody wait for the day that it was.
+  if (before->state == state) health.since = std::min(before->since, now);
+  const bool was_offline = before->state == State::kOffline && state != State::kOffline;
+  if (!was_offline && !before->Soaked(min_ready, now)) {
+    health.unsoaked_since = std::min(before->unsoaked_since, now);
+  }
   return health;
 }
 
@@ -39,7 +46,9 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
     // Those without a time have soaked, or are overdue.
-    if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
+    for (WallTime* time : {&health.since, &health.unsoaked_since}) {
+      if (*time != WallTime()) *time += std::chrono::duration_cast<WallTime::duration>(leap);
+    }
   }
 }
 
@@ -67,6 +76,7 @@ HealthRecord RestoreHealth(const Json& status) {
     } else if (phase != kUpdatingPhase) {
       continue;
     }
+    health.unsoaked_since = health.since;
     record.emplace(StringAt(entry, {"name"}), std::move(health));
   }
   return record;

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -25,15 +26,23 @@ struct PoolHealth {
   State state = State::kUnhealthy;
   std::string revision;  // the name of the one that the workload was on
   WallTime since;        // of this state on this revision
+  // Since when it has not soaked on this revision, however often it was healthy in between.
+  WallTime unsoaked_since;
   std::optional<RefusedWrite> refused;
 
   // Healthy for long enough to count as updated.
   bool Soaked(std::chrono::seconds min_ready, WallTime now) const {
     return state == State::kHealthy && now >= since + min_ready;
   }
-  // Not healthy for so long that it has failed.
-  bool Overdue(std::chrono::seconds deadline, WallTime now) const {
-    return state == State::kUnhealthy && now >= since + deadline;
+  bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
+    return state == State::kUnhealthy && now >= since + time;
+  }
+  // When one that stays unhealthy has failed. What crashes again and again before it has soaked fails, too.
+  WallTime OverdueAt(std::chrono::seconds deadline, std::chrono::seconds min_ready) const {
+    return std::min(since, unsoaked_since + min_ready) + deadline;
+  }
+  bool Overdue(std::chrono::seconds deadline, std::chrono::seconds min_ready, WallTime now) const {
+    return state == State::kUnhealthy && now >= OverdueAt(deadline, min_ready);
   }
 };
 
@@ -52,7 +61,8 @@ class ClockLeap {
 void MoveBy(Duration leap, HealthRecord& record);
 
 // What is so now, where `before` was known.
-PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision, WallTime now);
+PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
+                   std::chrono::seconds min_ready, WallTime now);
 
 // What status remembers of the pools that it lists. One that it does not list begins anew: it may soak, or have to
 // become healthy, for longer than it need.

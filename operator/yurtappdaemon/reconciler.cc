@@ -68,7 +68,7 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && health.state != PoolHealth::State::kOffline)
-        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, std::nullopt};
+        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, now, std::nullopt};
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
         health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }

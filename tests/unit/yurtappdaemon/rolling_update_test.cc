@@ -185,6 +185,35 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
+TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 100}});
+  world_.SetImage("app:2");
+  Look();
+  const auto crash_and_come_back = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Heal("a");
+      Wait(seconds(30));
+      Break("a");
+      Wait(seconds(20));
+      EXPECT_EQ(Images(), "a=2 b=1");
+    }
+  };
+  crash_and_come_back(3);
+  EXPECT_EQ(Phase("a"), "Updating");
+  Wait(seconds(12));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  // What has soaked may be unhealthy for the whole time again.
+  Heal("a");
+  Wait(seconds(62));
+  EXPECT_EQ(Images(), "a=2 b=2");
+  Break("a");
+  Wait(seconds(98));
+  EXPECT_EQ(Phase("a"), "Updating");
+  Wait(seconds(4));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+}
+
 TEST_P(RollingUpdateTest, AClockThatIsSetForwardFailsAndSoaksNobody) {
   Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
