@@ -16,7 +16,10 @@ Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
     if (Find(before, {key}) != nullptr && !after.contains(key)) changed[std::string(key)] = nullptr;
   }
   if (changed.empty()) return nullptr;
-  return {{"metadata", {{"uid", uid}}}, {"status", std::move(changed)}};
+  Json patch = Json::object();  // Member by member: a braced list would copy what has changed.
+  patch["metadata"]["uid"] = uid;
+  patch["status"] = std::move(changed);
+  return patch;
 }
 
 }  // namespace yad

@@ -14,7 +14,6 @@
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/service_reader.h"
 #include "operator/yurtappdaemon/services.h"
-#include "operator/yurtappdaemon/status.h"
 #include "operator/yurtappdaemon/stuck_pods.h"
 #include "operator/yurtappdaemon/unlabelled.h"
 #include "operator/yurtappdaemon/write_pace.h"
@@ -252,15 +251,16 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Diagnostician::Answer examined =
       diagnostician_.Examine(snapshot->daemon, applied.pools, previous, state->patients, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
-  const Json status = BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count,
-                                   plan.held, plan.rollout, &examined.diagnoses});
+  const DaemonStatus built = BuildStatus({*snapshot, applied.pools, applied.leaving, previous,
+                                          revisions->collision_count, plan.held, plan.rollout, &examined.diagnoses});
+  const Json& status = built.fields;
   if (plan.rollout) daemon_events_.TellRollout(snapshot->daemon, previous, status, state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
   if (revisions->created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot->update->name);
   }
-  const auto status_due = WriteStatus(meta, snapshot->daemon.status, status, *state, stop);
+  const auto status_due = WriteStatus(meta, snapshot->daemon.status, built, *state, stop);
   if (!status_due) return Fail(status_due.error());
   ShowPools(meta.key, status);
 
@@ -446,19 +446,20 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
     events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);
   }
   state.reported = error.message;
-  const Json status = BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow());
+  const DaemonStatus status{BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow()), std::nullopt};
   const auto due = WriteStatus(stored.meta(), before, status, state, stop);
   if (!due) return Fail(due.error());
   if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
   return ReconcileResult::Done();  // Another edit is another event.
 }
 
-Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
+Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
                                          DaemonState& state, std::stop_token stop) {
-  Json patch = DaemonStatusPatch(before, after, meta.uid);
+  Json patch = after.PatchFrom(before, meta.uid);
   if (patch.is_null()) return Duration::zero();
   patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
-  if (after == state.unkept_status) return Duration::zero();
+  const bool unkept = !state.unkept_status.is_null() && after.PatchFrom(state.unkept_status, meta.uid).is_null();
+  if (unkept) return Duration::zero();
   const SteadyTime now = clock_.Now();
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
@@ -475,8 +476,8 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
   }
   state.last_status_write = now;
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
-  const bool kept = DaemonStatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
-  state.unkept_status = kept ? Json() : after;
+  const bool kept = after.PatchFrom(written->value("status", Json::object()), meta.uid).is_null();
+  state.unkept_status = kept ? Json() : after.ToJson();
   stores_.daemons.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();
 }

@@ -21,6 +21,7 @@
 #include "operator/yurtappdaemon/diagnostician.h"
 #include "operator/yurtappdaemon/history.h"
 #include "operator/yurtappdaemon/removal_gate.h"
+#include "operator/yurtappdaemon/status.h"
 
 namespace yad {
 
@@ -71,8 +72,8 @@ class Reconciler {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }
   // Writes it if it differs and the last write is long enough ago; else says when to come again.
-  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
-                               std::stop_token stop);
+  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
+                               DaemonState& state, std::stop_token stop);
   void Forget(const ObjectKey& key);
 
   Client& client_;

@@ -20,15 +20,7 @@ constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-struct PoolView {
-  std::string name;
-  std::string phase;
-  std::string state;  // "": there is no workload
-  std::string reason;
-  std::string message;
-  std::string revision;
-  std::string service;
-  const WorkloadRef* workload = nullptr;
+struct PoolView : PoolEntry {
   bool healthy = false;  // at its own generation, with no write outstanding
   bool soaking = false;  // not for minReadySeconds yet
   bool updated = false;
@@ -99,7 +91,8 @@ PoolView View(const PoolResult& result, const RollingUpdate& strategy, const Dia
   // In a pool without a node nothing gets on.
   if (state != nullptr) view.state = StateOf({*state, deleting, result.plan->offline || result.plan->overdue});
   if (diagnoses == nullptr) return view;
-  if (const auto found = diagnoses->find(view.name); found != diagnoses->end()) AddDiagnosis(found->second, view);
+  if (const auto found = diagnoses->find(result.plan->pool); found != diagnoses->end())
+    AddDiagnosis(found->second, view);
   return view;
 }
 
@@ -108,48 +101,26 @@ int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
 
 using OldEntries = std::unordered_map<std::string_view, const Json*>;  // by the pool's name
 
-// Member by member, here and in Summary: a braced list copies each twice, and these are most of a status.
-Json PoolEntry(const PoolView& view, const OldEntries& old_entries, const std::string& now) {
-  Json entry = Json::object();
-  entry["name"] = view.name;
-  entry["phase"] = view.phase;
-  entry["lastTransitionTime"] = now;
-  if (!view.revision.empty()) entry["revision"] = view.revision;
-  if (!view.state.empty()) entry["state"] = view.state;
-  if (!view.service.empty()) entry["service"] = view.service;
-  if (!view.reason.empty()) entry["reason"] = view.reason;
-  if (!view.message.empty()) entry["message"] = Cut(view.message, kMaxMessage);
-  if (view.workload != nullptr) {
-    entry["workload"] = view.workload->object->meta().key.name;
-    entry["replicas"] = view.workload->state().replicas;
-    entry["readyReplicas"] = view.workload->state().ready_replicas;
-  }
+// Of `view`, as `pools` lists it.
+PoolEntry Listed(PoolEntry view, const OldEntries& old_entries, const std::string& now) {
+  view.message = Cut(std::move(view.message), kMaxMessage);
+  view.since = now;
   if (const auto it = old_entries.find(view.name); it != old_entries.end() &&
                                                    StringAt(*it->second, {"phase"}) == view.phase &&
                                                    StringAt(*it->second, {"revision"}) == view.revision) {
-    entry["lastTransitionTime"] = StringAt(*it->second, {"lastTransitionTime"}, now);
+    view.since = StringAt(*it->second, {"lastTransitionTime"}, now);
   }
-  return entry;
+  return view;
 }
 
-// `workloadSummary`: cut before it is made, because Json is what costs.
-Json Summary(std::vector<const WorkloadRef*> workloads) {
+std::vector<const WorkloadRef*> Summary(std::vector<const WorkloadRef*> workloads) {
   const std::size_t listed = std::min(workloads.size(), kMaxListed);
   const auto end = workloads.begin() + static_cast<std::ptrdiff_t>(listed);
   std::partial_sort(workloads.begin(), end, workloads.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
     return a->object->meta().key.name < b->object->meta().key.name;
   });
   workloads.resize(listed);
-  Json summary = Json::array();
-  for (const WorkloadRef* workload : workloads) {
-    const WorkloadState& state = workload->state();
-    Json& entry = summary.emplace_back(Json::object());
-    entry["availableCondition"] = state.available_condition;
-    entry["replicas"] = state.replicas;
-    entry["readyReplicas"] = state.ready_replicas;
-    entry["workloadName"] = workload->object->meta().key.name;
-  }
-  return summary;
+  return workloads;
 }
 
 // The last revision that was fully rolled out. It stands still while anything is on its way.
@@ -172,7 +143,7 @@ std::string CurrentRevision(const StatusInput& input, const std::vector<PoolView
 
 }  // namespace
 
-Json BuildStatus(const StatusInput& input) {
+DaemonStatus BuildStatus(const StatusInput& input) {
   const YurtAppDaemon& daemon = input.snapshot.daemon;
   const std::string now = FormatTime(input.snapshot.now);
 
@@ -185,7 +156,7 @@ Json BuildStatus(const StatusInput& input) {
   std::int64_t deadline_exceeded = 0, refused = 0, on_their_way = 0;
   std::vector<std::string> not_ready;
   std::vector<const WorkloadRef*> provided;
-  Json names = Json::array();
+  StatusLists lists;
   const PoolView* first_failure = nullptr;
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
@@ -199,9 +170,9 @@ Json BuildStatus(const StatusInput& input) {
     provisioned += view.workload != nullptr;
     if (view.phase == kFailedPhase && first_failure == nullptr) first_failure = &view;
     if (view.phase != kReadyPhase && view.phase != kOfflinePhase)
-      not_ready.push_back(view.name + " (" + view.phase + ")");
+      not_ready.push_back(std::string(view.name) + " (" + view.phase + ")");
     on_their_way += !view.updated && !view.excused && view.phase != kFailedPhase && !input.pools[i].plan->held;
-    if (names.size() < kMaxListed) names.push_back(view.name);
+    if (lists.nodepools.size() < kMaxListed) lists.nodepools.push_back(view.name);
     if (view.workload != nullptr) {
       const WorkloadState& state = view.workload->state();
       replicas += state.replicas;
@@ -210,7 +181,7 @@ Json BuildStatus(const StatusInput& input) {
     }
   }
   const auto desired = static_cast<std::int64_t>(views.size());
-  Json summary = Summary(std::move(provided));
+  lists.workloads = Summary(std::move(provided));
 
   Json status = {
       {"observedGeneration", daemon.meta.generation},
@@ -218,8 +189,6 @@ Json BuildStatus(const StatusInput& input) {
       {"currentRevision", CurrentRevision(input, views)},
       {"updateRevision", input.snapshot.update->name},
       {"templateType", daemon.kind == WorkloadKind::kDeployment ? "Deployment" : "StatefulSet"},
-      {"nodepools", std::move(names)},
-      {"workloadSummary", std::move(summary)},
       {"desiredPools", desired},
       {"updatedPools", updated},
       {"readyPools", ready},
@@ -243,7 +212,7 @@ Json BuildStatus(const StatusInput& input) {
   }
   std::vector<PoolView> leaving;
   // What is not decided stays as it was shown.
-  const auto was_blocked = [&](const std::string& pool) {
+  const auto was_blocked = [&](std::string_view pool) {
     const auto old = old_entries.find(pool);
     return old != old_entries.end() && StringAt(*old->second, {"reason"}) == kRemovalBlocked;
   };
@@ -274,9 +243,8 @@ Json BuildStatus(const StatusInput& input) {
     listed.resize(kMaxListed);
     status[kTruncated] = true;
   }
-  Json pools = Json::array();
-  for (const PoolView* view : listed) pools.push_back(PoolEntry(*view, old_entries, now));
-  status["pools"] = std::move(pools);
+  lists.pools.reserve(listed.size());
+  for (const PoolView* view : listed) lists.pools.push_back(Listed(*view, old_entries, now));
 
   Conditions conditions(input.previous, daemon.meta.generation, input.snapshot.now);
   const bool all_there = provisioned == desired && input.leaving.empty() && input.held.workloads.empty();
@@ -284,7 +252,7 @@ Json BuildStatus(const StatusInput& input) {
   conditions.Set({"WorkLoadUpdated", updated == desired ? "True" : "False", "", ""}, true);
   if (first_failure != nullptr) {
     conditions.Set({kFailure, "True", first_failure->reason,
-                    "pool " + first_failure->name + ": " + first_failure->message +
+                    "pool " + std::string(first_failure->name) + ": " + first_failure->message +
                         (failed > 1 ? " (and " + std::to_string(failed - 1) + " more pools)" : "")},
                    true);
   } else if (conditions.Has(kFailure)) {
@@ -333,7 +301,24 @@ Json BuildStatus(const StatusInput& input) {
     conditions.Set({kRemovalBlocked, "False", "NothingBlocked", ""});
   }
   status["conditions"] = conditions.Take();
+  return {std::move(status), std::move(lists)};
+}
+
+Json DaemonStatus::ToJson() const {
+  Json status = fields;
+  if (lists) lists->AddChanged(nullptr, status);
   return status;
+}
+
+Json DaemonStatus::PatchFrom(const Json& before, const std::string& uid) const {
+  Json patch = StatusPatch(before, fields, uid, {kTruncated, kBegunGroups});
+  if (!lists) return patch;
+  Json changed = patch.is_null() ? Json::object() : std::move(patch["status"]);
+  lists->AddChanged(before, changed);
+  if (changed.empty()) return nullptr;
+  patch["metadata"]["uid"] = uid;
+  patch["status"] = std::move(changed);
+  return patch;
 }
 
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
@@ -374,10 +359,6 @@ bool SaysRemovalBlocked(const Json& status, const std::string& token) {
   const Json* blocked = FindConditionIn(status, kRemovalBlocked);
   return blocked != nullptr && StringAt(*blocked, {"status"}) == "True" &&
          StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
-}
-
-Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid) {
-  return StatusPatch(before, after, uid, {kTruncated, kBegunGroups});
 }
 
 }  // namespace yad

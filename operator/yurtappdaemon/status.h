@@ -12,6 +12,7 @@
 #include "operator/yurtappdaemon/diagnosis.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/status_lists.h"
 
 namespace yad {
 
@@ -38,9 +39,19 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;  // of pools that are not healthy; null: none was looked at
 };
 
+// What status is to say. Not to outlive the input that it was built from.
+struct DaemonStatus {
+  Json fields;
+  std::optional<StatusLists> lists;  // none: they are among the fields, or stay
+
+  Json ToJson() const;
+  // The merge patch that turns `before` into this, top-level fields of status only; null where they are equal.
+  Json PatchFrom(const Json& before, const std::string& uid) const;
+};
+
 // Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives
 // an equal status.
-Json BuildStatus(const StatusInput& input);
+DaemonStatus BuildStatus(const StatusInput& input);
 
 // The old status, with conditions that say that the spec is not acted upon, and why. What runs stays as it is.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
@@ -53,9 +64,6 @@ std::set<std::string> BegunGroups(const Json& status, const std::string& revisio
 
 // Whether status names the token of what is blocked.
 bool SaysRemovalBlocked(const Json& status, const std::string& token);
-
-// The merge patch that turns `before` into `after`, top-level fields of status only; null where they are equal.
-Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid);
 
 }  // namespace yad
 

@@ -174,7 +174,8 @@ class Simulation {
     for (const auto& [name, health] : record_) {
       const PoolHealth& other = restored.at(name);
       EXPECT_EQ(other.Soaked(strategy_.min_ready, now_), health.Soaked(strategy_.min_ready, now_)) << name;
-      EXPECT_EQ(other.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_), health.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_))
+      EXPECT_EQ(other.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_),
+                health.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_))
           << name;
     }
     record_ = std::move(restored);

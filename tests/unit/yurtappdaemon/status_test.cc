@@ -24,6 +24,7 @@ struct Scene {
   Json previous = nullptr;
   HeldRemovals held = {};
   Diagnoses diagnoses = {};
+  std::function<void(const DaemonStatus&)> look = nullptr;
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
@@ -37,7 +38,9 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
+    const DaemonStatus status = BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
+    if (look) look(status);
+    return status.ToJson();
   }
 };
 
@@ -47,6 +50,8 @@ Json PoolOf(const Json& status, const std::string& name) {
   }
   return nullptr;
 }
+
+Json PatchOf(const Json& before, const Json& after) { return DaemonStatus{after, std::nullopt}.PatchFrom(before, "u"); }
 
 Json ConditionOf(const Json& status, const std::string& type) {
   for (const Json& condition : status["conditions"]) {
@@ -386,7 +391,7 @@ TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
   scene.moment.workloads.resize(500);
   const Json small = scene.Status();
   EXPECT_FALSE(small.contains("poolsTruncated"));
-  EXPECT_EQ(DaemonStatusPatch(status, small, "u")["status"]["poolsTruncated"], nullptr) << "taken away";
+  EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "taken away";
 }
 
 TEST(StatusTest, ImagesAreDistinctAndThoseOfOverridesCount) {
@@ -401,12 +406,73 @@ TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
   const Json before = {{"readyPools", 1}, {"replicas", 4}, {"theirs", true}, {"pools", {{{"name", "a"}}}}};
   Json after = before;
   after.erase("theirs");
-  EXPECT_TRUE(DaemonStatusPatch(before, after, "u").is_null()) << "a field of somebody else's stays";
+  EXPECT_TRUE(PatchOf(before, after).is_null()) << "a field of somebody else's stays";
   after["readyPools"] = 2;
   after["pools"] = Json::array();
-  EXPECT_EQ(DaemonStatusPatch(before, after, "u"),
+  EXPECT_EQ(PatchOf(before, after),
             (Json{{"metadata", {{"uid", "u"}}}, {"status", {{"readyPools", 2}, {"pools", Json::array()}}}}));
-  EXPECT_EQ(DaemonStatusPatch(nullptr, {{"replicas", 0}}, "u")["status"], (Json{{"replicas", 0}}));
+  EXPECT_EQ(PatchOf(nullptr, {{"replicas", 0}})["status"], (Json{{"replicas", 0}}));
+}
+
+// The lists are compared without being made Json: whatever is otherwise in them is to be written.
+TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
+  Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
+  scene.adjust = [](PoolResult& result) {
+    result.service = "web-svc";
+    if (result.plan->pool != "b") return;
+    result.failure_reason = "Invalid";
+    result.failure_message = "no";
+  };
+  const Json shown = scene.Status();
+  const auto patch_from = [&](const Json& before) {
+    Json patch;
+    scene.look = [&](const DaemonStatus& status) { patch = status.PatchFrom(before, "u"); };
+    scene.previous = shown;
+    scene.Status();
+    return patch;
+  };
+  EXPECT_TRUE(patch_from(shown).is_null());
+  const auto expect = [&](const std::string& list, const Json& before) {
+    const Json only = {{"metadata", {{"uid", "u"}}}, {"status", {{list, shown[list]}}}};
+    EXPECT_EQ(patch_from(before), only) << before[list];
+  };
+  std::set<std::string> members;
+  for (const char* list : {"nodepools", "workloadSummary", "pools"}) {
+    Json before = shown;
+    before[list] = "text";
+    expect(list, before);
+    before[list] = Json::object();
+    expect(list, before);
+    before[list] = shown[list];
+    before[list].push_back(shown[list][0]);
+    expect(list, before);
+    before[list] = shown[list];
+    std::swap(before[list][0], before[list][1]);
+    expect(list, before);
+    for (std::size_t i = 0; i < shown[list].size(); ++i) {
+      for (const Json& other : {Json("other"), Json(7), Json(), Json::object()}) {
+        before[list] = shown[list];
+        before[list][i] = other;
+        expect(list, before);
+        if (!shown[list][i].is_object()) continue;
+        before[list] = shown[list];
+        before[list][i]["more"] = other;
+        expect(list, before);
+        for (const auto& [key, value] : shown[list][i].items()) {
+          members.insert(key);
+          before[list] = shown[list];
+          before[list][i][key] = other;
+          expect(list, before);
+          before[list][i].erase(key);
+          expect(list, before);
+        }
+      }
+    }
+    before.erase(list);
+    const Json only = {{"metadata", {{"uid", "u"}}}, {"status", {{list, shown[list]}}}};
+    EXPECT_EQ(patch_from(before), only);
+  }
+  EXPECT_THAT(members, SizeIs(13)) << "all that there can be";
 }
 
 TEST(BlockedStatusTest, KeepsWhatWasSaidAndSaysWhyNothingIsDone) {

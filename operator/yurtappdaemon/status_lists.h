@@ -1,0 +1,40 @@
+// The lists of a daemon's status: most of it, and mostly what it shows already. They are compared with that as they
+// are, and made Json only where they are to be written.
+#ifndef OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
+#define OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/yurtappdaemon/snapshot.h"
+
+namespace yad {
+
+// An entry of `pools`. What is "" is left out.
+struct PoolEntry {
+  std::string_view name;
+  std::string phase;
+  std::string state;  // "": there is no workload
+  std::string reason;
+  std::string message;
+  std::string revision;
+  std::string_view service;
+  std::string since;                      // lastTransitionTime
+  const WorkloadRef* workload = nullptr;  // null: there is none
+};
+
+// Points into the workloads and plans that it was made from.
+struct StatusLists {
+  std::vector<std::string_view> nodepools;
+  std::vector<const WorkloadRef*> workloads;  // workloadSummary
+  std::vector<PoolEntry> pools;
+
+  // Puts those lists into `fields` that `before`, another status, does not have alike.
+  void AddChanged(const Json& before, Json& fields) const;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
