@@ -86,7 +86,7 @@ PoolHealth HealthOf(const Snapshot& snapshot, const PoolPlan& entry) {
     if (found != snapshot.health->end()) before = &found->second;
   }
   return Observe(before, state, entry.from.revision == nullptr ? "" : entry.from.revision->name,
-                 snapshot.daemon.strategy.rolling.min_ready, snapshot.now);
+                 snapshot.daemon.strategy.rolling, snapshot.now);
 }
 
 std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
@@ -120,9 +120,8 @@ RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& 
     standing.pool_changed = verdict->adapted || (standing.moved_here && verdict->move);
     standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
     standing.soaked = entry.health.Soaked(strategy.min_ready, snapshot.now);
-    standing.overdue =
-        !standing.offline && (entry.health.Overdue(strategy.progress_deadline, strategy.min_ready, snapshot.now) ||
-                              entry.workload->state().progress_deadline_exceeded);
+    standing.overdue = !standing.offline && (entry.health.Overdue(strategy.progress_deadline, snapshot.now) ||
+                                             entry.workload->state().progress_deadline_exceeded);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot.now);
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
@@ -160,7 +159,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (!input.pools.back().exists || entry.offline) continue;
     if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
     if (input.pools.back().healthy) continue;
-    if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline, strategy.min_ready));
+    if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
     if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
     if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
   }

@@ -20,17 +20,22 @@ bool SaysWhyOfPods(const Json& entry) {
 }  // namespace
 
 PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
-                   std::chrono::seconds min_ready, WallTime now) {
+                   const RollingUpdate& strategy, WallTime now) {
   using State = PoolHealth::State;
-  PoolHealth health{state, revision, now, now, std::nullopt};
+  PoolHealth health{state, revision, now, Duration::zero(), std::nullopt};
   if (before == nullptr) return health;
   health.refused = before->refused;
   if (before->revision != revision) return health;
-  // A clock that was set back must not make anybody wait for the day that it was.
-  if (before->state == state) health.since = std::min(before->since, now);
-  const bool was_offline = before->state == State::kOffline && state != State::kOffline;
-  if (!was_offline && !before->Soaked(min_ready, now)) {
-    health.unsoaked_since = std::min(before->unsoaked_since, now);
+  if (before->state == state) {
+    // A clock that was set back must not make anybody wait for the day that it was.
+    health.since = std::min(before->since, now);
+    health.unhealthy_before = before->unhealthy_before;
+  } else if (before->state == State::kUnhealthy && state == State::kHealthy) {
+    // One that has failed, and comes back after all, begins anew.
+    if (before->Overdue(strategy.progress_deadline, now)) return health;
+    health.unhealthy_before = before->unhealthy_before + std::max(now - before->since, WallTime::duration::zero());
+  } else if (before->state == State::kHealthy && !before->Soaked(strategy.min_ready, now)) {
+    health.unhealthy_before = before->unhealthy_before;
   }
   return health;
 }
@@ -46,9 +51,7 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
     // Those without a time have soaked, or are overdue.
-    for (WallTime* time : {&health.since, &health.unsoaked_since}) {
-      if (*time != WallTime()) *time += std::chrono::duration_cast<WallTime::duration>(leap);
-    }
+    if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
   }
 }
 
@@ -76,7 +79,6 @@ HealthRecord RestoreHealth(const Json& status) {
     } else if (phase != kUpdatingPhase) {
       continue;
     }
-    health.unsoaked_since = health.since;
     record.emplace(StringAt(entry, {"name"}), std::move(health));
   }
   return record;

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "operator/api/object.h"
+#include "operator/api/update_strategy.h"
 #include "operator/base/clock.h"
 
 namespace yad {
@@ -26,8 +26,8 @@ struct PoolHealth {
   State state = State::kUnhealthy;
   std::string revision;  // the name of the one that the workload was on
   WallTime since;        // of this state on this revision
-  // Since when it has not soaked on this revision, however often it was healthy in between.
-  WallTime unsoaked_since;
+  // For how long it was unhealthy on this revision before `since`, and since it last had soaked.
+  Duration unhealthy_before = Duration::zero();
   std::optional<RefusedWrite> refused;
 
   // Healthy for long enough to count as updated.
@@ -38,11 +38,11 @@ struct PoolHealth {
     return state == State::kUnhealthy && now >= since + time;
   }
   // When one that stays unhealthy has failed. What crashes again and again before it has soaked fails, too.
-  WallTime OverdueAt(std::chrono::seconds deadline, std::chrono::seconds min_ready) const {
-    return std::min(since, unsoaked_since + min_ready) + deadline;
+  WallTime OverdueAt(std::chrono::seconds deadline) const {
+    return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
-  bool Overdue(std::chrono::seconds deadline, std::chrono::seconds min_ready, WallTime now) const {
-    return state == State::kUnhealthy && now >= OverdueAt(deadline, min_ready);
+  bool Overdue(std::chrono::seconds deadline, WallTime now) const {
+    return state == State::kUnhealthy && now >= OverdueAt(deadline);
   }
 };
 
@@ -62,7 +62,7 @@ void MoveBy(Duration leap, HealthRecord& record);
 
 // What is so now, where `before` was known.
 PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
-                   std::chrono::seconds min_ready, WallTime now);
+                   const RollingUpdate& strategy, WallTime now);
 
 // What status remembers of the pools that it lists. One that it does not list begins anew: it may soak, or have to
 // become healthy, for longer than it need.

@@ -67,7 +67,7 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && health.state != PoolHealth::State::kOffline)
-        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, now, std::nullopt};
+        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, Duration::zero(), std::nullopt};
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
         health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }
@@ -455,15 +455,14 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
 
 Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
                                          DaemonState& state, std::stop_token stop) {
-  Json patch = after.PatchFrom(before, meta.uid);
-  if (patch.is_null()) return Duration::zero();
-  patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
-  const bool unkept = !state.unkept_status.is_null() && after.PatchFrom(state.unkept_status, meta.uid).is_null();
-  if (unkept) return Duration::zero();
+  if (after.IsShownBy(before)) return Duration::zero();
+  if (!state.unkept_status.is_null() && after.IsShownBy(state.unkept_status)) return Duration::zero();
   const SteadyTime now = clock_.Now();
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
   }
+  Json patch = after.PatchFrom(before, meta.uid);
+  patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
   WriteOptions options;
   options.subresource = "status";
   // That a CRD lacks fields is told once (crd_check), and not field by field with each write.
@@ -476,7 +475,7 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
   }
   state.last_status_write = now;
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
-  const bool kept = after.PatchFrom(written->value("status", Json::object()), meta.uid).is_null();
+  const bool kept = after.IsShownBy(written->value("status", Json::object()));
   state.unkept_status = kept ? Json() : after.ToJson();
   stores_.daemons.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();

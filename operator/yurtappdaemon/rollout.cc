@@ -58,6 +58,9 @@ class Rollout {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
+  // Whoever's fault it is.
+  static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
+
   bool FailedOnGoal(const RolloutPool& pool) const {
     if (pool.offline || pool.excused) return false;
     return pool.refused || pool.unrenderable || (pool.overdue && pool.moved_here && pool.on_goal);
@@ -147,8 +150,8 @@ class Rollout {
   }
 
   void GoBack() {
-    Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !in_.pools[i].blocked; });
-    TryBlocked();
+    Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    TryRefused();
     out_.group_pools = in_.pools.size();
     for (const RolloutPool& pool : in_.pools) {
       const bool done = IsDone(pool);
@@ -162,14 +165,14 @@ class Rollout {
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
       if (!Enter(g)) break;
     }
-    TryBlocked();
+    TryRefused();
   }
 
   // After all others, so that what will be refused again takes no slot from them.
-  void TryBlocked() {
+  void TryRefused() {
     Start(Step::kMove, [&](std::size_t i) {
       const RolloutPool& pool = in_.pools[i];
-      return pool.blocked && NeedsMove(pool) && open_[pool.group] && !held_by_partition_[i];
+      return WasRefused(pool) && NeedsMove(pool) && open_[pool.group] && !held_by_partition_[i];
     });
   }
 
@@ -198,7 +201,8 @@ class Rollout {
     }
     if (spec.manual && needed) out_.begun.insert(spec.name);
     open_[group] = true;
-    Start(Step::kMove, [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]) && !in_.pools[i].blocked; });
+    Start(Step::kMove,
+          [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
     if (done == pools) return true;
     out_.state = RolloutState::kMoving;
     NoteWaiting(of_group);

@@ -310,6 +310,10 @@ Json DaemonStatus::ToJson() const {
   return status;
 }
 
+bool DaemonStatus::IsShownBy(const Json& status) const {
+  return (!lists || lists->AreShownBy(status)) && StatusPatch(status, fields, "", {kTruncated, kBegunGroups}).is_null();
+}
+
 Json DaemonStatus::PatchFrom(const Json& before, const std::string& uid) const {
   Json patch = StatusPatch(before, fields, uid, {kTruncated, kBegunGroups});
   if (!lists) return patch;

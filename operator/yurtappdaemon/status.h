@@ -45,6 +45,7 @@ struct DaemonStatus {
   std::optional<StatusLists> lists;  // none: they are among the fields, or stay
 
   Json ToJson() const;
+  bool IsShownBy(const Json& status) const;
   // The merge patch that turns `before` into this, top-level fields of status only; null where they are equal.
   Json PatchFrom(const Json& before, const std::string& uid) const;
 };

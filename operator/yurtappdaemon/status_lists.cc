@@ -71,22 +71,36 @@ Json Tree(const Entry& entry) {
 }
 Json Tree(std::string_view name) { return name; }
 
+// Calls function(key, list) for each.
+template <typename Function>
+void ForEachList(const StatusLists& lists, Function function) {
+  function("nodepools", lists.nodepools);
+  function("workloadSummary", lists.workloads);
+  function("pools", lists.pools);
+}
+
 template <typename Entry>
-void AddIfChanged(const char* key, const std::vector<Entry>& list, const Json& before, Json& fields) {
-  const Json* shown = Find(before, {key});
+bool IsShownBy(const Json& status, const char* key, const std::vector<Entry>& list) {
+  const Json* shown = Find(status, {key});
   bool same = shown != nullptr && shown->is_array() && shown->size() == list.size();
   for (std::size_t i = 0; same && i < list.size(); ++i) same = Same((*shown)[i], list[i]);
-  if (same) return;
-  Json& tree = fields[key] = Json::array();
-  for (const Entry& entry : list) tree.push_back(Tree(entry));
+  return same;
 }
 
 }  // namespace
 
+bool StatusLists::AreShownBy(const Json& status) const {
+  bool all = true;
+  ForEachList(*this, [&](const char* key, const auto& list) { all = all && IsShownBy(status, key, list); });
+  return all;
+}
+
 void StatusLists::AddChanged(const Json& before, Json& fields) const {
-  AddIfChanged("nodepools", nodepools, before, fields);
-  AddIfChanged("workloadSummary", workloads, before, fields);
-  AddIfChanged("pools", pools, before, fields);
+  ForEachList(*this, [&](const char* key, const auto& list) {
+    if (IsShownBy(before, key, list)) return;
+    Json& tree = fields[key] = Json::array();
+    for (const auto& entry : list) tree.push_back(Tree(entry));
+  });
 }
 
 }  // namespace yad

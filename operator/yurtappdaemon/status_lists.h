@@ -31,6 +31,7 @@ struct StatusLists {
   std::vector<const WorkloadRef*> workloads;  // workloadSummary
   std::vector<PoolEntry> pools;
 
+  bool AreShownBy(const Json& status) const;
   // Puts those lists into `fields` that `before`, another status, does not have alike.
   void AddChanged(const Json& before, Json& fields) const;
 };

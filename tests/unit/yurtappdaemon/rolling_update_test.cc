@@ -198,11 +198,24 @@ TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
       EXPECT_EQ(Images(), "a=2 b=1");
     }
   };
-  crash_and_come_back(3);
+  crash_and_come_back(4);
   EXPECT_EQ(Phase("a"), "Updating");
+  Wait(seconds(8));
+  EXPECT_EQ(Phase("a"), "Updating") << "92 of 100 s";
   Wait(seconds(12));
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  // What comes back has all its time again, with a new leader as with the old one.
+  for (int i = 0; i < 2; ++i) {
+    Heal("a");
+    Wait(seconds(10));
+    Break("a");
+    Wait(seconds(98));
+    EXPECT_EQ(Phase("a"), "Updating");
+    Wait(seconds(4));
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    world_.Restart();
+  }
   // What has soaked may be unhealthy for the whole time again.
   Heal("a");
   Wait(seconds(62));
@@ -574,6 +587,27 @@ TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
   world_.cluster.SetFaults(nullptr);
   Look();
   EXPECT_EQ(Images(), "a=2 b=1");
+}
+
+TEST_P(RollingUpdateTest, ARefusedWriteWithinTheBudgetHoldsUpNobody) {
+  Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
+  const std::string refused = world_.NameOf("a");
+  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+  });
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  EXPECT_EQ(Images(), "a=1 b=2 c=1");
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=2");
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  Heal("c");
+  world_.cluster.SetFaults(nullptr);
+  Wait(seconds(301));
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
 }
 
 TEST_P(RollingUpdateTest, AtRestNothingIsLookedAtAgain) {

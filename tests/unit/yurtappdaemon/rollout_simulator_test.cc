@@ -161,7 +161,7 @@ class Simulation {
         entry["phase"] = "Ready";
       } else if (health.state == PoolHealth::State::kHealthy) {
         entry["phase"] = "Soaking";
-      } else if (health.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_)) {
+      } else if (health.Overdue(strategy_.progress_deadline, now_)) {
         entry["phase"] = "Failed";
         entry["reason"] = "ProgressDeadlineExceeded";
       } else {
@@ -174,8 +174,7 @@ class Simulation {
     for (const auto& [name, health] : record_) {
       const PoolHealth& other = restored.at(name);
       EXPECT_EQ(other.Soaked(strategy_.min_ready, now_), health.Soaked(strategy_.min_ready, now_)) << name;
-      EXPECT_EQ(other.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_),
-                health.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_))
+      EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
     }
     record_ = std::move(restored);
@@ -204,7 +203,7 @@ class Simulation {
       if (pool.offline) state = PoolHealth::State::kOffline;
       const auto before = record_.find(pool.name);
       const PoolHealth health = Observe(before == record_.end() ? nullptr : &before->second, state,
-                                        pool.exists ? std::to_string(pool.revision) : "", strategy_.min_ready, now_);
+                                        pool.exists ? std::to_string(pool.revision) : "", strategy_, now_);
       record_[pool.name] = health;
       if (pool.exists) {
         seen.moved_here = pool.revision == goal_;
@@ -212,7 +211,7 @@ class Simulation {
         seen.on_goal = seen.moved_here && !seen.pool_changed;
         seen.healthy = state == PoolHealth::State::kHealthy;
         seen.soaked = health.Soaked(strategy_.min_ready, now_);
-        seen.overdue = health.Overdue(strategy_.progress_deadline, strategy_.min_ready, now_);
+        seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
       }
       input.pools.push_back(seen);
     }
@@ -304,7 +303,7 @@ class Simulation {
       pool.inputs = pool.wanted_inputs;
       pool.heals_at = HealsAt(pool);
       record_[pool.name] = {pool.offline ? PoolHealth::State::kOffline : PoolHealth::State::kUnhealthy,
-                            std::to_string(pool.revision), now_, now_, std::nullopt};
+                            std::to_string(pool.revision), now_, Duration::zero(), std::nullopt};
     }
     // status.currentRevision, as BuildStatus finds it.
     if (input.rolled_back || strategy_.partition.Of(pools_.size()) > 0) return;

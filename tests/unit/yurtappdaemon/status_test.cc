@@ -426,7 +426,10 @@ TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
   const Json shown = scene.Status();
   const auto patch_from = [&](const Json& before) {
     Json patch;
-    scene.look = [&](const DaemonStatus& status) { patch = status.PatchFrom(before, "u"); };
+    scene.look = [&](const DaemonStatus& status) {
+      patch = status.PatchFrom(before, "u");
+      EXPECT_EQ(status.IsShownBy(before), patch.is_null());
+    };
     scene.previous = shown;
     scene.Status();
     return patch;
