@@ -161,6 +161,7 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
   SubprocessResult result;
   int status = 0;
   const bool complete = Collect(output, errors, deadline, result);
+  if (result.error_tail.size() > kErrorTail) result.error_tail.erase(0, result.error_tail.size() - kErrorTail);
   if (!complete || !Reap(pid, deadline, status)) {
     kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -173,7 +174,6 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
                                         (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
   }
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (result.error_tail.size() > kErrorTail) result.error_tail.erase(0, result.error_tail.size() - kErrorTail);
   return result;
 }
 

@@ -155,7 +155,7 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
   }
   std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
   // "api.example.com." asks the resolver for no other domain; no certificate says so.
-  if (name.ends_with('.')) name.pop_back();
+  if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "" would fit every certificate
   material->name_is_address = IsIpAddress(name);
   if (!material->name_is_address) material->sni = name;
   return std::shared_ptr<TlsClient>(new TlsClient(std::move(material), name));

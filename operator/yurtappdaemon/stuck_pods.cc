@@ -6,6 +6,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/pods.h"
 
 namespace yad {
@@ -24,7 +25,10 @@ std::int64_t Ordinal(const std::string& name) {
 bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
-  return StringAt(*ready, {"status"}) != "True" && ParseTime(StringAt(*ready, {"lastTransitionTime"})) <= since;
+  if (StringAt(*ready, {"status"}) == "True") return false;
+  // By its node's clock. What lies in the future says nothing.
+  const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
+  return then <= since || then > since + 2 * kStuckAfter;
 }
 
 }  // namespace

@@ -212,8 +212,10 @@ TEST_F(CpprestTransportTest, TlsServerNameIsVerifiedAndSentInsteadOfTheHost) {
   options.tls_server_name = "kube.example.";
   ASSERT_TRUE(Make(options)->Send(Get("/"), {}));
   EXPECT_EQ(server.requests().back().server_name, "kube.example");
-  options.tls_server_name = "other.example";
-  EXPECT_THAT(Failure(options), HasSubstr("not valid for \"other.example\""));
+  for (const char* name : {"other.example", "."}) {
+    options.tls_server_name = name;
+    EXPECT_THAT(Failure(options), HasSubstr(std::string("not valid for \"") + name));
+  }
 }
 
 TEST_F(CpprestTransportTest, HostNameIsVerifiedAndSent) {

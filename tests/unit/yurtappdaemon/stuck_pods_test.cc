@@ -74,6 +74,12 @@ TEST_F(StuckPodsTest, OneThatWasReadyJustNowIsLeftAlone) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
+TEST_F(StuckPodsTest, AClockOfItsNodeThatIsAheadKeepsNone) {
+  AddPod(0, "old", false, "", std::chrono::seconds(-20));
+  AddPod(1, "old", false, "", std::chrono::hours(-2));
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
+}
+
 TEST_F(StuckPodsTest, WhatItsOwnPartitionHoldsStays) {
   world_.EditWorkload("a", [](Json& set) { set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1; });
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
