@@ -12,8 +12,8 @@ namespace {
 
 constexpr char kApiVersion[] = "admission.k8s.io/v1";
 constexpr std::size_t kMaxCauses = 100;
-// The shortest take one byte of text and a hundred of memory, several times over. Of objects that etcd takes, the old
-// and the new one together have less; a new one may have half of them, or nobody could change it any more.
+// The shortest take one byte of text and a hundred of memory, several times over. An object may have half of them: the
+// review of its next change holds it twice, and one that is refused there could not even lose its finalizers.
 constexpr std::size_t kMaxValues = 300'000;
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
@@ -51,7 +51,7 @@ Json Presentable(const std::vector<std::string>& warnings) {
 }
 
 // At most so many values does a text have; what stands in strings does not count.
-std::size_t CountValues(std::string_view text) {
+std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -63,8 +63,16 @@ std::size_t CountValues(std::string_view text) {
   return values;
 }
 
-tl::unexpected<Error> TooManyValues(std::size_t most) {
-  return Fail(Reason::kBadRequest, "the body has more than " + std::to_string(most) + " values");
+// By the same measure.
+std::size_t CountValues(const Json& value) {
+  if (!value.is_structured()) return 0;
+  std::size_t values = std::max<std::size_t>(value.size(), 1);
+  for (const Json& child : value) values += CountValues(child);
+  return values;
+}
+
+tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
+  return Fail(Reason::kBadRequest, std::string(what) + " has more than " + std::to_string(most) + " values");
 }
 
 }  // namespace
@@ -105,8 +113,8 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   // Most have fewer bytes than that.
-  const std::size_t values = body.size() > kMaxValues / 2 ? CountValues(body) : 0;
-  if (values > kMaxValues) return TooManyValues(kMaxValues);
+  const std::size_t values = body.size() > kMaxValues / 2 ? MostValuesIn(body) : 0;
+  if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   auto review = ParseJson(body);
   if (!review) return Fail(review.error());
   const Json* request = Find(*review, {"request"});
@@ -119,7 +127,6 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   parsed.uid = StringAt(*request, {"uid"});
   if (parsed.uid.empty()) return Fail(Reason::kBadRequest, "request.uid is missing");
   parsed.operation = StringAt(*request, {"operation"});
-  if (parsed.operation == "CREATE" && values > kMaxValues / 2) return TooManyValues(kMaxValues / 2);
   parsed.group = StringAt(*request, {"kind", "group"});
   parsed.version = StringAt(*request, {"kind", "version"});
   parsed.kind = StringAt(*request, {"kind", "kind"});
@@ -129,6 +136,8 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   parsed.dry_run = BoolAt(*request, {"dryRun"});
   Json& mutable_request = (*review)["request"];
   if (mutable_request.contains("object")) parsed.object = std::move(mutable_request["object"]);
+  if (values > kMaxValues / 2 && CountValues(parsed.object) > kMaxValues / 2)
+    return TooManyValues("the object", kMaxValues / 2);
   if (mutable_request.contains("oldObject")) parsed.old_object = std::move(mutable_request["oldObject"]);
   return parsed;
 }

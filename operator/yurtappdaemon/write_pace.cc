@@ -4,12 +4,16 @@
 #include <set>
 #include <string_view>
 
+#include "operator/yurtappdaemon/phase.h"
+
 namespace yad {
 namespace {
 
 const std::string kService = "service/";  // before the name of one, to tell it from its workload
 
 bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
+
+bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
 // Of all that a refusal may depend on and that a person changes: their next edit is tried at once.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
@@ -46,6 +50,9 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Appl
   std::vector<std::string> fought;
   const std::set<std::string_view> services(applied.services_repaired.begin(), applied.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
+  // What was refused for want of it begins anew: not at once, as the server takes its time to count.
+  const bool frees_quota =
+      !applied.removed.empty() || !applied.duplicates_removed.empty() || !applied.services_removed.empty();
   for (const PoolResult& result : applied.pools) {
     const PoolPlan& plan = *result.plan;
     const bool repaired = plan.write == Write::kRepair && result.workload && !result.outstanding &&
@@ -54,11 +61,17 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Appl
     if (repaired || service_repaired) fought.push_back(plan.pool);
 
     const auto before = refusals_.find(plan.pool);
-    if (plan.withheld) {
+    const bool was_refused = before != refusals_.end();
+    if (was_refused && (plan.withheld || plan.waits)) {
+      if (frees_quota && IsOfQuota(before->second.why.reason)) {
+        refused_.Forget(plan.pool);
+        refused_.Tried(plan.pool, now);
+      }
       refusals.emplace(plan.pool, std::move(before->second));
     } else if (WritesAnything(plan) && result.outstanding && !result.failure_reason.empty()) {
       const std::uint64_t write = DigestOf(daemon, plan);
-      if (before == refusals_.end() || before->second.write != write) refused_.Forget(plan.pool);
+      const bool is_another = !was_refused || before->second.write != write;
+      if (is_another || (frees_quota && IsOfQuota(result.failure_reason))) refused_.Forget(plan.pool);
       refused_.Tried(plan.pool, now);
       refusals.emplace(plan.pool, Refusal{write, {"", result.failure_reason, result.failure_message}});
     }

@@ -137,6 +137,12 @@ TEST_F(ExecCredentialClientTest, WhatAPluginThatHangsHasSaidIsTold) {
               HasSubstr("did not end within 0 s: go to https://login.example"));
 }
 
+TEST_F(ExecCredentialClientTest, TheLastWordsOfAPluginThatHangsAreTold) {
+  WritePlugin("i=0; while [ $i -lt 200 ]; do echo 'an old word' >&2; i=$((i+1)); done; echo 'the code is 7' >&2; "
+              "sleep 1000000");
+  EXPECT_THAT(Failure(std::chrono::milliseconds(1000)), HasSubstr("the code is 7"));
+}
+
 TEST_F(ExecCredentialClientTest, PluginGetsNoneOfOurFiles) {
   const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   ASSERT_GT(ours, STDERR_FILENO);

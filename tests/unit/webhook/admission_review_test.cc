@@ -97,16 +97,23 @@ TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");
 }
 
-TEST(AdmissionReviewTest, ANewObjectHasHalfOfTheValuesThatAnUpdateHas) {
-  const auto is_read = [](const char* operation, const Json& list) {
+TEST(AdmissionReviewTest, AnObjectHasHalfOfTheValuesThatAReviewMayHave) {
+  const auto is_read = [](const char* operation, const Json& list, const Json& old_list = nullptr) {
     Json review = Review();
     review["request"]["operation"] = operation;
     review["request"]["object"]["list"] = list;
+    if (!old_list.is_null()) review["request"]["oldObject"]["list"] = old_list;
     return ParseAdmissionReview(review.dump()).has_value();
   };
   const Json many = std::vector<int>(150'000, 1);
-  EXPECT_FALSE(is_read("CREATE", many)) << "nobody could change it any more";
-  EXPECT_TRUE(is_read("UPDATE", many));
+  const Json most = std::vector<Json>(149'000 / 2, Json{{"", 1}});
+  for (const char* operation : {"CREATE", "UPDATE"}) {
+    EXPECT_FALSE(is_read(operation, many)) << "nobody could change it any more";
+    EXPECT_FALSE(is_read(operation, Json{{"deeper", std::vector<Json>(151'000 / 2, Json::object())}}));
+    EXPECT_TRUE(is_read(operation, most));
+  }
+  EXPECT_TRUE(is_read("UPDATE", most, most)) << "what was taken can be changed";
+  EXPECT_TRUE(is_read("UPDATE", nullptr, std::vector<int>(290'000, 1))) << "it can be made smaller";
   EXPECT_TRUE(is_read("CREATE", "\\\"" + std::string(300'000, ','))) << "it is one value";
 }
 

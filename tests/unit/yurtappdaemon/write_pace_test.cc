@@ -110,6 +110,35 @@ TEST_F(WritePaceTest, APoolThatCameBackIsTriedAtOnce) {
   EXPECT_EQ(tries_, 1);
 }
 
+TEST_F(WritePaceTest, WhatItsOwnRemovalFreesOfAQuotaIsUsedSoon) {
+  world_.AddPool("d");
+  Refuse({"b", "d"});
+  TriesAfter(std::chrono::seconds(200));
+  EXPECT_EQ(TriesAfter(std::chrono::seconds(5)), 0);
+  world_.RemovePool("c");
+  world_.Reconcile();
+  EXPECT_EQ(TriesAfter(std::chrono::seconds(4)), 2 * 2) << "after 1 and 3 s";
+}
+
+TEST_F(WritePaceTest, ARefusedMoveWhoseTurnComesAndGoesIsNotTriedAtOnceAgain) {
+  world_.EditDaemon([](Json& daemon) {
+    daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate",
+                                           "rollingUpdate": {"maxUnavailable": 1, "maxFailures": 1}})"_json;
+  });
+  world_.Converge();
+  Refuse({"a"});
+  world_.SetImage("app:2");
+  world_.Converge();
+  tries_ = 0;
+  for (int second = 0; second < 40; ++second) {
+    world_.clock.Advance(std::chrono::seconds(1));
+    world_.EditWorkload("b", [&](Json& workload) { workload["status"]["availableReplicas"] = second % 2; });
+    world_.Reconcile();
+  }
+  EXPECT_GE(tries_, 1);
+  EXPECT_LE(tries_, 5) << "its wait doubles, whoever has the slot in between";
+}
+
 TEST_F(WritePaceTest, AnUpdateThatIsUndoneIsNotWrittenForEver) {
   world_.Converge();
   world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
