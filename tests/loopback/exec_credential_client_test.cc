@@ -138,8 +138,9 @@ TEST_F(ExecCredentialClientTest, WhatAPluginThatHangsHasSaidIsTold) {
 }
 
 TEST_F(ExecCredentialClientTest, TheLastWordsOfAPluginThatHangsAreTold) {
-  WritePlugin("i=0; while [ $i -lt 200 ]; do echo 'an old word' >&2; i=$((i+1)); done; echo 'the code is 7' >&2; "
-              "sleep 1000000");
+  WritePlugin(
+      "i=0; while [ $i -lt 200 ]; do echo 'an old word' >&2; i=$((i+1)); done; echo 'the code is 7' >&2; "
+      "sleep 1000000");
   EXPECT_THAT(Failure(std::chrono::milliseconds(1000)), HasSubstr("the code is 7"));
 }
 
