@@ -331,16 +331,15 @@ bool IsMerged(const Json& now, const Json& live) {
   return ArePlainlyMerged(now, live) || ThreeWayMerge(now, now, live) == live;
 }
 
-Json ThreeWayMerge(const Json& last, const Json& now, const Json& live) {
-  Json result = live;
-  Merge(Merger(false), last, now, result);
-  return result;
+Json ThreeWayMerge(const Json& last, const Json& now, Json live) {
+  Merge(Merger(false), last, now, live);
+  return live;
 }
 
-Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, const Json& live) {
-  Json result = live.is_object() ? live : Json::object();
-  MergeParts(Merger(false), schema, last, now, result);
-  return result;
+Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live) {
+  if (!live.is_object()) live = Json::object();
+  MergeParts(Merger(false), schema, last, now, live);
+  return live;
 }
 
 void ApplyPatch(const Json& patch, Json& workload) { Merge(Merger(true), nullptr, patch, workload); }

@@ -18,10 +18,10 @@ namespace yad {
 //
 // So Merge(last, now, live) == live says exactly: nothing has to be written. Only metadata.labels, metadata.annotations
 // and spec are looked at; apiVersion, kind, other metadata and status are live's.
-Json ThreeWayMerge(const Json& last, const Json& now, const Json& live);
+Json ThreeWayMerge(const Json& last, const Json& now, Json live);
 // The same for an object {metadata, spec} of another schema.
 struct Schema;
-Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, const Json& live);
+Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
 // Whether ThreeWayMerge(now, now, live) == live: nobody changed what `now` says. Cheap where it is so.
 bool IsMerged(const Json& now, const Json& live);

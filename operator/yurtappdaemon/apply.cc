@@ -101,9 +101,10 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
   }
   Json live = plan.workload->object->Parse();
   for (int attempt = 1;; ++attempt) {
-    auto merged = MergedWorkload(daemon, plan, live);
+    const Json before = attempt > 1 ? live : Json();
+    const auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), Write::kNone};
-    if (attempt > 1 && *merged == live) return {Kept(live), Write::kNone};
+    if (*merged == before) return {Kept(before), Write::kNone};
     const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
     if (updated) return {Kept(*updated), plan.write};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)

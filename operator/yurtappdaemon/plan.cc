@@ -298,21 +298,18 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   return plan;
 }
 
-Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {
-  Json merged = live;
+Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
-    auto now = RenderTarget(plan.to, plan.pool);
+    const auto now = RenderTarget(plan.to, plan.pool);
     if (!now) return now;
-    Json last = *now;
-    if (plan.from.revision != nullptr &&
-        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs)) {
-      // Should an old revision no longer render, nothing is known to take away.
-      if (auto rendered = RenderTarget(plan.from, plan.pool)) last = *std::move(rendered);
-    }
-    merged = ThreeWayMerge(last, *now, live);
+    const bool moves = plan.from.revision != nullptr &&
+                       !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
+    // Should an old revision no longer render, nothing is known to take away.
+    const auto last = moves ? RenderTarget(plan.from, plan.pool) : Fail(Error());
+    live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }
-  Complete(merged, daemon, plan.to);
-  return merged;
+  Complete(live, daemon, plan.to);
+  return live;
 }
 
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {

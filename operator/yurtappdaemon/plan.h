@@ -109,7 +109,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
 // The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in
 // place. Equal to `live`: nothing to write. Where plan.to is unknown, only the owner.
-Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
+Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
 // Whether that is `live`, where plan.from is plan.to. Cheap where it is so.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // The object to POST. A StatefulSet whose template names no Service gets that of its pool, for good: no rendering
