@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -30,16 +31,16 @@ Place Below(Place place, std::string_view key) {
   }
 }
 
-Json MakeTree(simdjson::dom::element value, Place place, std::span<const std::string_view> without) {
+Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPart> parts) {
   using Type = simdjson::dom::element_type;
   switch (value.type()) {
     case Type::OBJECT: {
       Json object = Json::object();
       for (const auto [key, member] : simdjson::dom::object(value)) {
-        const bool on_path = !without.empty() && key == without.front();
-        if ((place == Place::kMetadata && key == kManagedFields) || (on_path && without.size() == 1)) continue;
-        object[std::string(key)] =
-            MakeTree(member, Below(place, key), on_path ? without.subspan(1) : std::span<const std::string_view>());
+        if (place == Place::kMetadata && key == kManagedFields) continue;
+        const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.key == key; });
+        if (part == parts.end() && !parts.empty()) continue;
+        object[std::string(key)] = MakeTree(member, Below(place, key), parts.empty() ? parts : std::span(part->below));
       }
       return object;
     }
@@ -48,7 +49,7 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const std::st
       Json array = Json::array();
       array.get_ref<Json::array_t&>().reserve(elements.size());
       for (const auto element : elements) {
-        array.push_back(MakeTree(element, place == Place::kItems ? Place::kObject : Place::kElsewhere, {}));
+        array.push_back(MakeTree(element, place == Place::kItems ? Place::kObject : Place::kElsewhere, parts));
       }
       return array;
     }
@@ -106,6 +107,43 @@ std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std:
     if (name == key) last = member;
   }
   return last;
+}
+
+std::string AsString(simdjson::dom::element value) {
+  return value.is_string() ? std::string(std::string_view(value)) : std::string();
+}
+
+// An apiserver sorts them. What is not sorted, or has a key twice, becomes a tree first: it may be long.
+StringMap AsStringMap(simdjson::dom::element value) {
+  StringMap map;
+  if (!value.is_object()) return map;
+  const simdjson::dom::object members(value);
+  map.reserve(members.size());
+  std::optional<std::string_view> last;
+  for (const auto [key, member] : members) {
+    if (last && key <= *last) return StringMapAt(MakeTree(value, Place::kElsewhere, {}), {});
+    if (member.is_string()) map.emplace_hint(map.end(), std::string(key), AsString(member));
+    last = key;
+  }
+  return map;
+}
+
+std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::element value) {
+  if (!value.is_array() || simdjson::dom::array(value).size() == 0) return nullptr;
+  std::vector<OwnerReference> owners;
+  for (const auto owner : simdjson::dom::array(value)) {
+    if (!owner.is_object()) continue;
+    OwnerReference reference;
+    for (const auto [key, member] : simdjson::dom::object(owner)) {
+      if (key == "apiVersion") reference.api_version = AsString(member);
+      if (key == "kind") reference.kind = AsString(member);
+      if (key == "name") reference.name = AsString(member);
+      if (key == "uid") reference.uid = AsString(member);
+      if (key == "controller") reference.controller = member.is_bool() && bool(member);
+    }
+    owners.push_back(std::move(reference));
+  }
+  return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
 // simdjson refuses as many levels as its limit, if there is anything in the innermost.
@@ -219,8 +257,25 @@ Json JsonDocument::Tree() const { return MakeTree(state_->value, Place::kElsewhe
 
 Json JsonDocument::TreeOfAnswer() const { return MakeTree(state_->value, Place::kRoot, {}); }
 
-Json JsonDocument::TreeOfObject(const JsonPath& without) const {
-  return MakeTree(state_->value, Place::kObject, without);
+Json JsonDocument::TreeOfObject(const JsonParts& parts) const { return MakeTree(state_->value, Place::kObject, parts); }
+
+ObjectMeta ParseMeta(const JsonDocument& object) {
+  ObjectMeta meta;
+  const auto metadata = LastOf(object.value(), "metadata");
+  if (!metadata || !metadata->is_object()) return meta;
+  for (const auto [key, value] : simdjson::dom::object(*metadata)) {
+    if (key == "namespace") meta.key.ns = AsString(value);
+    if (key == "name") meta.key.name = AsString(value);
+    if (key == "uid") meta.uid = AsString(value);
+    if (key == "resourceVersion") meta.resource_version = AsString(value);
+    if (key == "generation") meta.generation = value.is_int64() ? std::int64_t(value) : 0;
+    if (key == "creationTimestamp") meta.creation_timestamp = AsString(value);
+    if (key == "deletionTimestamp") meta.deletion_timestamp = AsString(value);
+    if (key == "labels") meta.labels = AsStringMap(value);
+    if (key == "annotations") meta.annotations = AsStringMap(value);
+    if (key == "ownerReferences") meta.owners = AsOwners(value);
+  }
+  return meta;
 }
 
 }  // namespace yad

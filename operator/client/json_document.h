@@ -22,8 +22,12 @@ namespace yad {
 // objects have about 20 levels.
 inline constexpr int kMaxParseDepth = 1000;
 
-// The keys that lead to a value.
-using JsonPath = std::vector<std::string_view>;
+// A member of an object, and what of it is meant. Of a list: what of each item.
+struct JsonPart {
+  std::string_view key;
+  std::vector<JsonPart> below = {};  // none: all of it
+};
+using JsonParts = std::vector<JsonPart>;
 
 // One value of a text; it does not need the text. Any thread may read it.
 class JsonDocument {
@@ -47,14 +51,17 @@ class JsonDocument {
   // metadata.managedFields, which often are half of the text: nobody here reads them, and the apiserver keeps them
   // where a PUT has none.
   Json TreeOfAnswer() const;
-  // Of one object, likewise, and without what is at a path.
-  Json TreeOfObject(const JsonPath& without = {}) const;
+  // Of one object, likewise, with these parts of it only; {}: all of it.
+  Json TreeOfObject(const JsonParts& parts = {}) const;
 
  private:
   struct State;
   explicit JsonDocument(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// As of its tree, which need not be made for that.
+ObjectMeta ParseMeta(const JsonDocument& object);
 
 }  // namespace yad
 

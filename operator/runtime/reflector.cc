@@ -184,23 +184,23 @@ struct Reflector::Impl {
     if (!*next) return WatchEnded(stop);
     heard = true;
     const WatchEvent& event = **next;
-    Json part = event.object.TreeOfObject(options.unread);
-    ObjectMeta meta = ParseMeta(part);
-    if (meta.resource_version.empty()) {
+    ObjectMeta meta = ParseMeta(event.object);
+    const std::string version = meta.resource_version;
+    if (version.empty()) {
       return WatchFailed(Error{Reason::kDecode, "an event without metadata.resourceVersion", 0, {}, {}}, stop);
     }
     std::optional<Store::Change> change;
     if (event.type == WatchEventType::kBookmark) {
-      store.Advance(meta.resource_version);
+      store.Advance(version);
     } else if (meta.key.name.empty()) {
       log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
     } else {
-      ObjectPtr object = KnownOrKept(meta, part, event.object);
+      ObjectPtr object = KnownOrKept(std::move(meta), event.object);
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
     // Only now: what threw above is not skipped.
-    if (CompareResourceVersions(meta.resource_version, last_version) != -1) last_version = meta.resource_version;
+    if (CompareResourceVersions(version, last_version) != -1) last_version = version;
     if (last_version != version_at_open) Succeeded(/*watched=*/true);
     if (change) on_change(*change);
   }
@@ -243,26 +243,26 @@ struct Reflector::Impl {
       for (std::size_t i = 0; i < page->size(); ++i) {
         const Result<JsonDocument> item = page->Item(i);
         if (!item) return Fail(item.error());
-        Json part = item->TreeOfObject(options.unread);
-        objects.push_back(KnownOrKept(ParseMeta(part), part, *item));
+        objects.push_back(KnownOrKept(ParseMeta(*item), *item));
       }
       if (more.empty()) return page->resource_version();
     }
   }
 
   // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
-  // event that follows a write of ours shows what was observed of its answer. `part` is `whole` without what is unread.
-  ObjectPtr KnownOrKept(const ObjectMeta& meta, Json& part, const JsonDocument& whole) const {
+  // event that follows a write of ours shows what was observed of its answer.
+  ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
                                                        (*known)->meta().uid == meta.uid) {
       return *known;
     }
+    Json part = object.TreeOfObject(options.projected);
     if (options.transform) {
       options.transform(part);
       return std::make_shared<const StoredObject>(part, options.project);
     }
-    return std::make_shared<const StoredObject>(meta, part, whole, options.project);
+    return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project);
   }
 
   // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags

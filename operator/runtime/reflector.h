@@ -34,9 +34,10 @@ struct ReflectorOptions {
   BackoffPolicy backoff;
   // Takes out of each object what nobody here reads, before it is projected and kept. Must not throw.
   std::function<void(Json&)> transform;
-  // May be called without what stands at `unread`, which is kept nevertheless. Not together with `transform`.
+  // Is called with what is `projected` of an object only ({}: all), though all of it is kept. Not together with
+  // `transform`.
   Projector project;
-  JsonPath unread;
+  JsonParts projected;
   // Only lists from the moment on in which Informer::Demand asks for it; until then nobody waits for it.
   bool on_demand = false;
   // Asked before each list which version of `type` to read, where that is for the cluster to say. Its Error is that of

@@ -103,9 +103,9 @@ std::size_t BytesOf(const StringMap& map) {
 }
 
 // The objects of one controller and one type are much alike.
-std::uint64_t FamilyOf(const Json& object, const ObjectMeta& meta) {
+std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
-  return Fnv1a64(controller ? controller->uid : "", Fnv1a64(StringAt(object, {"kind"})));
+  return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
 }
 
 // The owners of one controller's objects are alike: one list for all of them.
@@ -129,15 +129,16 @@ bool IsOlder(const std::string& a, const std::string& b) { return CompareResourc
 }  // namespace
 
 StoredObject::StoredObject(const Json& object, const Projector& project)
-    : StoredObject(ParseMeta(object), object, object, project) {}
+    : StoredObject(ParseMeta(object), StringAt(object, {"kind"}), object, object, project) {}
 
 StoredObject::StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project)
-    : StoredObject(std::move(meta), part, whole.value(), project) {}
+    : StoredObject(std::move(meta), whole.TextAt("kind"), part, whole.value(), project) {}
 
 template <typename Value>
-StoredObject::StoredObject(ObjectMeta meta, const Json& part, const Value& whole, const Projector& project)
+StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole,
+                           const Projector& project)
     : meta_(std::move(meta)) {
-  const std::uint64_t family = FamilyOf(part, meta_);
+  const std::uint64_t family = FamilyOf(kind, meta_);
   ShareOwners(family, meta_);
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;

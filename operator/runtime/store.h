@@ -64,7 +64,7 @@ class StoredObject {
 
  private:
   template <typename Value>
-  StoredObject(ObjectMeta meta, const Json& part, const Value& whole, const Projector& project);
+  StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole, const Projector& project);
 
   ObjectMeta meta_;
   std::uint64_t digest_;

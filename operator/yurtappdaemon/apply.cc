@@ -86,8 +86,8 @@ WorkloadNames NamesIn(const Json& status) {
 ObjectPtr PlanExecutor::Kept(const Json& object) const { return std::make_shared<StoredObject>(object, projector_); }
 
 ObjectPtr PlanExecutor::Kept(const JsonDocument& object) const {
-  const Json part = object.TreeOfObject(kUnreadOfWorkloads);
-  return std::make_shared<StoredObject>(ParseMeta(part), part, object, projector_);
+  const Json part = object.TreeOfObject(kProjectedOfWorkloads);
+  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_);
 }
 
 PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const PoolPlan& plan,

@@ -69,8 +69,19 @@ struct PoolRef {
   std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
 };
 
-// What neither ProjectDeployment nor ProjectStatefulSet reads: the longest part of most workloads.
-inline const JsonPath kUnreadOfWorkloads = {"spec", "template"};
+// What ProjectDeployment and ProjectStatefulSet read.
+inline const JsonParts kProjectedOfWorkloads = {
+    {"metadata", {{"generation"}}},
+    {"spec", {{"replicas"}, {"selector", {{"matchLabels"}}}, {"updateStrategy"}, {"podManagementPolicy"}}},
+    {"status",
+     {{"observedGeneration"},
+      {"replicas"},
+      {"readyReplicas"},
+      {"availableReplicas"},
+      {"updatedReplicas"},
+      {"currentRevision"},
+      {"updateRevision"},
+      {"conditions", {{"type"}, {"status"}, {"reason"}, {"message"}}}}}};
 
 struct WorkloadRef {
   ObjectPtr object;

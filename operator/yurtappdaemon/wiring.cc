@@ -67,13 +67,13 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
 
 ReflectorOptions WatchingDaemons(const std::string& ns) {
   ReflectorOptions options = Watching(kYurtAppDaemonType, ns, "", ProjectDaemon);
-  options.unread = {"status"};
+  options.projected = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
   return options;
 }
 
 ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
   ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
-  options.unread = kUnreadOfWorkloads;
+  options.projected = kProjectedOfWorkloads;
   return options;
 }
 

@@ -115,7 +115,7 @@ void WatchBytesToHandler(benchmark::State& state) {
     ReflectorOptions options;
     options.type = kDeploymentType;
     options.project = ProjectDeployment;
-    options.unread = {"spec", "template"};
+    options.projected = kProjectedOfWorkloads;
     Informer informer(client, options);
     std::stop_source stop;
     int events = 0;

@@ -4,18 +4,56 @@
 #include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
 
 namespace yad {
 namespace {
 
 JsonDocument Document(const std::string& text) { return *JsonDocument::Parse(text); }
 
-TEST(JsonDocumentTest, ATreeMayLackWhatStandsAtAPath) {
-  const JsonDocument document = Document(R"({"spec":{"template":{"a":1},"replicas":2},"template":3})");
-  EXPECT_EQ(document.TreeOfObject({"spec", "template"}).dump(), R"({"spec":{"replicas":2},"template":3})");
-  EXPECT_EQ(document.TreeOfObject({"spec"}).dump(), R"({"template":3})");
-  EXPECT_EQ(document.TreeOfObject({"spec", "replicas", "x"}), document.Tree());
-  EXPECT_EQ(document.TreeOfObject({"absent", "template"}), document.Tree());
+TEST(JsonDocumentTest, ATreeMayHaveSomePartsOnly) {
+  const JsonDocument document = Document(
+      R"({"metadata":{"name":"a","managedFields":[]},"spec":{"x":{"a":1},"y":2},"list":[{"a":1,"b":2},3,{"b":4}],"z":5})");
+  EXPECT_EQ(document.TreeOfObject({{"spec", {{"x"}}}, {"z"}}).dump(), R"({"spec":{"x":{"a":1}},"z":5})");
+  EXPECT_EQ(document.TreeOfObject({{"spec"}}).dump(), R"({"spec":{"x":{"a":1},"y":2}})");
+  EXPECT_EQ(document.TreeOfObject({{"list", {{"a"}}}}).dump(), R"({"list":[{"a":1},3,{}]})");
+  EXPECT_EQ(document.TreeOfObject({{"z", {{"x"}}}, {"absent"}}).dump(), R"({"z":5})");
+  EXPECT_EQ(document.TreeOfObject({{"metadata"}}).dump(), R"({"metadata":{"name":"a"}})");
+}
+
+// Of the text as of the tree, also where it is not what an apiserver writes.
+TEST(JsonDocumentTest, MetaIsThatOfTheTree) {
+  const std::vector<std::string> odd = {"null",  "5",  "-5", "18446744073709551615",       "1.5",          "true",
+                                        "\"x\"", "[]", "{}", R"({"b":"1","a":"2","c":3})", R"([1,{},"x"])"};
+  std::vector<std::string> texts = {
+      "[]",
+      "{}",
+      R"({"metadata":[]})",
+      R"({"metadata":{"name":"a","name":"b"}})",
+      R"({"metadata":{"labels":{"a":"1","a":2,"b":"3","b":"4"},"labels":{"c":"5","a":"6","b":7,"b":"8"}}})",
+      R"({"metadata":{"labels":{"z":"0","a":"1","a":2,"b":"3","b":"4"}}})",
+      R"({"metadata":{"name":"a"},"metadata":{"uid":"u"}})",
+      R"({"metadata":{"name":"n","namespace":"ns","uid":"u","resourceVersion":"7","generation":3,
+          "creationTimestamp":"2026-01-01T00:00:00Z","deletionTimestamp":"2026-01-02T00:00:00Z",
+          "labels":{"a":"1","b":""},"annotations":{"z":"1"},"managedFields":[{"manager":"m"}],
+          "ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":"p","controller":true,"x":1},
+                             {"controller":"true","uid":5},7]}})"};
+  for (const char* key : {"namespace", "name", "uid", "resourceVersion", "generation", "creationTimestamp",
+                          "deletionTimestamp", "labels", "annotations", "ownerReferences"}) {
+    for (const std::string& value : odd) texts.push_back(R"({"metadata":{")" + std::string(key) + "\":" + value + "}}");
+  }
+  for (const std::string& text : texts) {
+    const ObjectMeta of_text = ParseMeta(Document(text));
+    const ObjectMeta of_tree = ParseMeta(Json::parse(text));
+    const auto members = [](const ObjectMeta& m) {
+      return std::tie(m.key, m.uid, m.resource_version, m.generation, m.creation_timestamp, m.deletion_timestamp,
+                      m.labels, m.annotations);
+    };
+    EXPECT_EQ(members(of_text), members(of_tree)) << text;
+    const auto owners = [](const ObjectMeta& m) { return m.owners ? std::optional(*m.owners) : std::nullopt; };
+    EXPECT_EQ(owners(of_text), owners(of_tree)) << text;
+  }
 }
 
 TEST(JsonDocumentTest, MembersAreEnteredAndOfTwoWithOneKeyTheLast) {

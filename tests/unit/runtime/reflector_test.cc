@@ -697,9 +697,9 @@ TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
   }
 }
 
-// A list's pages and a watch's events alike: what is unread is kept, and the projector can do without it.
-TEST_F(ReflectorTest, WhatIsUnreadIsKept) {
-  options_.unread = {"payload", "large"};
+// A list's pages and a watch's events alike: what is not projected is kept, and no tree is made of it.
+TEST_F(ReflectorTest, WhatIsNotProjectedIsKept) {
+  options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};
   std::vector<bool> seen;
   options_.project = [&](const Json& object) {

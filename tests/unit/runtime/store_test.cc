@@ -64,9 +64,9 @@ TEST(StoredObjectTest, OneMadeOfATextIsThatOfItsTree) {
                            R"("status":{"ready":true}})";
   const JsonDocument document = *JsonDocument::Parse(text);
   const Json tree = document.TreeOfObject();
-  const Json part = document.TreeOfObject({"spec", "template"});
+  const Json part = document.TreeOfObject({{"spec", {{"replicas"}}}});
   Json seen;
-  const StoredObject from_text(ParseMeta(part), part, document, [&](const Json& object) {
+  const StoredObject from_text(ParseMeta(document), part, document, [&](const Json& object) {
     seen = object;
     return nullptr;
   });

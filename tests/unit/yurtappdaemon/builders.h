@@ -115,10 +115,13 @@ inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& rev
   return workload;
 }
 
-inline WorkloadRef MakeWorkload(Json workload) {
+// As a watch's event brings it.
+inline WorkloadRef MakeWorkload(const Json& workload) {
   const bool deployment = StringAt(workload, {"kind"}) == "Deployment";
-  return MakeWorkloadRef(
-      std::make_shared<StoredObject>(std::move(workload), deployment ? ProjectDeployment : ProjectStatefulSet));
+  const JsonDocument document = *JsonDocument::Parse(workload.dump());
+  return MakeWorkloadRef(std::make_shared<StoredObject>(ParseMeta(document),
+                                                        document.TreeOfObject(kProjectedOfWorkloads), document,
+                                                        deployment ? ProjectDeployment : ProjectStatefulSet));
 }
 
 // One moment of a cluster, in JSON, and the Snapshot of it.

@@ -19,7 +19,12 @@ Json Deployment(const Json& status, std::int64_t replicas = 2) {
           {"status", status}};
 }
 
-WorkloadState StateOf(const Json& workload) { return MakeWorkload(workload).state(); }
+WorkloadState StateOf(const Json& workload) {
+  const WorkloadState state = MakeWorkload(workload).state();
+  const StoredObject whole(workload, workload["kind"] == "Deployment" ? ProjectDeployment : ProjectStatefulSet);
+  EXPECT_TRUE(state == *static_cast<const WorkloadState*>(whole.projection())) << "something is not projected";
+  return state;
+}
 
 TEST(PoolProjectionTest, TheFingerprintChangesWithWhatARenderingDependsOnAndWithNothingElse) {
   const Json base = PoolJson("a", {"x"});
@@ -120,6 +125,39 @@ TEST(WorkloadStateTest, ThePoolIsWhatTheImmutableSelectorSaysWhateverTheLabelSay
   EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "the only word there is";
   workload["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "a";
   EXPECT_EQ(MakeWorkload(workload).pool, "a");
+}
+
+// Each value that a projection depends on is among what is projected.
+TEST(WorkloadStateTest, WhatIsProjectedIsAllThatIsRead) {
+  const Json status = {
+      {"observedGeneration", 3},
+      {"replicas", 2},
+      {"readyReplicas", 2},
+      {"availableReplicas", 2},
+      {"updatedReplicas", 1},
+      {"currentRevision", "r1"},
+      {"updateRevision", "r2"},
+      {"conditions",
+       {{{"type", "Available"}, {"status", "True"}},
+        {{"type", "Progressing"}, {"status", "False"}, {"reason", "ProgressDeadlineExceeded"}, {"message", "m"}},
+        {{"type", "ReplicaFailure"}, {"status", "True"}, {"message", "exceeded quota: q"}}}}};
+  const Json spec = {{"replicas", 2},
+                     {"selector", {{"matchLabels", {{kPoolNameLabel, "a"}}}}},
+                     {"podManagementPolicy", "Parallel"},
+                     {"updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"partition", 1}}}}}};
+  for (const char* kind : {"Deployment", "StatefulSet"}) {
+    Json workload = Deployment(status);
+    workload["kind"] = kind;
+    workload["spec"] = spec;
+    StateOf(workload);
+    const Json leaves = workload.flatten();
+    for (const auto& [pointer, value] : leaves.items()) {
+      if (pointer == "/kind") continue;
+      Json other = workload;
+      other[Json::json_pointer(pointer)] = value.is_number() ? Json(value.get<int>() + 1) : Json("another");
+      StateOf(other);
+    }
+  }
 }
 
 TEST(RevisionProjectionTest, WhatHoldsNoTemplateIsNoRevisionOfOurs) {
