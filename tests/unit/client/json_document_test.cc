@@ -33,6 +33,7 @@ TEST(JsonDocumentTest, MetaIsThatOfTheTree) {
       R"({"metadata":{"name":"a","name":"b"}})",
       R"({"metadata":{"labels":{"a":"1","a":2,"b":"3","b":"4"},"labels":{"c":"5","a":"6","b":7,"b":"8"}}})",
       R"({"metadata":{"labels":{"z":"0","a":"1","a":2,"b":"3","b":"4"}}})",
+      R"({"metadata":{"labels":{"a":"1","b":"3","b":"4"}}})",
       R"({"metadata":{"name":"a"},"metadata":{"uid":"u"}})",
       R"({"metadata":{"name":"n","namespace":"ns","uid":"u","resourceVersion":"7","generation":3,
           "creationTimestamp":"2026-01-01T00:00:00Z","deletionTimestamp":"2026-01-02T00:00:00Z",
