@@ -104,6 +104,7 @@ ReflectorOptions WatchNodePools(Client& client, EventSink& events) {
   ReflectorOptions options;
   options.type = kNodePoolType;
   options.project = ProjectPool;
+  options.projected = kProjectedOfPools;
   options.resolve = [choice = std::make_shared<NodePoolTypeChoice>(client, events)](
                         const FailedLists& failed, std::stop_token stop) { return choice->Next(failed, stop); };
   return options;

@@ -28,6 +28,10 @@ struct PoolProjection : Projection {
   std::int64_t unready_nodes = -1;
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
+// What ProjectPool reads.
+inline const JsonParts kProjectedOfPools = {{"metadata", {{"name"}, {"labels"}, {"deletionTimestamp"}}},
+                                            {"spec"},
+                                            {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}}}};
 const PoolProjection& PoolProjectionOf(const ObjectPtr& object);
 
 struct NodeProjection : Projection {

@@ -56,7 +56,13 @@ inline Json OfflinePoolJson(const std::string& name) {
   return pool;
 }
 
-inline PoolRef MakePool(Json pool) { return {std::make_shared<StoredObject>(std::move(pool), ProjectPool)}; }
+// As a watch's event brings it.
+inline ObjectPtr AsWatched(const Json& object, const JsonParts& projected, const Projector& project) {
+  const JsonDocument document = *JsonDocument::Parse(object.dump());
+  return std::make_shared<StoredObject>(ParseMeta(document), document.TreeOfObject(projected), document, project);
+}
+
+inline PoolRef MakePool(const Json& pool) { return {AsWatched(pool, kProjectedOfPools, ProjectPool)}; }
 
 inline RevisionPtr MakeRevision(const Json& daemon_json, std::int64_t number = 1) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(daemon_json);
@@ -115,13 +121,10 @@ inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& rev
   return workload;
 }
 
-// As a watch's event brings it.
 inline WorkloadRef MakeWorkload(const Json& workload) {
   const bool deployment = StringAt(workload, {"kind"}) == "Deployment";
-  const JsonDocument document = *JsonDocument::Parse(workload.dump());
-  return MakeWorkloadRef(std::make_shared<StoredObject>(ParseMeta(document),
-                                                        document.TreeOfObject(kProjectedOfWorkloads), document,
-                                                        deployment ? ProjectDeployment : ProjectStatefulSet));
+  return MakeWorkloadRef(
+      AsWatched(workload, kProjectedOfWorkloads, deployment ? ProjectDeployment : ProjectStatefulSet));
 }
 
 // One moment of a cluster, in JSON, and the Snapshot of it.

@@ -42,6 +42,24 @@ TEST(PoolProjectionTest, TheFingerprintChangesWithWhatARenderingDependsOnAndWith
   EXPECT_EQ(of(base, "/metadata/resourceVersion", "99"), fingerprint);
 }
 
+TEST(PoolProjectionTest, WhatIsProjectedIsAllThatIsRead) {
+  const Json pool = {
+      {"metadata", {{"name", "a"}, {"labels", {{"zone", "n"}}}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}},
+      {"spec",
+       {{"type", "Edge"},
+        {"labels", {{"l", "1"}}},
+        {"annotations", {{"n", "1"}}},
+        {"taints", {{{"key", "k"}, {"value", "v"}, {"effect", "NoSchedule"}}}}}},
+      {"status", {{"readyNodeNum", 0}, {"unreadyNodeNum", 2}}}};
+  const auto projected = [](const Json& object) {
+    const auto projection = ProjectPool(object);
+    const auto& of = *static_cast<const PoolProjection*>(projection.get());
+    return Json{of.pool.name,          of.pool.labels, of.pool.deleting,      of.pool.type,   of.pool.offline,
+                of.pool.taints.size(), of.fingerprint, ToJson(of.attributes), of.ready_nodes, of.unready_nodes};
+  };
+  EXPECT_EQ(projected(JsonDocument::Parse(pool.dump())->TreeOfObject(kProjectedOfPools)), projected(pool));
+}
+
 TEST(PoolProjectionTest, OfflineIsAPoolThatCountsNoReadyNode) {
   EXPECT_FALSE(AsPool(MakePool(PoolJson("a"))).pool.offline) << "one without counts is not";
   EXPECT_TRUE(AsPool(MakePool(OfflinePoolJson("a"))).pool.offline);
