@@ -1,11 +1,11 @@
 #include "webhook/certificate_keeper.h"
 
 #include <algorithm>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "operator/base/backoff.h"
+#include "operator/base/guard.h"
 #include "operator/base/log.h"
 #include "operator/client/base64.h"
 #include "webhook/webhook_configuration.h"
@@ -117,11 +117,7 @@ void CertificateKeeper::Note(const Result<WallTime>& outcome) {
 }
 
 Result<WallTime> CertificateKeeper::TryPass(const std::stop_token& stop) {
-  try {
-    return Pass(stop);
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError, exception.what());
-  }
+  return Guard([&] { return Pass(stop); });
 }
 
 CertificateKeeper::Snapshot CertificateKeeper::Cached() const {

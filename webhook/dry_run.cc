@@ -1,7 +1,6 @@
 #include "webhook/dry_run.h"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -233,7 +232,6 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   struct Outcome {
     Answer now;
     Answer then;  // of the spec before; only where `now` is refused
-    std::exception_ptr failure;
   };
   std::vector<Outcome> results(renderings.size());
   const auto ask = [&](std::size_t i, Deadline* may_send) {
@@ -251,12 +249,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   while (answered < renderings.size() && !deadline.Passed() && ask(answered, nullptr)) ++answered;
   const std::size_t at_once = std::clamp<std::size_t>(kTextAtOnce / text, 1, kParallel);
   ParallelFor(renderings.size() - answered, at_once, [&](std::size_t i) {
-    if (deadline.Passed()) return;
-    try {
-      ask(answered + i, &deadline);
-    } catch (...) {
-      results[answered + i].failure = std::current_exception();
-    }
+    if (!deadline.Passed()) ask(answered + i, &deadline);
   });
 
   Findings findings;
@@ -268,7 +261,6 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   std::vector<Cause> refusals;
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].failure) std::rethrow_exception(results[i].failure);
     for (const std::string& warning : results[i].now.warnings) warn(warning);
     for (const Cause& cause : results[i].now.causes) {
       const std::vector<Cause>& old = results[i].then.causes;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <thread>
 #include <utility>
 
 #include "operator/base/backoff.h"
+#include "operator/base/guard.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 
@@ -28,18 +28,6 @@ constexpr Duration kPollBackoffCap = std::chrono::minutes(5);
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-}
-
-// Calls a function of somebody else; what it throws becomes an Error.
-template <typename T, typename Function>
-Result<T> Guard(Function&& function) {
-  try {
-    return std::forward<Function>(function)();
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
-  } catch (...) {
-    return Fail(Reason::kInternalError, "an unknown exception escaped");
-  }
 }
 
 }  // namespace
@@ -127,7 +115,7 @@ struct Controller::Impl {
     while (std::optional<Request> request = queue.Get(stop)) {
       metrics.active_workers.Add(1);
       const SteadyTime start = clock.Now();
-      Result<ReconcileResult> result = Guard<ReconcileResult>([&] { return reconcile(*request, stop); });
+      Result<ReconcileResult> result = Guard([&] { return reconcile(*request, stop); });
       metrics.seconds_taken.Observe(std::chrono::duration<double>(clock.Now() - start).count());
       metrics.active_workers.Add(-1);
       Settle(*request, result, stop);
@@ -225,7 +213,7 @@ struct Controller::Impl {
     std::jthread deadline([&](const std::stop_token& done) {
       if (clock.Sleep(poll.deadline, done)) call.request_stop();
     });
-    return Guard<std::vector<Request>>([&] { return poll.call(call.get_token()); });
+    return Guard([&] { return poll.call(call.get_token()); });
   }
 
   const ControllerOptions options;

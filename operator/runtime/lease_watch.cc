@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/base/guard.h"
+
 namespace yad {
 
 LeaseWatch::LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock)
@@ -13,7 +15,7 @@ LeaseWatch::LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::st
       resource_version_(std::move(resource_version)),
       clock_(clock),
       thread_([this](std::stop_token stop) {
-        Status ended = Read(std::move(stop));
+        Status ended = Guard([&] { return Read(std::move(stop)); });
         std::lock_guard lock(mutex_);
         ended_ = std::move(ended);
         changed_.notify_all();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/guard.h"
 #include "operator/base/log.h"
 
 namespace yad {
@@ -100,14 +101,7 @@ struct Manager::Impl {
       ++group.running;
     }
     group.threads.emplace_back([this, &group, name = std::move(name), body = std::move(body)] {
-      Status ended;
-      try {
-        ended = body(group.stop.get_token());
-      } catch (const std::exception& exception) {
-        ended = Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
-      } catch (...) {
-        ended = Fail(Reason::kInternalError, "an unknown exception escaped");
-      }
+      const Status ended = Guard([&] { return body(group.stop.get_token()); });
       if (!ended) log::Err("a thread failed; the process ends", {{"thread", name}, {"error", ended.error()}});
       std::lock_guard lock(mutex);
       if (!ended) failed = true;

@@ -354,6 +354,15 @@ TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenRea
   EXPECT_TRUE(cut->closed() && expired->closed() && senseless->closed());
 }
 
+TEST_F(LeaderElectorWatchTest, AWatchThatThrowsIsOneThatFails) {
+  server_->wire().OnOpen(
+      [](const HttpRequest&) -> std::shared_ptr<FakeStream> { throw std::runtime_error("out of something"); });
+  Replica a(*this, "a");
+  a.StartAcquire();
+  EXPECT_EQ(StepToEnd(a, milliseconds(50)), kLease);
+  EXPECT_TRUE(a.acquired);
+}
+
 TEST_F(LeaderElectorWatchTest, StopEndsTheWatch) {
   Replica a(*this, "a");
   const auto watch = StartWatching(a);
