@@ -12,9 +12,11 @@ namespace {
 
 constexpr char kApiVersion[] = "admission.k8s.io/v1";
 constexpr std::size_t kMaxCauses = 100;
-// The shortest take one byte of text and a hundred of memory, several times over. An object may have half of them: the
-// review of its next change holds it twice, and one that is refused there could not even lose its finalizers.
+// The shortest take one byte of text and a hundred of memory, several times over. The review of an object's next change
+// holds it twice, its status included, which no review judges and which has 10,000 at most: one that did not fit there
+// could not even lose its finalizers.
 constexpr std::size_t kMaxValues = 300'000;
+constexpr std::size_t kMaxValuesOfObject = 130'000;  // but for its status
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
@@ -71,6 +73,12 @@ std::size_t CountValues(const Json& value) {
   return values;
 }
 
+bool HasTooManyValues(const Json& object) {
+  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // It can only go.
+  const Json* status = Find(object, {"status"});
+  return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
+}
+
 tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
   return Fail(Reason::kBadRequest, std::string(what) + " has more than " + std::to_string(most) + " values");
 }
@@ -113,7 +121,7 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   // Most have fewer bytes than that.
-  const std::size_t values = body.size() > kMaxValues / 2 ? MostValuesIn(body) : 0;
+  const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   auto review = ParseJson(body);
   if (!review) return Fail(review.error());
@@ -136,8 +144,8 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   parsed.dry_run = BoolAt(*request, {"dryRun"});
   Json& mutable_request = (*review)["request"];
   if (mutable_request.contains("object")) parsed.object = std::move(mutable_request["object"]);
-  if (values > kMaxValues / 2 && CountValues(parsed.object) > kMaxValues / 2)
-    return TooManyValues("the object", kMaxValues / 2);
+  if (values > kMaxValuesOfObject && HasTooManyValues(parsed.object))
+    return TooManyValues("the object", kMaxValuesOfObject);
   if (mutable_request.contains("oldObject")) parsed.old_object = std::move(mutable_request["oldObject"]);
   return parsed;
 }

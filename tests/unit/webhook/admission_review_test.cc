@@ -97,24 +97,39 @@ TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");
 }
 
-TEST(AdmissionReviewTest, AnObjectHasHalfOfTheValuesThatAReviewMayHave) {
-  const auto is_read = [](const char* operation, const Json& list, const Json& old_list = nullptr) {
-    Json review = Review();
-    review["request"]["operation"] = operation;
-    review["request"]["object"]["list"] = list;
-    if (!old_list.is_null()) review["request"]["oldObject"]["list"] = old_list;
-    return ParseAdmissionReview(review.dump()).has_value();
-  };
-  const Json many = std::vector<int>(150'000, 1);
-  const Json most = std::vector<Json>(149'000 / 2, Json{{"", 1}});
+bool IsRead(const char* operation, const Json& object, const Json& old_object = nullptr) {
+  Json review = Review();
+  review["request"]["operation"] = operation;
+  review["request"]["object"] = object;
+  if (!old_object.is_null()) review["request"]["oldObject"] = old_object;
+  return ParseAdmissionReview(review.dump()).has_value();
+}
+
+TEST(AdmissionReviewTest, AnObjectHasFewerThanHalfOfTheValuesThatAReviewMayHave) {
+  const Json most = {{"list", std::vector<Json>(129'000 / 2, Json{{"", 1}})}};
   for (const char* operation : {"CREATE", "UPDATE"}) {
-    EXPECT_FALSE(is_read(operation, many)) << "nobody could change it any more";
-    EXPECT_FALSE(is_read(operation, Json{{"deeper", std::vector<Json>(151'000 / 2, Json::object())}}));
-    EXPECT_TRUE(is_read(operation, most));
+    EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}})) << "nobody could change it any more";
+    EXPECT_FALSE(IsRead(operation, {{"deeper", {{"list", std::vector<Json>(131'000 / 2, Json::object())}}}}));
+    EXPECT_TRUE(IsRead(operation, most));
   }
-  EXPECT_TRUE(is_read("UPDATE", most, most)) << "what was taken can be changed";
-  EXPECT_TRUE(is_read("UPDATE", nullptr, std::vector<int>(290'000, 1))) << "it can be made smaller";
-  EXPECT_TRUE(is_read("CREATE", "\\\"" + std::string(300'000, ','))) << "it is one value";
+  EXPECT_TRUE(IsRead("UPDATE", Json::object(), {{"list", std::vector<int>(290'000, 1)}})) << "it can be made smaller";
+  EXPECT_TRUE(IsRead("CREATE", {{"text", "\\\"" + std::string(300'000, ',')}})) << "it is one value";
+}
+
+TEST(AdmissionReviewTest, WhatWasTakenCanBeChangedAndDeletedWhateverWasAddedToIt) {
+  const Json created = {{"metadata", {{"name", "web"}}}, {"spec", std::vector<int>(129'990, 1)}};
+  ASSERT_TRUE(IsRead("CREATE", created));
+  Json grown = created;
+  const Json entry = std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}};
+  grown["status"]["pools"] = std::vector<Json>(1'400, entry);
+  ASSERT_TRUE(IsRead("UPDATE", grown, grown)) << "status is nobody's fault";
+  grown["metadata"]["managedFields"] = std::vector<Json>(10, entry);
+  EXPECT_FALSE(IsRead("UPDATE", grown, grown));
+  grown["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  Json gone = grown;
+  gone["metadata"]["finalizers"] = Json::array();
+  grown["metadata"]["finalizers"] = {"foregroundDeletion"};
+  EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "its finalizer could not be removed";
 }
 
 TEST(AdmissionReviewTest, AllowedSaysNoMoreThanThat) {
