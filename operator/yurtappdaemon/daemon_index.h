@@ -19,8 +19,9 @@ struct DaemonProjection : Projection {
   bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
   std::uint64_t annotations_of_ours = 0;  // a digest
 };
-// Reads no status.
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
+// What ProjectDaemon reads.
+inline const JsonParts kProjectedOfDaemons = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
 
 // The daemons in `daemons` that select the pool as it is now, or as it was before this event.
 std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_event);

@@ -67,7 +67,7 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const
 
 ReflectorOptions WatchingDaemons(const std::string& ns) {
   ReflectorOptions options = Watching(kYurtAppDaemonType, ns, "", ProjectDaemon);
-  options.projected = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
+  options.projected = kProjectedOfDaemons;
   return options;
 }
 

@@ -62,7 +62,7 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Appl
 
     const auto before = refusals_.find(plan.pool);
     const bool was_refused = before != refusals_.end();
-    if (was_refused && (plan.withheld || plan.waits)) {
+    if (was_refused && (plan.withheld || (plan.waits && !WritesAnything(plan)))) {
       if (frees_quota && IsOfQuota(before->second.why.reason)) {
         refused_.Forget(plan.pool);
         refused_.Tried(plan.pool, now);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/daemon_index.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
 namespace yad::testing {
@@ -58,6 +60,20 @@ TEST(PoolProjectionTest, WhatIsProjectedIsAllThatIsRead) {
                 of.pool.taints.size(), of.fingerprint, ToJson(of.attributes), of.ready_nodes, of.unready_nodes};
   };
   EXPECT_EQ(projected(JsonDocument::Parse(pool.dump())->TreeOfObject(kProjectedOfPools)), projected(pool));
+}
+
+TEST(DaemonProjectionTest, WhatIsProjectedIsAllThatIsRead) {
+  Json daemon = DaemonJson();
+  daemon["metadata"]["annotations"] = {{kApproveAnnotation, "web-1"}};
+  daemon["status"] = {{"updateRevision", "web-1"}};
+  const auto projected = [](const Json& object) {
+    const auto projection = ProjectDaemon(object);
+    const auto& of = *static_cast<const DaemonProjection*>(projection.get());
+    EXPECT_TRUE(of.readable);
+    EXPECT_TRUE(of.pools.Selects(MakePool(PoolJson("a")).pool()));
+    return Json{of.selector.ToString(), of.pod_labels, of.annotations_of_ours};
+  };
+  EXPECT_EQ(projected(JsonDocument::Parse(daemon.dump())->TreeOfObject(kProjectedOfDaemons)), projected(daemon));
 }
 
 TEST(PoolProjectionTest, OfflineIsAPoolThatCountsNoReadyNode) {

@@ -71,12 +71,12 @@ class World {
 
   void Sync() {
     SyncAllButDeployments();
-    SyncOne(stores_->deployments, kDeploymentType, kPoolNameLabel, ProjectDeployment);
+    SyncOne(stores_->deployments, kDeploymentType, kPoolNameLabel, ProjectDeployment, kProjectedOfWorkloads);
   }
   void SyncAllButDeployments() {
-    SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon);
-    SyncOne(stores_->pools, kNodePoolType, "", ProjectPool);
-    SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet);
+    SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon, kProjectedOfDaemons);
+    SyncOne(stores_->pools, kNodePoolType, "", ProjectPool, kProjectedOfPools);
+    SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet, kProjectedOfWorkloads);
     if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
@@ -168,10 +168,10 @@ class World {
   Stores& stores() { return *stores_; }
 
  private:
-  void SyncOne(Store& store, const ResourceType& type, const std::string& selector, const Projector& project) {
+  void SyncOne(Store& store, const ResourceType& type, const std::string& selector, const Projector& project,
+               const JsonParts& projected = {}) {
     std::vector<ObjectPtr> objects;
-    for (Json& object : cluster.List(type, selector))
-      objects.push_back(std::make_shared<StoredObject>(std::move(object), project));
+    for (const Json& object : cluster.List(type, selector)) objects.push_back(AsWatched(object, projected, project));
     store.Replace(std::move(objects), cluster.resource_version());
   }
 

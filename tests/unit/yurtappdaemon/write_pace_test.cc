@@ -139,6 +139,22 @@ TEST_F(WritePaceTest, ARefusedMoveWhoseTurnComesAndGoesIsNotTriedAtOnceAgain) {
   EXPECT_LE(tries_, 5) << "its wait doubles, whoever has the slot in between";
 }
 
+TEST_F(WritePaceTest, ARefusedRepairOfAPoolThatWaitsForItsTurnIsNotTriedWithEachEvent) {
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}}; });
+  world_.Converge();
+  world_.SetImage("app:2");
+  for (int i = 0; i < 2; ++i) world_.Reconcile();  // The caches are confirmed first.
+  ASSERT_EQ(world_.Workload("a")["spec"]["template"]["spec"]["containers"][0]["image"], "app:2");
+  Refuse({"b"});
+  world_.EditWorkload(
+      "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "somebody:1"; });
+  // Else it would be moved beside the budget.
+  world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
+  const int tries = TriesAfter(std::chrono::seconds(40));
+  EXPECT_GE(tries, 4);
+  EXPECT_LE(tries, 6);
+}
+
 TEST_F(WritePaceTest, AnUpdateThatIsUndoneIsNotWrittenForEver) {
   world_.Converge();
   world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
