@@ -69,7 +69,7 @@ class Rollout {
   // Counts for maxUnavailable.
   bool Unavailable(const RolloutPool& pool) const {
     if (pool.offline || pool.excused || (pool.healthy && pool.soaked)) return false;
-    return in_.back || pool.refused || pool.unrenderable || !FailedOnGoal(pool);
+    return in_.back || !FailedOnGoal(pool);
   }
 
   // The last ones of the whole order: groups, and names in them. Health has no part in it, else pools would come and
@@ -85,11 +85,11 @@ class Rollout {
 
   void CountSlots() {
     std::size_t online = 0;
-    std::vector<std::size_t> online_in(strategy_.groups.size());
+    std::vector<std::size_t> pools_in(strategy_.groups.size());
     group_slots_.resize(strategy_.groups.size());
     for (const RolloutPool& pool : in_.pools) {
       online += !pool.offline;
-      online_in[pool.group] += !pool.offline;
+      ++pools_in[pool.group];
       if (!Unavailable(pool)) continue;
       ++slots_.used;
       ++group_slots_[pool.group].used;
@@ -97,7 +97,7 @@ class Rollout {
     slots_.limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
     for (std::size_t g = 0; g < group_slots_.size(); ++g) {
       const auto& own = strategy_.groups[g].max_unavailable;
-      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(online_in[g]), 1) : slots_.limit;
+      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(pools_in[g]), 1) : slots_.limit;
     }
   }
 

@@ -161,7 +161,7 @@ DaemonStatus BuildStatus(const StatusInput& input) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
     updated += view.updated;
-    ready += view.healthy && view.phase == kReadyPhase;
+    ready += view.healthy && (view.phase == kReadyPhase || view.phase == kSoakingPhase);
     failed += view.phase == kFailedPhase;
     offline += view.phase == kOfflinePhase;
     if (view.revision_failed && view.phase == kFailedPhase) ++(view.late ? deadline_exceeded : refused);

@@ -136,6 +136,7 @@ TEST_P(RollingUpdateTest, APoolSoaksBeforeTheNextAndTheOperatorWakesByItself) {
   Look();
   EXPECT_EQ(Phase("a"), "Soaking");
   EXPECT_EQ(world_.Status()["updatedPools"], 0);
+  EXPECT_EQ(world_.Status()["readyPools"], 2) << "it is healthy";
   EXPECT_EQ(Images(), "a=2 b=1");
   Wait(seconds(50));
   EXPECT_EQ(Images(), "a=2 b=1");

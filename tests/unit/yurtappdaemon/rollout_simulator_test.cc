@@ -242,11 +242,11 @@ class Simulation {
 
   void Check(const RolloutInput& input, const RolloutDecision& decision) {
     std::size_t online = 0, counted = 0, disturbs = 0, failed = 0, moves = 0;
-    std::map<std::size_t, std::size_t> group_online, group_counted, group_disturbs;
+    std::map<std::size_t, std::size_t> group_pools, group_counted, group_disturbs;
     for (std::size_t i = 0; i < input.pools.size(); ++i) {
       const RolloutPool& pool = input.pools[i];
       online += !pool.offline;
-      group_online[pool.group] += !pool.offline;
+      ++group_pools[pool.group];
       counted += Counts(input, pool);
       group_counted[pool.group] += Counts(input, pool);
       failed += !input.back && !pool.offline && pool.overdue && pool.on_goal;
@@ -265,7 +265,7 @@ class Simulation {
     for (const auto& [group, number] : group_disturbs) {
       const auto& own = strategy_.groups[group].max_unavailable;
       if (own) {
-        EXPECT_LE(group_counted[group] + number, std::max<std::size_t>(own->Of(group_online[group]), 1));
+        EXPECT_LE(group_counted[group] + number, std::max<std::size_t>(own->Of(group_pools[group]), 1));
       }
     }
     if (failed > strategy_.max_failures.Of(input.pools.size())) {

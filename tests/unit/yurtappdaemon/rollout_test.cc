@@ -41,5 +41,37 @@ TEST(RolloutTest, OneThatIsRefusedForNoFaultOfTheRevisionHoldsUpNobody) {
   EXPECT_EQ(decision.failed, 0U);
 }
 
+TEST(RolloutTest, OneThatHasFailedBeforeItWasMovedTakesNoSlotFromTheOthers) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_failures = {1, false};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b")};
+  for (const bool exists : {false, true}) {
+    for (const bool refused : {false, true}) {
+      RolloutPool& failed = input.pools[0] = RolloutPool{.name = "a"};
+      failed.exists = exists;
+      (refused ? failed.refused : failed.unrenderable) = true;
+      const RolloutDecision decision = DecideRollout(input);
+      EXPECT_EQ(decision.failed, 1U);
+      EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when nobody else needs the slot";
+      EXPECT_EQ(decision.pools[1].step, Step::kMove) << exists << refused;
+    }
+  }
+}
+
+TEST(RolloutTest, APercentageOfAGroupIsOneOfAllItsPools) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_unavailable = {100, true};
+  strategy.groups[0].max_unavailable = {50, true};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c"), Healthy("d")};
+  for (RolloutPool& pool : input.pools) pool.offline = pool.name < "c";
+  for (const RolloutDecision::Pool& pool : DecideRollout(input).pools) EXPECT_EQ(pool.step, Step::kMove);
+  input.pools[0].offline = false;
+  const RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.pools[2].step, Step::kMove);
+  EXPECT_EQ(decision.pools[3].step, Step::kNone) << "two of four";
+}
+
 }  // namespace
 }  // namespace yad
