@@ -49,8 +49,9 @@ Result<int> RunHistory(Session& session) {
   if (!revisions) return Fail(revisions.error());
   std::ostream& out = session.console.out;
 
-  if (session.options.revision) {
-    const auto found = FindRevision(*revisions, *session.options.revision);
+  // As for kubectl, 0 stands for all revisions.
+  if (const std::int64_t number = session.options.revision.value_or(0); number != 0) {
+    const auto found = FindRevision(*revisions, number);
     if (!found) return Fail(found.error());
     if (session.options.output == OutputFormat::kName) {
       out << "controllerrevision.apps/" << found->revision->name << "\n";

@@ -10,15 +10,12 @@ namespace yad {
 void LiveView::Draw(const std::vector<std::string>& lines, const Screen& screen) {
   const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
   std::size_t rows = 0;
-  for (const std::size_t line : widths_) rows += std::max<std::size_t>(1, (line + width - 1) / width);
+  for (const std::string& line : lines_) rows += Rows(line, width);
   // In one piece: half a frame would flicker.
   std::string frame;
   if (rows > 0) frame += "\x1b[" + std::to_string(rows) + "A\r";
-  widths_.clear();
-  for (const std::string& line : lines) {
-    frame += line + "\x1b[K\n";
-    widths_.push_back(Width(line));
-  }
+  for (const std::string& line : lines) frame += line + "\x1b[K\n";
+  lines_ = lines;
   frame += "\x1b[J";
   out_ << frame << std::flush;
 }

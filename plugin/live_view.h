@@ -22,7 +22,7 @@ class LiveView {
 
  private:
   std::ostream& out_;
-  std::vector<std::size_t> widths_;  // of the lines of the last frame
+  std::vector<std::string> lines_;  // of the last frame
 };
 
 // "████████░░░░░░░░", or "########........"; `width` columns, `done` of `all`. Green where all is done, red where

@@ -139,7 +139,8 @@ class Parser {
     CLI::App* history = Add(Command::kHistory, "history", "The revisions of a YurtAppDaemon",
                             "  kubectl yad history web\n  kubectl yad history web --revision=3");
     Name(history)->required();
-    Revision(history, "--revision", "Show the template and the overrides of this one.");
+    Revision(history, "--revision",
+             "Show the template and the overrides of this one; 0, and without it: a table of all.");
     Output(history, {"json", "yaml", "name"});
 
     CLI::App* undo = Add(Command::kUndo, "undo", "Put an earlier revision's template and overrides back into the spec",

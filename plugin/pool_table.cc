@@ -17,10 +17,10 @@ std::string Number(const Json& object, std::initializer_list<std::string_view> p
 
 // In the order in which a person looks at them.
 int Urgency(const std::string& phase) {
-  static const std::map<std::string, int> ranks{{"Failed", 0},   {"Pending", 1}, {"Updating", 2}, {"Soaking", 3},
-                                                {"Removing", 4}, {"Offline", 5}, {"Ready", 6}};
+  static const std::map<std::string, int> ranks{{"Failed", 0},  {"Unhealthy", 1}, {"Pending", 2}, {"Updating", 3},
+                                                {"Soaking", 4}, {"Removing", 5},  {"Offline", 6}, {"Ready", 7}};
   const auto found = ranks.find(phase);
-  return found == ranks.end() ? 3 : found->second;
+  return found == ranks.end() ? 4 : found->second;
 }
 
 }  // namespace

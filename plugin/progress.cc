@@ -20,6 +20,14 @@ bool SaysOnlyCounts(const Progress& progress) {
                                                              std::to_string(progress.desired) + " pools are updated";
 }
 
+// Condition Complete decides; versions of the operator without it have Progressing only. A partition ends a rollout as
+// it ends that of a StatefulSet.
+bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
+  if (progressing_reason == "PartitionReached") return true;
+  const Json* complete = FindCondition(daemon, "Complete");
+  return complete == nullptr ? progressing_reason == "RolloutComplete" : StringAt(*complete, {"status"}) == "True";
+}
+
 }  // namespace
 
 Progress ReadProgress(const Json& daemon) {
@@ -45,7 +53,7 @@ Progress ReadProgress(const Json& daemon) {
   if (StringAt(*progressing, {"status"}) == "False") {
     progress.state = RolloutOutcome::kStopped;
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
-  } else if (progress.reason == "RolloutComplete") {
+  } else if (IsComplete(daemon, progress.reason)) {
     progress.state = RolloutOutcome::kComplete;
     const bool all = progress.updated >= progress.desired;  // A partition may keep some back.
     progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));

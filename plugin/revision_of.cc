@@ -9,11 +9,17 @@ namespace yad {
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known) {
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
+  // As the operator: a revision of OpenYurt with another pull policy only where none has this one.
   RevisionPtr newest;
+  bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {
     made->number = std::max(made->number, revision->number);
-    const bool same = revision->content.kind == daemon.kind && revision->content.digest == made->content.digest;
-    if (same && (newest == nullptr || revision->number >= newest->number)) newest = revision;
+    if (!SameContent(made->content, revision->content)) continue;
+    const bool exact = revision->content.digest == made->content.digest;
+    const bool better = exact == newest_is_exact ? newest == nullptr || revision->number >= newest->number : exact;
+    if (!better) continue;
+    newest = revision;
+    newest_is_exact = exact;
   }
   if (newest != nullptr) return newest;
   ++made->number;

@@ -1,12 +1,13 @@
 #include "plugin/text.h"
 
+#include <utf8proc.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace yad {
 namespace {
-
-bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 // Where a colour that begins at `at` ends; `at` where none does.
 std::size_t AfterColour(std::string_view text, std::size_t at) {
@@ -15,27 +16,57 @@ std::size_t AfterColour(std::string_view text, std::size_t at) {
   return end == std::string_view::npos ? at : end + 1;
 }
 
+struct Character {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;  // 2: East Asian wide, emoji; 0: combining marks and colours
+};
+
+// The one that begins at `at`. A byte that is no UTF-8 counts as one that a terminal replaces.
+Character CharacterAt(std::string_view text, std::size_t at) {
+  if (const std::size_t after = AfterColour(text, at); after != at) return {after - at, 0};
+  utf8proc_int32_t code_point = 0;
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
+  const auto size = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size() - at), &code_point);
+  if (size <= 0) return {1, 1};
+  return {static_cast<std::size_t>(size), static_cast<std::size_t>(std::max(utf8proc_charwidth(code_point), 0))};
+}
+
 }  // namespace
 
 std::size_t Width(std::string_view text) {
   std::size_t width = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    if (const std::size_t after = AfterColour(text, i); after != i) {
-      i = after;
-      continue;
-    }
-    width += BeginsCharacter(text[i]) ? 1 : 0;
-    ++i;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = CharacterAt(text, at);
+    width += character.columns;
+    at += character.bytes;
   }
   return width;
+}
+
+std::size_t Rows(std::string_view text, std::size_t width) {
+  std::size_t rows = 1;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = CharacterAt(text, at);
+    if (column > 0 && column + character.columns > width) {
+      ++rows;
+      column = 0;
+    }
+    column += character.columns;
+    at += character.bytes;
+  }
+  return rows;
 }
 
 std::string Fit(const std::string& text, std::size_t width, bool unicode) {
   if (Width(text) <= width) return text;
   if (width == 0) return "";
   std::size_t end = 0;
-  for (std::size_t characters = 0; end < text.size(); ++end) {
-    if (BeginsCharacter(text[end]) && characters++ == width - 1) break;
+  for (std::size_t columns = 0; end < text.size();) {
+    const Character character = CharacterAt(text, end);
+    if (columns + character.columns > width - 1) break;
+    columns += character.columns;
+    end += character.bytes;
   }
   return text.substr(0, end) + (unicode ? "…" : "~");
 }

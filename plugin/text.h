@@ -13,8 +13,11 @@
 
 namespace yad {
 
-// How many columns a text takes: one for each character of UTF-8, none for colours.
+// How many columns of a terminal a text takes: two for an East Asian wide character or an emoji, none for a combining
+// mark or a colour.
 std::size_t Width(std::string_view text);
+// How many rows of a terminal with `width` columns the text takes. A wide character is not cut at the end of a row.
+std::size_t Rows(std::string_view text, std::size_t width);
 // At most `width` columns of a text without colours; where something was left out, the last one is an ellipsis ("…",
 // or "~" without `unicode`).
 std::string Fit(const std::string& text, std::size_t width, bool unicode);

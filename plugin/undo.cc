@@ -11,7 +11,7 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
   if (number > 0) return FindRevision(revisions, number);
   const auto parsed = ParseYurtAppDaemon(daemon);
   const bool is_last =
-      !revisions.empty() && parsed && ContentOf(*parsed).digest == revisions.back().revision->content.digest;
+      !revisions.empty() && parsed && SameContent(ContentOf(*parsed), revisions.back().revision->content);
   const std::size_t newer = is_last ? 1 : 0;
   if (revisions.size() <= newer) {
     return Fail(Reason::kBadRequest,
@@ -24,8 +24,7 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
 
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
   // A spec that is wrong by now is another one: going back is how it is mended.
-  if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && ContentOf(*parsed).digest == revision.digest)
-    return false;
+  if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;
   const char* field = TemplateField(revision.kind);
   const Json* now = Find(daemon, {"spec", "workloadTemplate", field});
   if (now == nullptr || now->is_null()) {

@@ -155,6 +155,16 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   }
 }
 
+// Pools that a revision cuts off are noticed through their nodes, and those are found gone after some 40 s only.
+void WarnOfShortSoak(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+  constexpr std::chrono::seconds kShortest{60};
+  const UpdateStrategy& strategy = daemon.strategy;
+  if (strategy.type != UpdateStrategyType::kRollingUpdate || strategy.rolling.min_ready >= kShortest) return;
+  Warnings(out).Add("spec.updateStrategy.rollingUpdate.minReadySeconds",
+                    "is below 60: the cluster notices after some 40 s that the nodes of a pool are gone, so a revision "
+                    "that cuts its own sites off may reach further pools; set it to 60 or more");
+}
+
 }  // namespace
 
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
@@ -165,6 +175,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const Admissio
     WarnOfOverlap(daemon, stores, *pools, warnings);
     WarnOfGroups(daemon, *pools, warnings);
   }
+  WarnOfShortSoak(daemon, warnings);
   WarnOfLatest(daemon, warnings);
   return warnings;
 }

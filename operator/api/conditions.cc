@@ -59,6 +59,11 @@ void Conditions::Set(const Condition& condition, bool upstream) {
   }
   list_.push_back(std::move(entry));
 }
+
+void Conditions::Remove(std::string_view type) {
+  for (auto it = list_.begin(); it != list_.end();) it = StringAt(*it, {"type"}) == type ? list_.erase(it) : it + 1;
+}
+
 bool Conditions::Has(std::string_view type) const {
   return std::any_of(list_.begin(), list_.end(), [&](const Json& c) { return StringAt(c, {"type"}) == type; });
 }

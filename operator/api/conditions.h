@@ -40,6 +40,7 @@ class Conditions {
   // Conditions of ours carry observedGeneration; upstream's three stay as upstream writes them.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
+  void Remove(std::string_view type);
   Json Take() { return std::move(list_); }
 
  private:

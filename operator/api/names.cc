@@ -74,6 +74,14 @@ std::string CheckLabelKey(std::string_view key) {
   return "";
 }
 
+std::string CheckAnnotationKey(std::string_view key) {
+  std::string lower(key);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return CheckLabelKey(lower);
+}
+
 std::string CheckLabelValue(std::string_view value) {
   if (value.size() > kMaxNamePart) return TooLong(kMaxNamePart);
   if (!value.empty() && !IsNamePart(value)) return kLabelValueFault;

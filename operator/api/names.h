@@ -7,8 +7,10 @@
 
 namespace yad {
 
-std::string CheckLabelKey(std::string_view key);      // qualified name: optional DNS prefix, "/", at most 63 characters
-std::string CheckLabelValue(std::string_view value);  // at most 63 characters
+std::string CheckLabelKey(std::string_view key);  // qualified name: optional DNS prefix, "/", at most 63 characters
+// As a label's key, but the prefix may have capitals.
+std::string CheckAnnotationKey(std::string_view key);
+std::string CheckLabelValue(std::string_view value);       // at most 63 characters
 std::string CheckDns1123Subdomain(std::string_view name);  // at most 253
 std::string CheckDns1123Label(std::string_view name);      // at most 63
 

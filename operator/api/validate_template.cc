@@ -36,12 +36,7 @@ void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
   const Json* object = AsObject(annotations, errors);
   if (object == nullptr) return;
   for (const auto& [key, value] : object->items()) {
-    // Unlike those of labels, keys of annotations may have capitals in the prefix.
-    std::string lower = key;
-    for (char& c : lower) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    if (std::string fault = CheckLabelKey(lower); !fault.empty()) {
+    if (std::string fault = CheckAnnotationKey(key); !fault.empty()) {
       errors.Add(FieldError::Invalid(annotations.path, key, fault));
     }
     if (!value.is_string()) {

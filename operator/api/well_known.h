@@ -11,6 +11,8 @@ inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in th
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
+// The conditions of the workload's last update (operator/yurtappdaemon/update_record.h).
+inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
 // On a pool's Service: what of it was rendered last, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
 // Its removal was allowed with this token.
@@ -27,6 +29,10 @@ inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
 // What a Node has from its pool, as JSON: OpenYurt's name and format.
 inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
+// The terms on which a pool has a spare Node, as JSON; `applied` is what the lease gave to the Node.
+inline constexpr char kLeaseAnnotation[] = "capacity.openyurt.io/lease";
+// Why, and since when, a Node is kept out of every inventory. A person removes it.
+inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantined";
 
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
 inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};

@@ -9,15 +9,13 @@
 
 #include "operator/api/node.h"
 #include "operator/api/object.h"
+#include "operator/api/well_known.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/nodepool/attributes.h"
 
 namespace yad {
 
-inline constexpr char kLeaseAnnotation[] = "capacity.openyurt.io/lease";
-// Why, and since when, a node is kept out of every inventory. A person takes it away.
-inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantined";
 inline constexpr char kReleasingTaint[] = "capacity.openyurt.io/releasing";  // NoSchedule
 
 enum class LeasePhase {

@@ -147,7 +147,8 @@ class Planner {
         if (!pod->of_node) ++found->second->work;
         continue;
       }
-      if (!pod->waits() || pod->placement == nullptr) continue;
+      // A DaemonSet's pod names its node in its affinity: no other node helps it.
+      if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
       const auto aim = pod->placement->node_selector.find(kNodePoolLabel);
       if (aim == pod->placement->node_selector.end() || aim->second != spec_.node_pool) continue;
       waiting_.push_back(pod);

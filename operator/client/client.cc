@@ -16,6 +16,8 @@ constexpr std::chrono::seconds kWatchMargin{30};
 
 // Whoever does not know it sends the whole object.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+constexpr char kMetadataOnlyList[] =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 const char* ContentType(PatchType type) {
   switch (type) {
@@ -288,6 +290,7 @@ Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions&
   query.AddIfSet("continue", options.continue_token);
   HttpRequest request{
       .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
+  if (options.metadata_only) request.headers.emplace("Accept", kMetadataOnlyList);
   Result<HttpResponse> response = impl_->Send(std::move(request), stop);
   if (!response) return Fail(std::move(response.error()));
   return ListText::Split(std::move(response->body), type);
@@ -336,6 +339,32 @@ Result<Json> Client::Update(const ResourceType& type, const Json& object, const 
   return TreeOf(UpdateAsDocument(type, object, options, std::move(stop)));
 }
 
+Result<std::string> Client::GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  HttpRequest request{.method = "GET",
+                      .path = ResourcePath(type, key.ns, key.name),
+                      .headers = {{"Accept", "application/vnd.kubernetes.protobuf"}},
+                      .body = {}};
+  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
+  if (!response) return Fail(response.error());
+  return std::move(response->body);
+}
+
+Result<Json> Client::UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
+                                    std::string_view text, std::stop_token stop) {
+  const ObjectKey key = KeyOf(object);
+  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  std::string body = DumpJsonAsGo(object);
+  body.pop_back();
+  body += ",\"" + std::string(member) + "\":" + std::string(text) + "}";
+  HttpRequest request{.method = "PUT",
+                      .path = ResourcePath(type, key.ns, key.name) + impl_->WriteQuery({}).text(),
+                      .headers = {{"Content-Type", "application/json"}},
+                      .body = std::move(body)};
+  const Impl::Write write{may_write_, nullptr};
+  return impl_->SendForObject(std::move(request), stop, &write);
+}
+
 Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
                                               std::stop_token stop) {
   ObjectKey key = KeyOf(object);
@@ -350,7 +379,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
   HttpRequest request{.method = "POST",
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
-                      .body = DumpJson(object)};
+                      .body = DumpJsonAsGo(object)};
   const Impl::Write write{may_write_, options.warnings};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }
@@ -363,7 +392,7 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
       .method = "PUT",
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
       .headers = {{"Content-Type", "application/json"}},
-      .body = DumpJson(object)};
+      .body = DumpJsonAsGo(object)};
   const Impl::Write write{may_write_, options.warnings};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }

@@ -27,6 +27,7 @@ struct ListOptions {
   std::string resource_version_match;  // "", "NotOlderThan", "Exact"
   int limit = 0;                       // 0: everything in one answer
   std::string continue_token;
+  bool metadata_only = false;  // the items have no more than their metadata
 };
 
 struct ListPage {
@@ -120,6 +121,8 @@ class Client {
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   // The server is asked for no more than this: the rest of an object may be long.
   Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
+  // The object in Kubernetes' protobuf encoding, which has the JSON inside an object byte for byte as it is stored.
+  Result<std::string> GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
   // For who reads many: each item when its turn comes.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
@@ -131,6 +134,9 @@ class Client {
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
+  // The same, with one more member, which is sent byte for byte as `text` has it.
+  Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
+                              std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                      const WriteOptions& options = {}, std::stop_token stop = {});
   // For who writes many, and reads little of the answers.

@@ -17,9 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,          "kubernetes.io/hostname",
                                                              "kubernetes.io/os",      "kubernetes.io/arch",
                                                              "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
-constexpr std::array<std::string_view, 4> kReservedAnnotations = {
-    kPreviousAttributesAnnotation, "capacity.openyurt.io/lease", "capacity.openyurt.io/quarantined",
-    "kubectl.kubernetes.io/last-applied-configuration"};
+constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
+                                                                  kQuarantineAnnotation,
+                                                                  "kubectl.kubernetes.io/last-applied-configuration"};
 // Kubernetes sets and lifts these by itself, and so does our autoscaler.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
@@ -34,7 +34,7 @@ bool MayLabel(const std::string& key, const std::string& value) {
 
 bool MayAnnotate(const std::string& key, const std::string&) {
   return std::find(kReservedAnnotations.begin(), kReservedAnnotations.end(), key) == kReservedAnnotations.end() &&
-         CheckLabelKey(key).empty();
+         CheckAnnotationKey(key).empty();
 }
 
 bool MayTaint(const NodeTaint& taint) {
@@ -68,38 +68,71 @@ StringMap Allowed(const Json& object, const char* field, const char* what, MayWr
   return allowed;
 }
 
-// nullopt: there is none, or none that can be read.
-std::optional<PoolAttributes> ReadRecord(const Json& node) {
-  const std::string text = StringAt(node, {"metadata", "annotations", kPreviousAttributesAnnotation});
+// The JSON object in an annotation; nullopt: there is none, or none that can be read.
+std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
+  const std::string text = StringAt(node, {"metadata", "annotations", annotation});
   if (text.empty()) return std::nullopt;
-  const Json record = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!record.is_object() || IsDeeperThan(record, kMaxJsonDepth)) return std::nullopt;
-  return ParseAttributes(record);
+  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || IsDeeperThan(object, kMaxJsonDepth)) return std::nullopt;
+  return object;
 }
 
-std::string WriteRecord(const PoolAttributes& given) {
-  return ToJson(given).dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// What a lease gave to the Node.
+PoolAttributes AppliedBy(const std::optional<Json>& lease) {
+  const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
+  return applied == nullptr ? PoolAttributes{} : ParseAttributes(*applied);
 }
 
-// What to change in `current`; `given` gets what is ours afterwards.
-Json MapPatch(const StringMap& current, const StringMap& before, const StringMap& wanted, StringMap& given) {
+bool Has(const StringMap& values, const std::string& key, const std::string& value) {
+  const auto found = values.find(key);
+  return found != values.end() && found->second == value;
+}
+
+StringMap Common(const StringMap& a, const StringMap& b) {
+  StringMap common;
+  for (const auto& [key, value] : a) {
+    if (Has(b, key, value)) common.emplace(key, value);
+  }
+  return common;
+}
+
+// The attributes that both have, with the same value.
+PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
+  PoolAttributes common{Common(a.labels, b.labels), Common(a.annotations, b.annotations), a.taints};
+  std::erase_if(common.taints, [&](const NodeTaint& taint) {
+    return std::find(b.taints.begin(), b.taints.end(), taint) == b.taints.end();
+  });
+  return common;
+}
+
+// What a Node was given, by the record of earlier patches and by its lease.
+struct Before {
+  PoolAttributes recorded;
+  PoolAttributes leased;
+};
+
+// The changes of `current`; `given` gets what the record has to name afterwards.
+Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
+              StringMap& given) {
+  const StringMap& recorded = before.recorded.*field;
   Json patch = Json::object();
-  for (const auto& [key, value] : before) {
-    const auto found = current.find(key);
-    if (!wanted.contains(key) && found != current.end() && found->second == value) patch[key] = nullptr;
+  for (const StringMap* source : {&recorded, &(before.leased.*field)}) {
+    for (const auto& [key, value] : *source) {
+      if (!wanted.contains(key) && Has(current, key, value)) patch[key] = nullptr;
+    }
   }
   for (const auto& [key, value] : wanted) {
-    const auto found = current.find(key);
-    const bool there = found != current.end() && found->second == value;
+    const bool there = Has(current, key, value);
     if (!there) patch[key] = value;
-    if (!there || before.contains(key)) given.emplace(key, value);
+    if (!there || recorded.contains(key)) given.emplace(key, value);
   }
   return patch;
 }
 
-// True: `list`, as it stands in the Node, was changed.
-bool ChangeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted,
-                  std::vector<NodeTaint>& given) {
+// Takes those of `before` that are not `wanted` out of the Node's `list`. True: the list was changed.
+bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted) {
   bool changed = false;
   for (const NodeTaint& taint : before) {
     if (FindTaint(wanted, taint) != nullptr) continue;
@@ -109,11 +142,18 @@ bool ChangeTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
     list.erase(gone);
     changed = true;
   }
+  return changed;
+}
+
+// Gives the `wanted` ones to the Node's `list`, as MapPatch does. True: the list was changed.
+bool GiveTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
+                std::vector<NodeTaint>& given) {
+  bool changed = false;
   for (const NodeTaint& taint : wanted) {
     const auto there =
         std::find_if(list.begin(), list.end(), [&](const Json& entry) { return SameTaint(TaintOf(entry), taint); });
     const bool same = there != list.end() && TaintOf(*there) == taint;
-    if (!same || FindTaint(before, taint) != nullptr) given.push_back(taint);
+    if (!same || FindTaint(recorded, taint) != nullptr) given.push_back(taint);
     if (same) continue;
     Json entry = {{"key", taint.key}, {"effect", taint.effect}};
     if (!taint.value.empty()) entry["value"] = taint.value;
@@ -160,24 +200,32 @@ PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out
 }
 
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
-  const std::optional<PoolAttributes> record = ReadRecord(node);
-  const PoolAttributes before = record.value_or(PoolAttributes{});
+  const std::optional<Json> record = ReadAnnotation(node, kPreviousAttributesAnnotation);
+  std::optional<Json> lease = ReadAnnotation(node, kLeaseAnnotation);
+  const Before before{record ? ParseAttributes(*record) : PoolAttributes{}, AppliedBy(lease)};
   PoolAttributes given;
   Json metadata = Json::object();
-  if (Json labels = MapPatch(StringMapAt(node, {"metadata", "labels"}), before.labels, wanted.labels, given.labels);
+  if (Json labels = MapPatch(StringMapAt(node, {"metadata", "labels"}), before, &PoolAttributes::labels, wanted.labels,
+                             given.labels);
       !labels.empty()) {
     metadata["labels"] = std::move(labels);
   }
-  Json annotations = MapPatch(StringMapAt(node, {"metadata", "annotations"}), before.annotations, wanted.annotations,
-                              given.annotations);
+  Json annotations = MapPatch(StringMapAt(node, {"metadata", "annotations"}), before, &PoolAttributes::annotations,
+                              wanted.annotations, given.annotations);
   Json taints = Json::array();
   if (const Json* live = Find(node, {"spec", "taints"}); live != nullptr && live->is_array()) taints = *live;
-  const bool taints_changed = ChangeTaints(taints, before.taints, wanted.taints, given.taints);
+  bool taints_changed = TakeTaints(taints, before.recorded.taints, wanted.taints);
+  taints_changed = TakeTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
+  taints_changed = GiveTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;
 
   if (given.empty()) {
     if (record) annotations[kPreviousAttributesAnnotation] = nullptr;
-  } else if (given != before) {
-    annotations[kPreviousAttributesAnnotation] = WriteRecord(given);
+  } else if (given != before.recorded) {
+    annotations[kPreviousAttributesAnnotation] = Dump(ToJson(given));
+  }
+  if (const PoolAttributes left = Common(before.leased, wanted); left != before.leased) {
+    (*lease)["applied"] = ToJson(left);
+    annotations[kLeaseAnnotation] = Dump(*lease);
   }
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   if (metadata.empty() && !taints_changed) return nullptr;

@@ -27,11 +27,13 @@ Json ToJson(const PoolAttributes& attributes);
 // What `spec` of a NodePool gives to its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out = nullptr);
 
-// A merge patch, with uid and resourceVersion, that brings a Node from what annotation kPreviousAttributesAnnotation
-// says that it was given to `wanted`; null where nothing has to be written.
+// A merge patch, with uid and resourceVersion, that brings a Node from what it was given to `wanted`; null where
+// nothing has to be written. A Node was given what annotation kPreviousAttributesAnnotation says, and what its lease
+// applied.
 // - Given: each label, annotation and taint of `wanted` that is not there, or has another value.
-// - Taken away: what the annotation names and `wanted` does not, if it still has that value.
-// - The annotation names only what was given: what was there with the same value before belongs to somebody else.
+// - Taken away: what the Node was given and `wanted` does not have, if it still has that value.
+// - The annotation names only what was given: what was there with the same value before belongs to another owner.
+// - The lease stops naming what `wanted` does not have, so that a later value of another owner stays.
 // - An annotation that can't be read names nothing, and stays until there is something to write in it.
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted);
 

@@ -22,6 +22,19 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
   return hash;
 }
 
+// Of the names that status lists.
+std::vector<std::uint32_t> NodeHashes(const Json& pool) {
+  std::vector<std::uint32_t> hashes;
+  const Json* nodes = Find(pool, {"status", "nodes"});
+  if (nodes == nullptr || !nodes->is_array()) return hashes;
+  hashes.reserve(nodes->size());
+  for (const Json& node : *nodes) {
+    if (node.is_string()) hashes.push_back(static_cast<std::uint32_t>(Fnv1a64(node.get_ref<const std::string&>())));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  return hashes;
+}
+
 // Keeps these members of object[name], and nothing where it is no object.
 void KeepOnly(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto found = object.find(name);
@@ -76,6 +89,7 @@ std::unique_ptr<const Projection> ProjectPool(const Json& object) {
   projection->attributes = AttributesOf(object);
   projection->ready_nodes = IntAt(object, {"status", "readyNodeNum"}, -1);
   projection->unready_nodes = IntAt(object, {"status", "unreadyNodeNum"}, -1);
+  projection->nodes = NodeHashes(object);
   return projection;
 }
 

@@ -26,12 +26,13 @@ struct PoolProjection : Projection {
   PoolAttributes attributes;      // what its Nodes get
   std::int64_t ready_nodes = -1;  // as its status counts them; -1: it does not
   std::int64_t unready_nodes = -1;
+  std::vector<std::uint32_t> nodes;  // hashes of the names in its status, sorted
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
 // What ProjectPool reads.
 inline const JsonParts kProjectedOfPools = {{"metadata", {{"name"}, {"labels"}, {"deletionTimestamp"}}},
                                             {"spec"},
-                                            {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}}}};
+                                            {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
 const PoolProjection& PoolProjectionOf(const ObjectPtr& object);
 
 struct NodeProjection : Projection {

@@ -112,7 +112,8 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   }
   if (patch.is_null()) return ReconcileResult::Done();
   // A cache that lags would take away what another leader has just given, or evict pods for a taint that is gone.
-  const bool takes = !StringAt(node, {"metadata", "annotations", kPreviousAttributesAnnotation}).empty();
+  const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
+  const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
   const bool evicts = std::any_of(wanted.taints.begin(), wanted.taints.end(),
                                   [](const NodeTaint& taint) { return taint.effect == "NoExecute"; });
   if (read && (takes || evicts)) {

@@ -62,7 +62,8 @@ class Merger {
   explicit Merger(bool patching) : patching_(patching) {}
 
   // `now` and `live` are objects.
-  void Object(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
+  void Object(const Schema& general, const Json& last, const Json& now, Json& live, int depth) const {
+    const Schema& schema = general.For(now);
     if (schema.atomic || depth >= kMaxDepth) {
       if (!SameObject(schema, now, live, depth)) live = WithoutNulls(now);
       return;
@@ -76,18 +77,23 @@ class Merger {
   }
 
  private:
+  // 0 or "", where the server fills in its default: the field is as good as absent.
+  static bool AsksForDefault(const Field& field, const Json& wish) {
+    return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
+  }
+
   // What `last` said and `now` does not.
   void TakeAway(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
     for (const auto& [key, said] : last.items()) {
-      if (!MemberOf(now, key).is_null()) continue;
       const Field& field = schema.Of(key);
+      if (const Json& wish = MemberOf(now, key); !wish.is_null() && !AsksForDefault(field, wish)) continue;
       if (field.Has(Field::kHandedOver) || SaysNothing(field, key, said, depth)) continue;
       const auto found = live.find(key);
       if (found == live.end() || found->is_null()) continue;
       if (field.shared() && found->is_structured() && said.type() == found->type()) {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
-      } else if (field.default_value.is_null() || *found != field.default_value) {
+      } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
         live.erase(found);  // A default would come back: taking it away would be a write for nothing.
       }
     }
@@ -118,7 +124,10 @@ class Merger {
       if (!SaysNothing(field, key, wish, depth)) live[key] = WithoutNulls(wish);
       return;
     }
-    if (field.Has(Field::kZeroIsDefaulted) && IsZero(wish)) return;
+    if (AsksForDefault(field, wish)) {
+      if (patching_) live.erase(found);  // The template chose the value. Else TakeAway has looked at it.
+      return;
+    }
     const bool was_empty = found->empty();
     Value(field, last, wish, *found, depth);
     if (found->is_array() && found->empty() && !was_empty) live.erase(found);

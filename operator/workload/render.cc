@@ -81,8 +81,7 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
 
   if (inputs.rules == 0) {
     labels->update(*match_labels);
-    (*labels)[kRevisionLabel] = revision_label;
-    (*pod_labels)[kRevisionLabel] = revision_label;
+    (*pod_labels)[kRevisionLabel] = inputs.pod_revision.empty() ? revision_label : inputs.pod_revision;
     *node_selector = Json::object();
     DropRequiredNodeAffinity(*pod);
   }
@@ -162,6 +161,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
                     const std::string& revision_label) {
   auto workload = Base(revision);
   if (!workload) return workload;
+  if (inputs.rules == 0) KeepPullPolicies(inputs.pull_policies, *workload);
   int steps = kMaxOverrideSteps;
   for (const int index : inputs.overrides) {
     if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {

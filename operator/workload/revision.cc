@@ -1,5 +1,8 @@
 #include "operator/workload/revision.h"
 
+#include <functional>
+#include <utility>
+
 #include "operator/api/well_known.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/safe_encode.h"
@@ -25,6 +28,43 @@ Json CleanOverrides(const Json& overrides) {
   return result;
 }
 
+std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
+  Json canonical = Json::object();
+  canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
+  // What is not there leaves no trace: a revision of an older version of this operator stays the same revision.
+  if (!content.service_template.is_null()) {
+    canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
+  }
+  if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
+  return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// OpenYurt encodes Go's types, which write a null creationTimestamp. Revisions of this operator hold no nulls there.
+bool IsOfOpenYurt(const Json& workload_template) {
+  const Json& spec = MemberOf(workload_template, "spec");
+  for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {
+    const Json& metadata = MemberOf(object, "metadata");
+    if (metadata.is_object() && metadata.contains("creationTimestamp") && metadata["creationTimestamp"].is_null())
+      return true;
+  }
+  return false;
+}
+
+constexpr const char* kContainerLists[] = {"initContainers", "containers"};
+
+// Calls visit(key, container) for each container of the pod template.
+template <typename Visit>
+void ForEachContainer(Json& workload, Visit visit) {
+  if (Find(workload, {"spec", "template", "spec"}) == nullptr) return;
+  Json& pod = workload["spec"]["template"]["spec"];
+  for (const char* list : kContainerLists) {
+    if (!MemberOf(pod, list).is_array()) continue;
+    for (Json& container : pod[list]) {
+      if (container.is_object()) visit(std::string(list) + "/" + StringAt(container, {"name"}), container);
+    }
+  }
+}
+
 RevisionContent Content(WorkloadKind kind, const Json& workload_template, const Json& service_template,
                         const Json& overrides) {
   RevisionContent content;
@@ -33,14 +73,7 @@ RevisionContent Content(WorkloadKind kind, const Json& workload_template, const 
   content.service_template = WithoutNulls(service_template);
   content.overrides = CleanOverrides(overrides);
   content.override_index = OverrideIndex(content.overrides);
-  Json canonical = Json::object();
-  canonical[TemplateField(kind)] = Canonical(WorkloadSchema(), content.workload_template);
-  // What is not there leaves no trace: a revision of an older version of this operator stays the same revision.
-  if (!content.service_template.is_null()) {
-    canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template);
-  }
-  if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
-  content.digest = canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
+  content.digest = CanonicalText(content, Defaults::kDropped);
   return content;
 }
 
@@ -57,14 +90,65 @@ Result<RevisionContent> ContentOf(const Json& controller_revision) {
   const Json& choice = MemberOf(*spec, "workloadTemplate");
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json& workload_template = MemberOf(choice, TemplateField(kind));
-    if (workload_template.is_object())
-      return Content(kind, workload_template, MemberOf(*spec, "serviceTemplate"), MemberOf(*spec, "overrides"));
+    if (!workload_template.is_object()) continue;
+    auto content = Content(kind, workload_template, MemberOf(*spec, "serviceTemplate"), MemberOf(*spec, "overrides"));
+    content.of_openyurt = IsOfOpenYurt(workload_template);
+    return content;
   }
   return Fail(Reason::kDecode, "ControllerRevision " + name + ": data.spec.workloadTemplate holds no template");
 }
 
+bool SameContent(const RevisionContent& wanted, const RevisionContent& revision) {
+  if (wanted.kind != revision.kind) return false;
+  if (wanted.digest == revision.digest) return true;
+  return revision.of_openyurt && WithPullPoliciesOf(revision, wanted).digest == revision.digest;
+}
+
+PullPolicies PullPoliciesOf(const Json& workload) {
+  PullPolicies policies;
+  Json copy = {{"spec", {{"template", {{"spec", Json::object()}}}}}};
+  for (const char* list : kContainerLists) {
+    if (const Json* containers = Find(workload, {"spec", "template", "spec", list})) {
+      copy["spec"]["template"]["spec"][list] = *containers;
+    }
+  }
+  ForEachContainer(copy, [&](const std::string& key, const Json& container) {
+    policies[key] = StringAt(container, {"imagePullPolicy"});
+  });
+  return policies;
+}
+
+bool KeepPullPolicies(const PullPolicies& policies, Json& workload) {
+  bool changed = false;
+  ForEachContainer(workload, [&](const std::string& key, Json& container) {
+    const auto known = policies.find(key);
+    if (known == policies.end() || known->second.empty()) return;
+    const std::string own = StringAt(container, {"imagePullPolicy"});
+    if (own == known->second || (!own.empty() && known->second != "Always")) return;
+    container["imagePullPolicy"] = known->second;
+    changed = true;
+  });
+  return changed;
+}
+
+RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted) {
+  if (!revision.of_openyurt) return wanted;
+  if (KeepPullPolicies(PullPoliciesOf(revision.workload_template), wanted.workload_template)) {
+    wanted.digest = CanonicalText(wanted, Defaults::kDropped);
+  }
+  wanted.of_openyurt = true;
+  return wanted;
+}
+
+std::string DigestWithoutPullPolicies(const RevisionContent& content) {
+  RevisionContent without = content;
+  ForEachContainer(without.workload_template,
+                   [](const std::string&, Json& container) { container.erase("imagePullPolicy"); });
+  return CanonicalText(without, Defaults::kDropped);
+}
+
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count) {
-  std::uint32_t hash = Fnv1a32(content.digest);
+  std::uint32_t hash = Fnv1a32(CanonicalText(content, Defaults::kKept));
   if (collision_count != 0) hash = Fnv1a32("/" + std::to_string(collision_count), hash);
   std::string text = std::to_string(hash);
   for (char& c : text) c = kSafeAlphabet[static_cast<unsigned char>(c) % kSafeAlphabet.size()];

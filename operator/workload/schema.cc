@@ -13,10 +13,11 @@ struct Schemas {
   Schema strings, quantities;
   Schema meta, label_selector, field_ref, resource_field_ref, reference;
   Schema http_get, handler, probe, lifecycle;
-  Schema env, env_source, port, volume_mount, resources, profile, security, container;
-  Schema claim_spec, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi, ephemeral,
-      volume;
-  Schema pod, pod_template, strategy, retention, spec, workload;
+  Schema env, env_source, port, host_port, volume_mount, resources, profile, security, container, host_container;
+  Schema claim_spec, claim_status, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi,
+      ephemeral, iscsi, rbd, azure_disk, scale_io, volume;
+  Schema pod, host_pod, pod_template, rolling_deployment, rolling_stateful_set, strategy, update_strategy, retention,
+      spec, workload;
   Schema selected, service_port, client_ip, affinity_config, service_spec, service;
 
   Schemas();
@@ -33,6 +34,7 @@ Field KeyedList(const Schema& item, std::vector<std::string> keys) { return {&it
 Field Flags(unsigned flags) { return {nullptr, {}, flags, nullptr}; }
 Field Default(Json value, unsigned flags = 0) { return {nullptr, {}, flags, std::move(value)}; }
 Field Filled(Json value) { return Default(std::move(value), Field::kZeroIsDefaulted); }
+Field Sibling(std::string key, unsigned flags = 0) { return {nullptr, {}, flags, nullptr, std::move(key)}; }
 
 Schemas::Schemas() {
   unknown.other = {&unknown, {}, Field::kEmptyCounts, nullptr};
@@ -110,6 +112,11 @@ void Schemas::BuildContainer() {
   container.fields["terminationMessagePath"] = Filled("/dev/termination-log");
   container.fields["terminationMessagePolicy"] = Filled("File");
   container.fields["imagePullPolicy"] = Flags(Field::kZeroIsDefaulted);
+
+  host_port = port;
+  host_port.fields["hostPort"] = Sibling("containerPort", Field::kZeroIsAbsent);
+  host_container = container;
+  host_container.fields["ports"] = KeyedList(host_port, {"containerPort", "protocol"});
 }
 
 void Schemas::BuildVolumes() {
@@ -118,6 +125,8 @@ void Schemas::BuildVolumes() {
   claim_spec.fields["storageClassName"] = Flags(Field::kEmptyCounts);  // "": no class at all
   claim_spec.fields["volumeAttributesClassName"] = Flags(Field::kEmptyCounts);
   claim_spec.fields["volumeMode"] = Default("Filesystem");
+  claim_status.fields["phase"] = Filled("Pending");
+  claim.fields["status"] = Of(claim_status);
   claim.fields["metadata"] = Of(meta, Field::kShared);
   claim.fields["spec"] = Of(claim_spec);
   claim.fields["apiVersion"] = Default("v1");
@@ -139,6 +148,16 @@ void Schemas::BuildVolumes() {
   csi.fields["volumeAttributes"] = Of(strings);
   csi.fields["fsType"] = Flags(Field::kEmptyCounts);
   ephemeral.fields["volumeClaimTemplate"] = Of(claim);
+  iscsi = rbd = azure_disk = scale_io = plain;
+  iscsi.fields["iscsiInterface"] = Filled("default");
+  rbd.fields["pool"] = Filled("rbd");
+  rbd.fields["user"] = Filled("admin");
+  rbd.fields["keyring"] = Filled("/etc/ceph/keyring");
+  azure_disk.fields["cachingMode"] = Default("ReadWrite");
+  azure_disk.fields["kind"] = Default("Shared");
+  azure_disk.fields["fsType"] = Default("ext4");
+  scale_io.fields["storageMode"] = Filled("ThinProvisioned");
+  scale_io.fields["fsType"] = Filled("xfs");
   volume.all_are_choices = true;
   volume.other = Of(plain, Field::kChooses);
   volume.fields["configMap"] = Of(files);
@@ -149,6 +168,10 @@ void Schemas::BuildVolumes() {
   volume.fields["hostPath"] = Of(host_path);
   volume.fields["csi"] = Of(csi);
   volume.fields["ephemeral"] = Of(ephemeral);
+  volume.fields["iscsi"] = Of(iscsi);
+  volume.fields["rbd"] = Of(rbd);
+  volume.fields["azureDisk"] = Of(azure_disk);
+  volume.fields["scaleIO"] = Of(scale_io);
   for (auto& [name, source] : volume.fields) source.flags |= Field::kChooses;
 }
 
@@ -173,6 +196,12 @@ void Schemas::BuildPod() {
   pod.fields["schedulerName"] = Filled("default-scheduler");
   pod.fields["terminationGracePeriodSeconds"] = Default(30);
   pod.fields["runtimeClassName"] = Flags(Field::kEmptyCounts);
+  pod.fields["enableServiceLinks"] = Default(true);
+  // A pod in its node's network has its containers' ports there.
+  host_pod = pod;
+  host_pod.fields["containers"] = host_pod.fields["initContainers"] = KeyedList(host_container, {"name"});
+  pod.variant_key = "hostNetwork";
+  pod.variant = &host_pod;
   pod_template.fields["metadata"] = Of(meta, Field::kShared);
   pod_template.fields["spec"] = Of(pod);
 }
@@ -181,14 +210,21 @@ void Schemas::BuildWorkload() {
   strategy.fields["type"] = Filled("RollingUpdate");
   strategy.dependent = "rollingUpdate";
   strategy.dependent_on_type = "RollingUpdate";
-  strategy.fields["rollingUpdate"] = Of(plain);
+  update_strategy = strategy;
+  rolling_deployment = rolling_stateful_set = plain;
+  for (const char* name : {"maxSurge", "maxUnavailable"}) rolling_deployment.fields[name] = Default("25%");
+  rolling_stateful_set.fields["partition"] = Default(0);
+  strategy.fields["rollingUpdate"] = Of(rolling_deployment);
+  update_strategy.fields["rollingUpdate"] = Of(rolling_stateful_set);
   for (const char* name : {"whenDeleted", "whenScaled"}) retention.fields[name] = Filled("Retain");
 
   spec.fields["replicas"] = Flags(Field::kHandedOver);
   spec.fields["selector"] = Of(label_selector);
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
-  spec.fields["updateStrategy"] = Of(strategy);
+  spec.fields["updateStrategy"] = Of(update_strategy);
+  // The operator fills in the Service of the pool when it creates a StatefulSet; Go writes "" where there is none.
+  spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
   spec.fields["paused"] = Flags(Field::kZeroIsAbsent);
@@ -206,6 +242,7 @@ void Schemas::BuildService() {
   selected.atomic = true;
   service_port = plain;
   service_port.fields["protocol"] = Filled("TCP");
+  service_port.fields["targetPort"] = Sibling("port");
   service_port.fields["nodePort"] = Flags(Field::kZeroIsAbsent | Field::kHandedOver);
   client_ip.fields["timeoutSeconds"] = Default(10800);
   affinity_config.fields["clientIP"] = Of(client_ip);
@@ -238,6 +275,12 @@ const Schemas& All() {
 }  // namespace
 
 const Schema& Field::SchemaOrUnknown() const { return schema == nullptr ? UnknownSchema() : *schema; }
+
+const Schema& Schema::For(const Json& object) const {
+  if (variant == nullptr || !object.is_object()) return *this;
+  const auto key = object.find(variant_key);
+  return key != object.end() && *key == true ? *variant : *this;
+}
 
 bool Schema::IsChoice(std::string_view key) const {
   if (all_are_choices) return key != "name";

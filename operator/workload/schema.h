@@ -38,7 +38,8 @@ struct Field {
   const Schema* schema = nullptr;  // of the object or of the list's items; nullptr: unknown
   std::vector<std::string> keys;   // of a keyed list ("metadata.name" leads into the item); none: an atomic list
   unsigned flags = 0;
-  Json default_value;  // what the server fills in; null: nothing, or not always the same
+  Json default_value;             // what the server fills in; null: nothing, or not always the same
+  std::string default_from = {};  // the server fills in the value of this sibling ("": it does not)
 
   bool Has(Flag flag) const { return (flags & flag) != 0; }
   bool shared() const { return Has(kShared) || !keys.empty(); }
@@ -56,7 +57,11 @@ struct Schema {
   // A member that is only allowed with one value of the field "type".
   std::string dependent;
   std::string dependent_on_type;
+  // An object in which `variant_key` is true has the schema `variant`.
+  std::string variant_key;
+  const Schema* variant = nullptr;
 
+  const Schema& For(const Json& object) const;
   const Field& Of(std::string_view key) const {
     const auto found = fields.find(key);
     return found == fields.end() ? other : found->second;

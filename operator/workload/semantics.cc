@@ -22,6 +22,11 @@ bool SameScalar(const Field& field, const Json& a, const Json& b) {
   return field.Has(Field::kQuantity) && QuantityEqual(QuantityText(a), QuantityText(b));
 }
 
+// What the server fills in where `object` leaves the field out; null: nothing that is known.
+const Json& DefaultOf(const Field& field, const Json& object) {
+  return field.default_from.empty() ? field.default_value : MemberOf(object, field.default_from);
+}
+
 void TakeNullsOut(Json& value, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return;
   for (auto it = value.begin(); it != value.end();) {
@@ -66,6 +71,23 @@ bool SaysNothing(const Field& field, std::string_view key, const Json& value, in
   return value.is_string() ? !field.Has(Field::kEmptyCounts) : field.Has(Field::kZeroIsAbsent);
 }
 
+bool IsDefault(const Schema& schema, std::string_view key, const Json& object, int depth) {
+  const Field& field = schema.Of(key);
+  const Json& value = MemberOf(object, key);
+  if (SaysNothing(field, key, value, depth)) return true;
+  if (!value.is_object()) {
+    const Json& filled_in = DefaultOf(field, object);
+    return !filled_in.is_null() && SameScalar(field, value, filled_in);
+  }
+  if (EmptyObjectCounts(key) || field.Has(Field::kChooses) || depth >= kMaxDepth) return false;
+  if (key == schema.dependent && schema.IsOfOtherType(object)) return false;
+  const Schema& inside = field.SchemaOrUnknown().For(value);
+  for (const auto& [name, member] : value.items()) {
+    if (!IsDefault(inside, name, value, depth + 1)) return false;
+  }
+  return true;
+}
+
 bool SameMember(const Schema& schema, std::string_view key, const Json& a, const Json& b, int depth) {
   const Field& field = schema.Of(key);
   const Json& left = MemberOf(a, key);
@@ -73,14 +95,14 @@ bool SameMember(const Schema& schema, std::string_view key, const Json& a, const
   const bool no_left = SaysNothing(field, key, left, depth);
   const bool no_right = SaysNothing(field, key, right, depth);
   if (no_left && no_right) return true;
-  if (no_left || no_right) {
-    return !field.default_value.is_null() && SameScalar(field, no_left ? right : left, field.default_value);
-  }
+  if (no_left || no_right) return IsDefault(schema, key, no_left ? b : a, depth);
   return SameValue(field, left, right, depth);
 }
 
-bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth) {
+bool SameObject(const Schema& general, const Json& a, const Json& b, int depth) {
   if (depth >= kMaxDepth) return a == b;
+  const Schema& schema = general.For(a);
+  if (&schema != &general.For(b)) return false;
   for (const auto& [key, member] : a.items()) {
     if (!SameMember(schema, key, a, b, depth + 1)) return false;
   }
@@ -106,13 +128,14 @@ Json WithoutNulls(Json value) {
   return value;
 }
 
-Json Canonical(const Schema& schema, const Json& value, int depth) {
+Json Canonical(const Schema& general, const Json& value, Defaults defaults, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return value;
   if (value.is_array()) {
     Json result = Json::array();
-    for (const Json& item : value) result.push_back(Canonical(schema, item, depth + 1));
+    for (const Json& item : value) result.push_back(Canonical(general, item, defaults, depth + 1));
     return result;
   }
+  const Schema& schema = defaults == Defaults::kDropped ? general.For(value) : general;
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
@@ -120,17 +143,18 @@ Json Canonical(const Schema& schema, const Json& value, int depth) {
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
       // What says nothing has become empty: not asked of each level anew.
-      Json canonical = Canonical(field.SchemaOrUnknown(), member, depth + 1);
+      Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));
       continue;
     }
     if (!misplaced && SaysNothing(field, key, member, depth)) continue;
+    if (!misplaced && defaults == Defaults::kDropped && IsDefault(schema, key, value, depth)) continue;
     if (field.Has(Field::kQuantity)) {
       const auto text = CanonicalQuantity(QuantityText(member));
       result.emplace(key, text ? Json(*text) : member);
     } else {
-      result.emplace(key, Canonical(field.SchemaOrUnknown(), member, depth + 1));
+      result.emplace(key, Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1));
     }
   }
   return result;

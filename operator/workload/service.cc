@@ -146,8 +146,9 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   Json& wanted = now["spec"];
   const Json& live_spec = MemberOf(live, "spec");
   const std::string old_type = TypeIn(live);
-  // A type that the template leaves out, and left out before, is somebody else's choice.
-  const bool chooses = !MemberOf(wanted, "type").is_null() || !StringAt(last, {"spec", "type"}).empty();
+  // A type that the template leaves out or empty, and left so before, is another owner's choice.
+  const Json& wish = MemberOf(wanted, "type");
+  const bool chooses = !(wish.is_null() || wish == "") || !StringAt(last, {"spec", "type"}).empty();
   const std::string type = chooses ? TypeIn(now) : old_type;
   MergePorts(MemberOf(live_spec, "ports"), wanted, HasNodePorts(type));
   for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the second one is the server's to add

@@ -8,17 +8,36 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
+// Of a name whose middle is cut. Numbered sites differ only there, and 5 characters are few for thousands of pools.
+constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
   // A StatefulSet's name, a dash and a hash of up to 10 characters make a label value.
   return kind == WorkloadKind::kStatefulSet ? 52 : 63;
 }
 
-std::string PoolHash(const std::string& uid, const std::string& pool) {
+// Without the hash, the dash before it included. Cuts the middle so that the name holds a hash of that size.
+std::string Prefix(const std::string& daemon_name, const std::string& pool, WorkloadKind kind, std::size_t hash_size) {
+  std::string base = daemon_name + "-" + pool;
+  std::replace(base.begin(), base.end(), '.', '-');
+  const std::size_t room = LimitOf(kind) - hash_size - 1;
+  if (base.size() > room) {
+    const std::size_t head = room / 2;
+    base = base.substr(0, head) + base.substr(base.size() - (room - head));
+  }
+  return base + "-";
+}
+
+std::size_t HashSize(const std::string& daemon_name, const std::string& pool, WorkloadKind kind) {
+  const std::size_t whole = daemon_name.size() + 1 + pool.size();
+  return whole + 1 + kHashSize > LimitOf(kind) ? kLongHashSize : kHashSize;
+}
+
+std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
   // Neither holds a slash, so no two pairs give the same text.
   std::uint64_t hash = Fnv1a64(uid + "/" + pool);
   std::string text;
-  for (std::size_t i = 0; i < kHashSize; ++i, hash /= kSafeAlphabet.size())
+  for (std::size_t i = 0; i < size; ++i, hash /= kSafeAlphabet.size())
     text += kSafeAlphabet[hash % kSafeAlphabet.size()];
   return text;
 }
@@ -27,14 +46,20 @@ std::string PoolHash(const std::string& uid, const std::string& pool) {
 
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
                          WorkloadKind kind) {
-  std::string base = daemon_name + "-" + pool;
-  std::replace(base.begin(), base.end(), '.', '-');
-  const std::size_t room = LimitOf(kind) - kHashSize - 1;
-  if (base.size() > room) {
-    const std::size_t head = room / 2;
-    base = base.substr(0, head) + base.substr(base.size() - (room - head));
-  }
-  return base + "-" + PoolHash(daemon_uid, pool);
+  const std::size_t hash_size = HashSize(daemon_name, pool, kind);
+  return Prefix(daemon_name, pool, kind, hash_size) + PoolHash(daemon_uid, pool, hash_size);
+}
+
+std::string NameOfOlderVersion(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
+                               WorkloadKind kind) {
+  return Prefix(daemon_name, pool, kind, kHashSize) + PoolHash(daemon_uid, pool, kHashSize);
+}
+
+bool IsNamedFor(const std::string& workload_name, const std::string& daemon_name, const std::string& pool,
+                WorkloadKind kind) {
+  return workload_name.starts_with(Prefix(daemon_name, pool, kind, HashSize(daemon_name, pool, kind))) ||
+         workload_name.starts_with(Prefix(daemon_name, pool, kind, kHashSize)) ||
+         workload_name.starts_with(daemon_name + "-" + pool + "-");
 }
 
 std::string RevisionLabelValue(const std::string& revision_name, const std::string& revision_hash) {

@@ -157,8 +157,11 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  if (!remembered.empty() && remembered != name) {
-    if (auto reclaimed = Reclaim(daemon, plan, remembered, stop)) {
+  // A workload that the caches do not show may have the name of an older version. Status lists 500 pools.
+  const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
+  for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
+    if (known.empty() || known == name) continue;
+    if (auto reclaimed = Reclaim(daemon, plan, known, stop)) {
       const bool foreign = !reclaimed->object && reclaimed->object.error().reason == Reason::kAlreadyExists;
       if (!foreign) return *std::move(reclaimed);
     }
@@ -240,6 +243,13 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
     }
     options.continue_token = page->continue_token;
   } while (!options.continue_token.empty());
+  return {};
+}
+
+Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {
+  const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
+  if (!pool) return Fail(pool.error());
+  if (!*pool || !(*pool)->offline) return Fail(Reason::kConflict, "pool " + name + " is not Offline any more");
   return {};
 }
 

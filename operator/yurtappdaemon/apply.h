@@ -58,6 +58,9 @@ class PlanExecutor {
   // Reads the daemon's workloads past the caches, into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
+  // Ok where the server says that the pool exists and is Offline. Conflict: it is not.
+  Status ConfirmOffline(const std::string& pool, std::stop_token stop) const;
+
  private:
   // A workload as the Store keeps it. From a document no tree is made of what its projection does not read.
   ObjectPtr Kept(const Json& object) const;

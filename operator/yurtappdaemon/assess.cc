@@ -42,12 +42,23 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
 struct RecordedInputs {
   RenderInputs inputs;
   bool guessed = false;  // ours, but the annotation is gone: what the overrides were is unknown
+  bool written = false;  // in the annotation
 };
+
+// What rules 0 keep of the live pod template.
+void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
+  inputs.rules = 0;
+  inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
+  inputs.pull_policies = PullPoliciesOf(live);
+}
 
 RecordedInputs InputsOf(const Json& live) {
   const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
   if (!annotation.empty()) {
-    if (auto inputs = ParseRenderInputs(annotation)) return {*std::move(inputs), false};
+    if (auto inputs = ParseRenderInputs(annotation)) {
+      if (inputs->rules == 0) ReadRulesOfOpenYurt(live, *inputs);
+      return {*std::move(inputs), false, true};
+    }
   }
   // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
   // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
@@ -55,8 +66,8 @@ RecordedInputs InputsOf(const Json& live) {
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
   const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
-  inputs.rules = ours ? 1 : 0;
-  return {std::move(inputs), ours};
+  if (!ours) ReadRulesOfOpenYurt(live, inputs);
+  return {std::move(inputs), ours, false};
 }
 
 // What made the live workload.
@@ -85,7 +96,9 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   const auto made_by = [&](const RevisionPtr& revision) {
     Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
     if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
-    if (recorded.inputs.rules == 0) origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+    if (recorded.inputs.rules == 0 && !recorded.written) {
+      origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+    }
     if (auto rendered = RenderTarget(origin.target, workload.pool)) {
       origin.intact = IsMerged(*rendered, live);
       origin.rendered = *std::move(rendered);
@@ -117,11 +130,26 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
 std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
-  adapted.inputs.rules = from.inputs.rules;
+  adapted.inputs.KeepRulesOf(from.inputs);
   if (adapted.inputs == from.inputs) return std::nullopt;
   const auto rendered = RenderTarget(adapted, pool.pool().name);
   if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
   return adapted;
+}
+
+// The goal for the pool. A workload keeps the rules that made it until its pod template has to change for another
+// reason: neither the takeover from OpenYurt nor a revision that leaves the pod template alone restarts a pod.
+Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
+  Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  const Target& from = origin.target;
+  const bool same_revision = from.revision == goal.revision;
+  if (from.inputs.rules == move.inputs.rules || !(same_revision || origin.rendered)) return move;
+  Target by_its_rules = move;
+  by_its_rules.inputs.KeepRulesOf(from.inputs);
+  if (same_revision) return by_its_rules;
+  const auto rendered = RenderTarget(by_its_rules, pool.pool().name);
+  const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
+  return keeps_pods ? by_its_rules : move;
 }
 
 struct Examined {
@@ -139,11 +167,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
   verdict.from = origin.target;
 
-  Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
-  if (verdict.from.revision == goal.revision) {
-    // A workload keeps the rules that made it until its next revision.
-    move.inputs.rules = verdict.from.inputs.rules;
-  }
+  Target move = MoveTo(goal, pool, origin);
   // Mostly it is there already: rendered once, and compared with nothing.
   const bool is_there = origin.rendered && verdict.from.revision == goal.revision && verdict.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
@@ -193,7 +217,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());
-  key = Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
+  key = Mix(Mix(key, goal.revision->spelling), MovesAtOnce(snapshot.daemon) ? 1 : 2);
   return key == 0 ? 1 : key;
 }
 
@@ -202,24 +226,24 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
 const std::vector<LikenessRule>& WhatMakesAlike() {
   using Rule = LikenessRule;
   constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
-  static const auto& rules =
-      *new std::vector<Rule>{{"status", kLeftOut, {}},
-                             {"metadata",
-                              kInside,
-                              {{"name", kLeftOut, {}},
-                               {"uid", kLeftOut, {}},
-                               {"generation", kLeftOut, {}},
-                               {"resourceVersion", kLeftOut, {}},
-                               {"creationTimestamp", kLeftOut, {}},
-                               {"labels", kInside, {{kPoolNameLabel, kNamed, {}}}},
-                               {"annotations", kInside, {{kRefNodePoolAnnotation, kNamed, {}}}}}},
-                             {"spec",
-                              kInside,
-                              {{"selector", kInside, {{"matchLabels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
-                               {"template",
-                                kInside,
-                                {{"metadata", kInside, {{"labels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
-                                 {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
+  static const auto& rules = *new std::vector<Rule>{
+      {"status", kLeftOut, {}},
+      {"metadata",
+       kInside,
+       {{"name", kLeftOut, {}},
+        {"uid", kLeftOut, {}},
+        {"generation", kLeftOut, {}},
+        {"resourceVersion", kLeftOut, {}},
+        {"creationTimestamp", kLeftOut, {}},
+        {"labels", kInside, {{kPoolNameLabel, kNamed, {}}}},
+        {"annotations", kInside, {{kRefNodePoolAnnotation, kNamed, {}}, {kUpdateRecordAnnotation, kLeftOut, {}}}}}},
+      {"spec",
+       kInside,
+       {{"selector", kInside, {{"matchLabels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+        {"template",
+         kInside,
+         {{"metadata", kInside, {{"labels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+          {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
   return rules;
 }
 
@@ -272,6 +296,7 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
 // Equal for workloads with equal verdicts, where no override applies: they may have the pool's name anywhere.
 std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
+  key = Mix(key, goal.revision->spelling);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
   return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
 }
@@ -291,7 +316,11 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  if (to.inputs.rules > 0) metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
+  // OpenYurt left no record, and a workload of its making needs none before an override applies.
+  const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
+  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty()) {
+    metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
+  }
 }
 
 bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {

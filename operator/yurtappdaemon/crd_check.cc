@@ -9,15 +9,50 @@
 namespace yad {
 namespace {
 
-// Everything that OpenYurt's own CRD does not have, or not in each of its versions.
+// Every field that the CRD of some version of OpenYurt lacks. A parent stands before its fields: an earlier CRD of this
+// operator may have the parent alone.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
-    "spec.nodePools",
+    "spec.workloadTemplate.statefulSetTemplate.metadata",
+    "spec.workloadTemplate.statefulSetTemplate.spec",
     "spec.serviceTemplate",
-    "spec.overrides",
+    "spec.serviceTemplate.metadata",
+    "spec.serviceTemplate.spec",
+    "spec.nodePools",
+    "spec.nodePools.names",
+    "spec.nodePools.exclude",
+    "spec.nodePools.type",
     "spec.paused",
     "spec.updateStrategy",
+    "spec.updateStrategy.type",
+    "spec.updateStrategy.rollingUpdate",
+    "spec.updateStrategy.rollingUpdate.maxUnavailable",
+    "spec.updateStrategy.rollingUpdate.partition",
+    "spec.updateStrategy.rollingUpdate.minReadySeconds",
+    "spec.updateStrategy.rollingUpdate.progressDeadlineSeconds",
+    "spec.updateStrategy.rollingUpdate.maxFailures",
+    "spec.updateStrategy.rollingUpdate.onFailure",
+    "spec.updateStrategy.rollingUpdate.groups",
+    "spec.updateStrategy.rollingUpdate.groups.name",
+    "spec.updateStrategy.rollingUpdate.groups.pools",
+    "spec.updateStrategy.rollingUpdate.groups.nodepoolSelector",
+    "spec.updateStrategy.rollingUpdate.groups.maxUnavailable",
+    "spec.updateStrategy.rollingUpdate.groups.approval",
+    "spec.overrides",
+    "spec.overrides.pools",
+    "spec.overrides.nodepoolSelector",
+    "spec.overrides.replicas",
+    "spec.overrides.images",
+    "spec.overrides.images.name",
+    "spec.overrides.images.image",
+    "spec.overrides.patch",
+    "spec.overrides.jsonPatches",
+    "spec.overrides.jsonPatches.op",
+    "spec.overrides.jsonPatches.path",
+    "spec.overrides.jsonPatches.from",
+    "spec.overrides.jsonPatches.value",
     "status.updateRevision",
+    "status.begunGroups",
     "status.desiredPools",
     "status.updatedPools",
     "status.readyPools",
@@ -26,20 +61,45 @@ constexpr const char* kFields[] = {
     "status.replicas",
     "status.readyReplicas",
     "status.images",
+    "status.workloadSummary",
+    "status.workloadSummary.workloadName",
+    "status.workloadSummary.availableCondition",
+    "status.workloadSummary.replicas",
+    "status.workloadSummary.readyReplicas",
     "status.pools",
+    "status.pools.name",
+    "status.pools.workload",
+    "status.pools.revision",
+    "status.pools.service",
+    "status.pools.phase",
+    "status.pools.waitingFor",
+    "status.pools.state",
+    "status.pools.replicas",
+    "status.pools.readyReplicas",
+    "status.pools.misplacedReplicas",
+    "status.pools.reason",
+    "status.pools.message",
+    "status.pools.lastTransitionTime",
+    "status.pools.unhealthySeconds",
     "status.poolsTruncated",
+    "status.conditions.observedGeneration",
 };
 
+// A field of a list is one of its entries' fields.
 bool Knows(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
   for (std::string name; std::getline(names, name, '.');) {
+    if (BoolAt(*at, {"x-kubernetes-preserve-unknown-fields"})) return true;
+    if (const Json* entry = Find(*at, {"items"})) at = entry;
     if (BoolAt(*at, {"x-kubernetes-preserve-unknown-fields"})) return true;
     at = Find(*at, {"properties", name});
     if (at == nullptr) return false;
   }
   return true;
 }
+
+bool IsFieldOf(const std::string& path, const std::string& parent) { return path.starts_with(parent + "."); }
 
 std::string Join(const std::vector<std::string>& names) {
   std::string text;
@@ -58,6 +118,7 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
     const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
     if (schema == nullptr) continue;
     for (const char* path : kFields) {
+      if (!missing.empty() && IsFieldOf(path, missing.back())) continue;
       if (!Knows(*schema, path)) missing.push_back(path);
     }
   }

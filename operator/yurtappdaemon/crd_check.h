@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// The fields that an apiserver with this CRD would drop from a YurtAppDaemon: "spec.overrides", "status.pools". Empty:
-// none. Pure.
+// The fields that an apiserver with this CRD would drop from a YurtAppDaemon: "spec.overrides", "status.pools.phase"
+// (of each pool). A missing field stands for all that are in it. Empty: none. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
 
 // While the CRD lacks fields (it is OpenYurt's own, or an older one of ours), says so once, in an event about the CRD

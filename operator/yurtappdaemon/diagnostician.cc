@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/diagnostician.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
@@ -17,9 +16,6 @@ namespace {
 
 const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
-// Of the process.
-constexpr double kRequestsPerSecond = 5;
-constexpr double kRequestsAtOnce = 10;
 // Of one daemon: at one turn, and at the soonest.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kSoonest = std::chrono::seconds(1);
@@ -56,7 +52,7 @@ class Remembered {
     if (entries == nullptr || !entries->is_array()) return;
     for (const Json& entry : *entries) {
       const std::string phase = StringAt(entry, {"phase"});
-      const bool told = phase == kUpdatingPhase || phase == kFailedPhase;
+      const bool told = phase == kUpdatingPhase || phase == kUnhealthyPhase || phase == kFailedPhase;
       if (told && IsFaultOfPods(StringAt(entry, {"reason"}))) entries_.emplace(StringAt(entry, {"name"}), &entry);
     }
   }
@@ -78,19 +74,6 @@ bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
 }
 
 }  // namespace
-
-Turns::Turns(Clock& clock) : clock_(clock), bucket_(Bucket{kRequestsAtOnce, clock.Now()}) {}
-
-SteadyTime Turns::Take(int requests) {
-  const SteadyTime now = clock_.Now();
-  return bucket_.With([&](Bucket& bucket) {
-    const double seconds = std::chrono::duration<double>(now - bucket.filled_at).count();
-    bucket.tokens = std::min(kRequestsAtOnce, bucket.tokens + seconds * kRequestsPerSecond) - requests;
-    bucket.filled_at = now;
-    if (bucket.tokens >= 0) return now;
-    return now + Duration(static_cast<Duration::rep>(std::ceil(-bucket.tokens / kRequestsPerSecond * 1e9)));
-  });
-}
 
 Diagnostician::Answer Diagnostician::Examine(const YurtAppDaemon& daemon, const std::vector<PoolResult>& pools,
                                              const Json& previous, Memory& memory, std::stop_token stop) {

@@ -10,28 +10,12 @@
 #include <vector>
 
 #include "operator/base/clock.h"
-#include "operator/base/guarded.h"
 #include "operator/client/client.h"
 #include "operator/yurtappdaemon/diagnosis.h"
 #include "operator/yurtappdaemon/status.h"
+#include "operator/yurtappdaemon/turns.h"
 
 namespace yad {
-
-// Turns for requests, a bucket of tokens for the whole process. Nobody waits in here. Thread-safe.
-class Turns {
- public:
-  explicit Turns(Clock& clock);
-  // When `requests` may be sent that have been taken now.
-  SteadyTime Take(int requests);
-
- private:
-  struct Bucket {
-    double tokens;  // below zero: promised
-    SteadyTime filled_at;
-  };
-  Clock& clock_;
-  Guarded<Bucket> bucket_;
-};
 
 // Thread-safe.
 class Diagnostician {

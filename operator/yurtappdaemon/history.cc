@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/history.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "operator/api/label_selector.h"
 #include "operator/api/names.h"
@@ -11,6 +12,7 @@
 #include "operator/workload/revision.h"
 #include "operator/yurtappdaemon/confirm.h"
 #include "operator/yurtappdaemon/controlled.h"
+#include "operator/yurtappdaemon/revision_writer.h"
 
 namespace yad {
 namespace {
@@ -95,7 +97,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const ObjectMeta meta = ParseMeta(*existing);
     const auto theirs = ContentOf(*existing);
     const OwnerReference* controller = meta.controller();
-    const bool same = theirs && theirs->digest == content.digest && !meta.deleting();
+    const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
       // Made by us and not in the cache (yet, or because its label was taken away), or left behind by --cascade=orphan.
       number = std::max(number, IntAt(*existing, {"revision"}));
@@ -106,7 +108,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
                       {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
                     {"revision", number}};
       if (number != IntAt(*existing, {"revision"})) GiveAnotherChance(meta, patch);
-      auto adopted = client_.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
+      auto adopted = ChangeRevision(client_, key, patch, stop);
       if (!adopted) return Fail(adopted.error());
       return Stored(*std::move(adopted));
     }
@@ -132,12 +134,46 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     GiveAnotherChance(meta, patch);
-    auto renumbered = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+    auto renumbered = ChangeRevision(client_, meta.key, patch, stop);
     if (!renumbered) return Fail(renumbered.error());
     revision = Stored(*std::move(renumbered));
     store_.Observe(revision);
   }
   return {};
+}
+
+ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions) {
+  const auto newest = [&](std::uint64_t hash, std::uint64_t RevisionProjection::*hash_of) -> ObjectPtr {
+    ObjectPtr match;
+    for (const ObjectPtr& object : revisions) {
+      if (ProjectionOf(object).*hash_of != hash) continue;
+      const RevisionPtr revision = Parse(object);
+      if (revision != nullptr && SameContent(content, revision->content)) match = object;
+    }
+    return match;
+  };
+  if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
+  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(),
+                                           [](const ObjectPtr& o) { return ProjectionOf(o).openyurt_hash != 0; });
+  if (!any_of_openyurt) return nullptr;
+  return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
+}
+
+void RevisionHistory::SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match) {
+  RevisionContent asked = WithPullPoliciesOf(state.update->content, content);
+  if (state.update->content.workload_template == asked.workload_template &&
+      state.update->content.service_template == asked.service_template &&
+      state.update->content.overrides == asked.overrides)
+    return;
+  auto spelled = std::make_shared<Revision>(*state.update);
+  spelled->spelling = 1;
+  for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
+    spelled->spelling = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), spelled->spelling);
+  }
+  spelled->content = std::move(asked);
+  state.update = spelled;
+  spelled_ = match->meta().key.name;
+  parsed_[spelled_] = {match, spelled};
 }
 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
@@ -148,13 +184,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all = *std::move(all);
 
   const RevisionContent content = ContentOf(daemon);
-  const std::uint64_t digest_hash = Fnv1a64(content.digest);
-  ObjectPtr match;
-  for (const ObjectPtr& object : state.all) {  // of several equal ones, the newest
-    if (ProjectionOf(object).digest_hash != digest_hash) continue;
-    const RevisionPtr revision = Parse(object);
-    if (revision != nullptr && revision->content.digest == content.digest) match = object;
-  }
+  ObjectPtr match = Match(content, state.all);
   if (match == nullptr) {
     if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
     const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
@@ -168,19 +198,12 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   if (const Status numbered = Number(daemon, state.all, stop); !numbered) return Fail(numbered.error());
   match = state.all.back();
+  // It is the update revision no longer: its own text made its workloads.
+  if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
-  // A null and an empty object are the same revision. But the server may take the one and refuse the other, and what
-  // it took when the revision was made can't be changed there: what the spec says now is what counts.
-  if (state.update->content.workload_template != content.workload_template ||
-      state.update->content.service_template != content.service_template ||
-      state.update->content.overrides != content.overrides) {
-    auto as_asked = std::make_shared<Revision>(*state.update);
-    as_asked->content = content;
-    state.update = as_asked;
-    parsed_[match->meta().key.name] = {match, as_asked};
-  }
+  SpellAs(content, state, match);
 
   // Only what is in use stays parsed: a template may be a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
@@ -202,7 +225,7 @@ Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, Sta
                        {{"uid", meta.uid},
                         {"resourceVersion", meta.resource_version},
                         {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
-  auto marked = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+  auto marked = ChangeRevision(client_, meta.key, patch, stop);
   if (!marked) return Fail(marked.error());
   *update = Stored(*std::move(marked));
   store_.Observe(*update);
@@ -228,8 +251,10 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
 Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
                                           std::stop_token stop) {
   if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
+  // See RevisionLabelValue. A hash has no dash, and each revision's name has one.
   const std::string long_name = RevisionName(daemon.meta.key.name, label);
-  const std::string& name = CheckLabelValue(long_name).empty() ? label : long_name;  // See RevisionLabelValue.
+  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
+  const std::string& name = is_hash ? long_name : label;
   auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, name}, stop);
   if (!live && live.error().reason == Reason::kNotFound) return nullptr;
   if (!live) return Fail(live.error());
@@ -321,7 +346,7 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
                          {{"uid", meta.uid},
                           {"resourceVersion", meta.resource_version},
                           {"ownerReferences", Json::array({ControllerReference(daemon)})}}}};
-    auto claimed = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+    auto claimed = ChangeRevision(client_, meta.key, patch, stop);
     if (!claimed && claimed.error().reason == Reason::kNotFound) continue;
     if (!claimed) return Fail(claimed.error());
     store_.Observe(Stored(*std::move(claimed)));
@@ -342,7 +367,7 @@ Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std:
       const OwnerReference* controller = meta.controller();
       if (controller == nullptr || controller->uid != daemon.meta.uid || !ContentOf(object)) continue;
       const Json patch = {{"metadata", {{"uid", meta.uid}, {"labels", {{kOurRevisionLabel, "true"}}}}}};
-      auto claimed = client_.Patch(kControllerRevisionType, meta.key, PatchType::kMerge, patch, {}, stop);
+      auto claimed = ChangeRevision(client_, meta.key, patch, stop);
       if (!claimed) return Fail(claimed.error());
       store_.Observe(Stored(*std::move(claimed)));
     }

@@ -64,6 +64,12 @@ class RevisionHistory {
  private:
   Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
   RevisionPtr Parse(const ObjectPtr& object);
+  // The newest of `revisions` with that content; null where there is none.
+  ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
+  // Two contents that differ in nulls, empty objects and defaults are the same revision. But the server may accept the
+  // one and refuse the other, and `data` of a ControllerRevision is immutable: the update revision renders what the
+  // spec says now.
+  void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
   // Whether the server has a Service of the daemon. One that can't be read was never made.
@@ -78,6 +84,7 @@ class RevisionHistory {
   Store& store_;
   const std::string owner_index_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
+  std::string spelled_;  // the name of the one in parsed_ that has the spec's text in the place of its own
 };
 
 }  // namespace yad

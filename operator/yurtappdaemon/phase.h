@@ -11,6 +11,7 @@ inline constexpr char kOfflinePhase[] = "Offline";
 inline constexpr char kFailedPhase[] = "Failed";
 inline constexpr char kPendingPhase[] = "Pending";
 inline constexpr char kUpdatingPhase[] = "Updating";
+inline constexpr char kUnhealthyPhase[] = "Unhealthy";
 inline constexpr char kSoakingPhase[] = "Soaking";
 inline constexpr char kReadyPhase[] = "Ready";
 
@@ -25,6 +26,13 @@ inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
 inline constexpr char kWebhookFailed[] = "WebhookFailed";
 inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
+// Of pools that are Offline.
+inline constexpr char kNoReadyNode[] = "NoReadyNode";
+inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
+inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, and pools that were not updated went offline too
+
+// Whether an Offline pool with this reason is blamed on its update, at once or after an outage.
+inline bool IsDark(const std::string& reason) { return reason == kWentDark; }
 
 inline bool IsRevisionsFault(const std::string& reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&

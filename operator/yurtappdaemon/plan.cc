@@ -11,21 +11,16 @@
 #include "operator/workload/owner.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/standing.h"
 
 namespace yad {
 namespace {
-
-constexpr std::string_view kHashSuffix = "-xxxxx";  // what WorkloadName ends with
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
   const ObjectMeta& meta = orphan.object->meta();
   const std::string& name = pool.pool().name;
   if (meta.deleting() || meta.Annotation(kRefNodePoolAnnotation) != name) return false;
-  const std::string stable =
-      WorkloadName(snapshot.daemon.meta.key.name, snapshot.daemon.meta.uid, name, snapshot.daemon.kind);
-  const std::string prefix = stable.substr(0, stable.size() - kHashSuffix.size() + 1);
-  const std::string generated = snapshot.daemon.meta.key.name + "-" + name + "-";
-  if (!meta.key.name.starts_with(prefix) && !meta.key.name.starts_with(generated)) return false;
+  if (!IsNamedFor(meta.key.name, snapshot.daemon.meta.key.name, name, snapshot.daemon.kind)) return false;
   const auto rendered = RenderTarget({snapshot.update, InputsFor(snapshot.update->content, pool.pool())}, name);
   if (!rendered) return false;
   const Json live = orphan.object->Parse();
@@ -73,22 +68,6 @@ void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef
   entry.held = true;
 }
 
-PoolHealth HealthOf(const Snapshot& snapshot, const PoolPlan& entry) {
-  PoolHealth::State state = PoolHealth::State::kUnhealthy;
-  if (entry.offline) {
-    state = PoolHealth::State::kOffline;
-  } else if (entry.workload && entry.workload->state().healthy && !entry.workload->object->meta().deleting()) {
-    state = PoolHealth::State::kHealthy;
-  }
-  const PoolHealth* before = nullptr;
-  if (snapshot.health != nullptr) {
-    const auto found = snapshot.health->find(entry.pool);
-    if (found != snapshot.health->end()) before = &found->second;
-  }
-  return Observe(before, state, entry.from.revision == nullptr ? "" : entry.from.revision->name,
-                 snapshot.daemon.strategy.rolling, snapshot.now);
-}
-
 std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
   std::set<std::string> groups;
   const std::string prefix = revision.name + "/";
@@ -103,94 +82,128 @@ bool IsRevision(const Target& target, const Revision& revision) {
   return target.revision != nullptr && target.revision->name == revision.name;
 }
 
-// How a pool stands, for DecideRollout.
-RolloutPool Standing(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const Verdict* verdict,
-                     PoolPlan& entry) {
-  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
-  RolloutPool standing;
-  standing.name = entry.pool;
-  standing.group = strategy.GroupOf(pool.pool());
-  standing.offline = entry.offline;
-  standing.exists = verdict != nullptr && !entry.workload->object->meta().deleting();
-  standing.unrenderable = entry.failure_reason == kInvalidOverride;
-  entry.health = HealthOf(snapshot, entry);
-  if (standing.exists) {
-    standing.on_goal = verdict->on_goal;
-    standing.moved_here = IsRevision(verdict->from, *goal.revision);
-    standing.pool_changed = verdict->adapted || (standing.moved_here && verdict->move);
-    standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
-    standing.soaked = entry.health.Soaked(strategy.min_ready, snapshot.now);
-    standing.overdue = !standing.offline && (entry.health.Overdue(strategy.progress_deadline, snapshot.now) ||
-                                             entry.workload->state().progress_deadline_exceeded);
-    entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot.now);
-    entry.soaking = standing.healthy && !standing.soaked;
-    entry.overdue = standing.overdue;
-    // A move that changed nothing but replicas needs no soak.
-    if (verdict->write == Write::kMove) entry.health.revision = goal.revision->name;
-  }
-  // A write that was refused has not become better because nobody tried again.
-  auto& refused = entry.health.refused;
-  if (refused && (standing.on_goal || refused->revision != goal.revision->name)) refused.reset();
-  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
-  const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
-  standing.blocked = standing.exists && not_its_fault;
-  standing.excused =
-      !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
-  return standing;
-}
-
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// What RollingUpdate makes of the pools: `verdicts` as the snapshot's pools, null for those without a workload.
+// Wakes up for the pools whose state time alone changes.
+void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
+  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
+  if (!entry.workload || (entry.offline && !entry.dark)) return;
+  if (!standing.exists) {  // The workload is being deleted.
+    if (!standing.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+    return;
+  }
+  if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
+  if (standing.healthy) return;
+  if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+  if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
+  if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
+}
+
+// The record that the write of `entry` sets. An update that changes no pods takes the record along.
+std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
+  const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
+  if (!changes_pods) {
+    if (!before) return std::nullopt;
+    UpdateRecord kept = *before;
+    kept.revision = entry.to.revision->label;
+    return kept;
+  }
+  UpdateRecord record;
+  record.revision = entry.to.revision->label;
+  record.at = snapshot.now;
+  record.online = !entry.offline;
+  if (entry.workload) {
+    // A Deployment that has given up keeps saying so for a moment: that must be older than the update, whatever the
+    // clocks say.
+    record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
+    record.joining = before && before->joining && before->revision == record.revision;
+  }
+  return record;
+}
+
+// Whether a workload that is created for this pool joins: status did not list the pool.
+class Joining {
+ public:
+  explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  bool operator()(const std::string& pool) {
+    if (!listed_) {
+      listed_.emplace();
+      const Json* pools = Find(snapshot_.daemon.status, {"nodepools"});
+      if (pools != nullptr && pools->is_array()) {
+        for (const Json& name : *pools) {
+          if (name.is_string()) listed_->insert(name.get<std::string>());
+        }
+      }
+    }
+    // A truncated list leaves pools out that this process knows.
+    const bool truncated = BoolAt(snapshot_.daemon.status, {"poolsTruncated"});
+    return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::optional<std::set<std::string, std::less<>>> listed_;
+};
+
+// Puts the decision about one pool into its plan.
+void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::Pool& decided, const Verdict* verdict,
+            PoolPlan& entry, Plan& plan) {
+  entry.held = decided.held;
+  entry.waits = decided.waits;
+  entry.waiting_for = decided.waiting_for;
+  if (decided.step == Step::kNone) {
+    const auto& refused = entry.health.refused;
+    if (refused && entry.write == Write::kNone && entry.failure_reason.empty()) {
+      entry.failure_reason = refused->reason;
+      entry.failure_message = refused->message;
+    }
+    if (entry.write == Write::kMove) entry.record = RecordFor(snapshot, entry, false);
+    return;
+  }
+  const bool to_goal = decided.step == Step::kMove;
+  const auto& target = to_goal ? verdict->move : verdict->adapted;
+  if (!target) return;  // The goal does not render for it.
+  if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
+  entry.to = *target;
+  if (to_goal) entry.on_update = goal.revision == snapshot.update;
+  // An update that changes nothing but the Service needs no soak.
+  if (to_goal && verdict->only_service) entry.health.revision = entry.to.revision->name;
+  if (entry.write != Write::kAdopt) entry.write = Write::kMove;
+  if (to_goal) entry.record = RecordFor(snapshot, entry, !verdict->only_service);
+}
+
+// Plans the updates of a RollingUpdate: `verdicts` as the snapshot's pools, null for those without a workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Verdict*>& verdicts,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
-  const RollingUpdate& strategy = daemon.strategy.rolling;
-  RolloutInput input{strategy};
+  RolloutInput input{daemon.strategy.rolling};
   input.paused = daemon.paused;
   input.back = goal.back;
+  input.rolled_back = goal.rolled_back;
   input.can_roll_back = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
+  Standings standings(snapshot, goal);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    PoolPlan& entry = plan.pools[i];
-    input.pools.push_back(Standing(snapshot, goal, snapshot.pools[i], verdicts[i], entry));
-    if (!input.pools.back().exists || entry.offline) continue;
-    if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
-    if (input.pools.back().healthy) continue;
-    if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
-    if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
-    if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
+    input.pools.push_back(standings.Of(snapshot.pools[i], verdicts[i], plan.pools[i]));
+    NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
 
+  const RolloutDecision& decision = plan.rollout->decision;
+  Joining joins(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];
-    if (entry.write == Write::kCreate) Note(plan.wake, snapshot.now + strategy.progress_deadline);
-    const RolloutDecision::Pool& decided = plan.rollout->decision.pools[i];
-    entry.held = decided.held;
-    entry.waits = decided.waits;
-    if (!entry.workload && entry.failure_reason != kInvalidPoolName && !decided.make_from_goal) {
-      CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
-    }
-    if (decided.step == Step::kNone) {
-      const auto& refused = entry.health.refused;
-      if (refused && entry.write == Write::kNone && entry.failure_reason.empty()) {
-        entry.failure_reason = refused->reason;
-        entry.failure_message = refused->message;
-      }
-      continue;
-    }
-    const bool to_goal = decided.step == Step::kMove;
-    const auto& target = to_goal ? verdicts[i]->move : verdicts[i]->adapted;
-    if (!target) continue;  // The goal does not render for it.
-    if (!entry.offline) Note(plan.wake, snapshot.now + strategy.progress_deadline);
-    entry.to = *target;
-    if (to_goal) entry.on_update = goal.revision == snapshot.update;
-    // A move that changes nothing but the Service needs no soak.
-    if (to_goal && verdicts[i]->only_service) entry.health.revision = entry.to.revision->name;
-    if (entry.write != Write::kAdopt) entry.write = Write::kMove;
+    entry.failed = decision.pools[i].failed;
+    Follow(snapshot, goal, decision.pools[i], verdicts[i], entry, plan);
+    entry.health.clock_stopped = entry.dark && decision.state == RolloutState::kSitesOffline;
+    if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
+    if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
+    if (entry.write != Write::kCreate) continue;
+    Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
+    entry.record = RecordFor(snapshot, entry, true);
+    entry.record->joining = joins(entry.pool);
   }
 }
 
@@ -272,6 +285,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     entry.to = verdict->to;
     entry.on_update = goal.rolled_back ? IsRevision(verdict->from, *snapshot.update) : verdict->on_goal;
     entry.held = verdict->move.has_value();
+    if (entry.held) entry.waiting_for = snapshot.daemon.paused ? WaitingFor::kPause : WaitingFor::kDeletion;
     entry.failure_reason = verdict->failure_reason;
     entry.failure_message = verdict->failure_message;
     entry.write = verdict->write;
@@ -309,6 +323,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
     live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }
   Complete(live, daemon, plan.to);
+  if (plan.record) live["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
   return live;
 }
 
@@ -328,7 +343,9 @@ Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
       StringAt(*rendered, {"spec", "serviceName"}).empty()) {
     (*rendered)["spec"]["serviceName"] = ServiceName(name);
   }
-  return CompleteWorkload(*std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
+  Json workload = CompleteWorkload(*std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
+  if (plan.record) workload["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
+  return workload;
 }
 
 }  // namespace yad

@@ -11,6 +11,7 @@
 #include "operator/yurtappdaemon/assess.h"
 #include "operator/yurtappdaemon/rollout.h"
 #include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/update_record.h"
 
 namespace yad {
 
@@ -39,15 +40,24 @@ struct PoolPlan {
   Target to;                            // what it is meant to be now
   // `to` renders as the daemon's update revision does: the pool needs no move.
   bool on_update = false;
-  // A move that is held back: the daemon is paused, OnDelete, a partition, an open approval.
+  // An update that a user holds back: the daemon is paused, OnDelete, a partition, an open approval.
   bool held = false;
-  // A move whose turn has not come yet.
+  // An update that the rollout makes later by itself.
   bool waits = false;
-  // Of RollingUpdate: since when it is as it is; whether it is healthy, but not for minReadySeconds yet; whether it
-  // should have become healthy by now.
+  // With `held` or `waits`: the reason.
+  WaitingFor waiting_for = WaitingFor::kNone;
+  // Of RollingUpdate: the pool's health so far; whether it is healthy, but not for minReadySeconds yet; whether it
+  // should have become healthy by now; whether it went offline because of its update, as far as is known; whether it
+  // joined with its workload and has never been healthy.
   PoolHealth health;
   bool soaking = false;
   bool overdue = false;
+  bool dark = false;
+  bool joining = false;
+  // Of RollingUpdate: it has failed on the goal, and counts for maxFailures.
+  bool failed = false;
+  // Of RollingUpdate: the record that the write sets. none: the write leaves the record as it is.
+  std::optional<UpdateRecord> record;
   // A StatefulSet that has not got on for a while, and may wait for a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
   // The Service that goes with `to`; none where its revision has none, and where nothing is made of the pool now.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/pod_facts.h"
 
@@ -10,76 +11,131 @@ namespace yad {
 
 namespace {
 
-// Of a pool that has failed: why it is not healthy, and not why a write was refused. A quota refuses pods where there
-// is a workload, and else the workload.
+using State = PoolHealth::State;
+
+bool IsBad(State state) { return state == State::kUnhealthy || state == State::kDark; }
+
+// Whether the entry of a failed pool explains its health, and not a refused write. A quota refuses pods where there is
+// a workload, and otherwise the workload.
 bool SaysWhyOfPods(const Json& entry) {
   const std::string reason = StringAt(entry, {"reason"});
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !StringAt(entry, {"workload"}).empty());
 }
 
+State StateIn(const Sight& sight, const PoolHealth* before) {
+  if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
+  const bool excused = !sight.updated_online || before == nullptr || before->revision != sight.revision ||
+                       before->soaked || before->state == State::kOffline;
+  return excused ? State::kOffline : State::kDark;
+}
+
+// The time in which the pool was unhealthy or dark until now, on the same revision.
+Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
+  if (before.clock_stopped) return before.unhealthy_before;
+  return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
+}
+
+void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTime now, PoolHealth& health) {
+  if (before.state == health.state) {
+    // A clock that was set back must not prolong a soak or a deadline.
+    health.since = before.clock_stopped ? now : std::min(before.since, now);
+    health.unhealthy_before = before.unhealthy_before;
+  } else if (IsBad(before.state) && IsBad(health.state)) {
+    health.unhealthy_before = UnhealthyUntil(before, now);
+  } else if (IsBad(before.state) && health.state == State::kHealthy) {
+    // A failed pool that recovers gets the whole deadline again.
+    if (!before.Overdue(strategy.progress_deadline, now)) health.unhealthy_before = UnhealthyUntil(before, now);
+  } else if (before.state == State::kHealthy && IsBad(health.state)) {
+    health.unhealthy_before = before.unhealthy_before;
+  }
+}
+
 }  // namespace
 
-PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
-                   const RollingUpdate& strategy, WallTime now) {
-  using State = PoolHealth::State;
-  PoolHealth health{state, revision, now, Duration::zero(), std::nullopt};
-  if (before == nullptr) return health;
-  health.refused = before->refused;
-  if (before->revision != revision) return health;
-  if (before->state == state) {
-    // A clock that was set back must not make anybody wait for the day that it was.
-    health.since = std::min(before->since, now);
-    health.unhealthy_before = before->unhealthy_before;
-  } else if (before->state == State::kUnhealthy && state == State::kHealthy) {
-    // One that has failed, and comes back after all, begins anew.
-    if (before->Overdue(strategy.progress_deadline, now)) return health;
-    health.unhealthy_before = before->unhealthy_before + std::max(now - before->since, WallTime::duration::zero());
-  } else if (before->state == State::kHealthy && !before->Soaked(strategy.min_ready, now)) {
-    health.unhealthy_before = before->unhealthy_before;
+PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now) {
+  PoolHealth health;
+  health.state = StateIn(sight, before);
+  health.revision = sight.revision;
+  health.since = now;
+  if (before != nullptr) {
+    health.refused = before->refused;
+    if (before->revision == sight.revision) {
+      health.been_healthy = before->been_healthy;
+      // An online pool that had not soaked would have become dark.
+      health.soaked = before->soaked || (before->state == State::kOffline && sight.updated_online);
+      health.replicas = before->replicas;
+      health.been_healthy = health.been_healthy || health.soaked;
+      CarryTimes(*before, strategy, now, health);
+    }
   }
+  if (health.state == State::kHealthy) {
+    health.been_healthy = true;
+    health.soaked = health.soaked || now >= health.since + strategy.min_ready;
+    if (sight.healthy) health.replicas = sight.replicas;
+  }
+  if (health.soaked) health.unhealthy_before = Duration::zero();
   return health;
 }
 
 Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
-  constexpr Duration kTold = std::chrono::seconds(10);  // what a clock that is only steered never does
+  constexpr Duration kNoticed = std::chrono::seconds(10);  // Steering a clock never exceeds this.
   const auto last = std::exchange(last_, std::pair(steady, wall));
   if (!last) return Duration::zero();
   const Duration leap = Duration(wall - last->second) - (steady - last->first);
-  return leap >= kTold ? leap : Duration::zero();
+  return leap >= kNoticed ? leap : Duration::zero();
 }
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // Those without a time have soaked, or are overdue.
+    // Records without a time have soaked, or are overdue.
     if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
   }
 }
+
+namespace {
+
+// nullopt: the entry holds nothing that has to be remembered.
+std::optional<PoolHealth> RestoreOne(const Json& status, const Json& entry) {
+  const std::string phase = StringAt(entry, {"phase"});
+  const std::string reason = StringAt(entry, {"reason"});
+  const std::int64_t unhealthy = IntAt(entry, {"unhealthySeconds"});
+  PoolHealth health;
+  health.revision = StringAt(entry, {"revision"});
+  health.since = ParseTime(StringAt(entry, {"lastTransitionTime"}));
+  health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
+  health.replicas = IntAt(entry, {"replicas"});
+  if (phase == kOfflinePhase) {
+    const bool dark = reason == kWentDark || reason == kSitesOffline;
+    health.state = dark ? State::kDark : State::kOffline;
+    health.clock_stopped = reason == kSitesOffline;
+  } else if (phase == kReadyPhase || phase == kSoakingPhase) {
+    health.state = State::kHealthy;
+    health.been_healthy = true;
+    health.soaked = phase == kReadyPhase;
+    if (health.soaked) health.since = {};
+  } else if (phase == kFailedPhase && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
+    health.since = {};  // The pool is overdue.
+    // Versions without condition Complete did not say whether a failed pool had soaked.
+    health.soaked = health.been_healthy = unhealthy == 0 && FindConditionIn(status, "Complete") != nullptr;
+  } else if (phase == kFailedPhase) {
+    health.refused = RefusedWrite{StringAt(status, {"updateRevision"}), reason, StringAt(entry, {"message"})};
+  } else if (phase == kUnhealthyPhase) {
+    health.been_healthy = true;
+    health.soaked = unhealthy == 0;
+  } else if (phase != kUpdatingPhase) {
+    return std::nullopt;
+  }
+  return health;
+}
+
+}  // namespace
 
 HealthRecord RestoreHealth(const Json& status) {
   HealthRecord record;
   const Json* pools = Find(status, {"pools"});
   if (pools == nullptr || !pools->is_array()) return record;
   for (const Json& entry : *pools) {
-    const std::string phase = StringAt(entry, {"phase"});
-    const std::string reason = StringAt(entry, {"reason"});
-    PoolHealth health;
-    health.revision = StringAt(entry, {"revision"});
-    health.since = ParseTime(StringAt(entry, {"lastTransitionTime"}));
-    if (phase == kOfflinePhase) {
-      health.state = PoolHealth::State::kOffline;
-    } else if (phase == kReadyPhase) {
-      health.state = PoolHealth::State::kHealthy;
-      health.since = {};  // It has soaked.
-    } else if (phase == kSoakingPhase) {
-      health.state = PoolHealth::State::kHealthy;
-    } else if (phase == kFailedPhase && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
-      health.since = {};  // It is overdue.
-    } else if (phase == kFailedPhase) {
-      health.refused = RefusedWrite{StringAt(status, {"updateRevision"}), reason, StringAt(entry, {"message"})};
-    } else if (phase != kUpdatingPhase) {
-      continue;
-    }
-    record.emplace(StringAt(entry, {"name"}), std::move(health));
+    if (auto health = RestoreOne(status, entry)) record.emplace(StringAt(entry, {"name"}), *std::move(health));
   }
   return record;
 }

@@ -1,8 +1,10 @@
-// Since when each pool is as it is. Status remembers it, so that a restart forgets nothing.
+// How long each pool of a RollingUpdate has been in its present state. Status persists the record, so a restart loses
+// nothing.
 #ifndef OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_POOL_HEALTH_H_
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -14,7 +16,7 @@
 
 namespace yad {
 
-// A write of a workload that the server refused because of what the revision says.
+// A write of a workload that the server refused because of the revision's content.
 struct RefusedWrite {
   std::string revision;  // its name
   std::string reason;
@@ -22,34 +24,40 @@ struct RefusedWrite {
 };
 
 struct PoolHealth {
-  enum class State { kOffline, kUnhealthy, kHealthy };
+  enum class State {
+    kOffline,  // no node of the pool is ready, and its workload is not blamed for that
+    kDark,     // the same, but the pool was online when it got its revision and has not soaked on it
+    kUnhealthy,
+    kHealthy,
+  };
   State state = State::kUnhealthy;
-  std::string revision;  // the name of the one that the workload was on
+  std::string revision;  // name of the revision that the workload was on
   WallTime since;        // of this state on this revision
-  // For how long it was unhealthy on this revision before `since`, and since it last had soaked.
+  // Time in kUnhealthy and kDark on this revision before `since`. Zero once the pool has soaked.
   Duration unhealthy_before = Duration::zero();
-  std::optional<RefusedWrite> refused;
+  bool been_healthy = false;   // on this revision, at least once
+  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
+  bool clock_stopped = false;  // kDark during an outage of other pools: that time does not count
+  std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
+  std::optional<RefusedWrite> refused = std::nullopt;
 
-  // Healthy for long enough to count as updated.
-  bool Soaked(std::chrono::seconds min_ready, WallTime now) const {
-    return state == State::kHealthy && now >= since + min_ready;
-  }
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
     return state == State::kUnhealthy && now >= since + time;
   }
-  // When one that stays unhealthy has failed. What crashes again and again before it has soaked fails, too.
+  // When a pool that does not become healthy has failed.
   WallTime OverdueAt(std::chrono::seconds deadline) const {
     return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
   bool Overdue(std::chrono::seconds deadline, WallTime now) const {
-    return state == State::kUnhealthy && now >= OverdueAt(deadline);
+    return (state == State::kUnhealthy || state == State::kDark) && !clock_stopped && now >= OverdueAt(deadline);
   }
 };
 
-using HealthRecord = std::unordered_map<std::string, PoolHealth>;  // by pool
+// By pool name.
+using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// By how much the wall clock was set forward between two looks. A machine that slept, too: who did not look may not say
-// that a pool had its time.
+// By how much the wall clock was set forward between two calls. The time in which a machine slept counts as well: the
+// operator did not observe that any pool had its time.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);
@@ -57,15 +65,22 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Moves the times of `record` with the clock.
+// Shifts the times of `record` with the clock.
 void MoveBy(Duration leap, HealthRecord& record);
 
-// What is so now, where `before` was known.
-PoolHealth Observe(const PoolHealth* before, PoolHealth::State state, const std::string& revision,
-                   const RollingUpdate& strategy, WallTime now);
+// One look at a pool.
+struct Sight {
+  bool offline = false;
+  bool healthy = false;         // ignored where the pool is offline
+  bool updated_online = false;  // the pool was online when it got its present revision
+  std::string revision;         // name of the workload's revision; "": there is no workload
+  std::int64_t replicas = 0;    // spec.replicas
+};
 
-// What status remembers of the pools that it lists. One that it does not list begins anew: it may soak, or have to
-// become healthy, for longer than it need.
+// The record after `sight`. `before`: the record so far; nullptr: none.
+PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now);
+
+// The records of the pools that status lists. Callers decide about the pools that a truncated list leaves out.
 HealthRecord RestoreHealth(const Json& status);
 
 }  // namespace yad

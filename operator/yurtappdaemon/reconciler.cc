@@ -8,6 +8,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/base/parallel.h"
 #include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
@@ -25,6 +26,7 @@ constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
+constexpr Duration kConfirmedFor = std::chrono::seconds(5);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
@@ -66,8 +68,11 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
       health.refused.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
-      if (begins && health.state != PoolHealth::State::kOffline)
-        health = {PoolHealth::State::kUnhealthy, result.plan->to.revision->name, now, Duration::zero(), std::nullopt};
+      if (begins && !result.plan->offline) {
+        health = PoolHealth{};
+        health.revision = result.plan->to.revision->name;
+        health.since = now;
+      }
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
         health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }
@@ -103,7 +108,9 @@ struct Reconciler::DaemonState {
   RevisionHistory history;
   bool claimed = false;  // OpenYurt's revisions were looked for
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;  // of a RollingUpdate
+  std::optional<HealthRecord> health;            // of a RollingUpdate
+  bool unlisted_have_soaked = false;             // Snapshot::unlisted_have_soaked
+  std::optional<SteadyTime> failures_confirmed;  // by a live read, before a revision is marked failed
   ClockLeap leap;
   std::optional<std::pair<std::string, std::set<std::string>>> begun;  // groups of one, and with which revision
   bool caches_confirmed = false;                                       // before the first move of a RollingUpdate
@@ -111,12 +118,15 @@ struct Reconciler::DaemonState {
   RemovalGate::Memory removals;
   DaemonEvents::Memory told;
   Diagnostician::Memory patients;
+  MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // workloads, by name, that status names and that we have deleted
   std::string reported;           // by ReportBlocked
+  std::string last_stuck;         // by NextStuckPools
 };
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
-                       std::optional<RemovalLimit> limit, PlanExecutor::Options apply)
+                       std::optional<RemovalLimit> limit, PlanExecutor::Options apply,
+                       std::shared_ptr<MisplacedPods> misplaced)
     : client_(client),
       stores_(stores),
       events_(events),
@@ -124,6 +134,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       removals_(client, stores.pools, events, clock, limit),
       daemon_events_(events),
       diagnostician_(client, clock),
+      misplaced_(std::move(misplaced)),
       deployments_(client, stores.deployments, ProjectDeployment, WithServices(apply, stores)),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, WithServices(apply, stores)) {}
 
@@ -146,6 +157,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
   RemovalGate::Forget(key);
   DaemonEvents::Forget(key);
+  if (misplaced_ != nullptr) MisplacedPods::Forget(key);
 }
 
 bool Reconciler::HasWrittenStatus(const ObjectMeta& daemon) const {
@@ -244,15 +256,19 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (applied.refused) return Fail(*applied.refused);
 
-  ReleaseStuck(snapshot->daemon, plan, stop);
+  ReleaseStuck(snapshot->daemon, plan, state->last_stuck, stop);
   if (state->health) state->health = RecordHealth(applied.pools, snapshot->now);
+  state->unlisted_have_soaked = false;
   state->deleted.insert(applied.deleted.begin(), applied.deleted.end());
   daemon_events_.Tell(*snapshot, applied, state->pace.Note(snapshot->daemon, applied, clock_.Now()), state->told);
   const Diagnostician::Answer examined =
       diagnostician_.Examine(snapshot->daemon, applied.pools, previous, state->patients, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
-  const DaemonStatus built = BuildStatus({*snapshot, applied.pools, applied.leaving, previous,
-                                          revisions->collision_count, plan.held, plan.rollout, &examined.diagnoses});
+  MisplacedCounts misplaced;
+  if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, applied.pools, previous, state->misplaced);
+  const DaemonStatus built =
+      BuildStatus({*snapshot, applied.pools, applied.leaving, previous, revisions->collision_count, plan.held,
+                   plan.rollout, &examined.diagnoses, &misplaced});
   const Json& status = built.fields;
   if (plan.rollout) daemon_events_.TellRollout(snapshot->daemon, previous, status, state->told);
   removals_.Tell(snapshot->daemon, plan.held, previous, state->removals);
@@ -324,14 +340,24 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
   const Duration leap = state.leap.Since(clock_.Now(), snapshot.now);
   if (!state.health) {
     state.health = RestoreHealth(previous);
+    state.unlisted_have_soaked = BoolAt(previous, {"poolsTruncated"});
   } else if (leap > Duration::zero()) {
     MoveBy(leap, *state.health);
   }
   snapshot.health = &*state.health;
+  snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
   if (!state.begun || state.begun->first != update) state.begun.emplace(update, BegunGroups(previous, update));
   snapshot.begun = state.begun->second;
   Plan plan = MakePlan(snapshot, state.memo);
+  const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
+  if (plan.rollout->decision.roll_back && !confirmed) {
+    // The caches may be late: a pool that they show as unhealthy may have been healthy for long.
+    if (const auto fresh = ConfirmFailures(snapshot, plan, stop); !fresh) return Fail(fresh.error());
+    state.failures_confirmed = clock_.Now();
+    return std::nullopt;
+  }
+  state.failures_confirmed.reset();
   if (plan.rollout->decision.roll_back) {
     auto marked = state.history.MarkFailed(snapshot.daemon, revisions, snapshot.now, stop);
     if (!marked) return Fail(marked.error());
@@ -353,11 +379,26 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
   return plan;
 }
 
-void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) {
-  for (const PoolPlan& pool : plan.pools) {
-    if (!pool.may_be_stuck || pool.write != Write::kNone) continue;
-    const ObjectMeta& meta = pool.workload->object->meta();
-    const auto deleted = ReplaceStuckPods(client_, meta.key, meta.uid, clock_.WallNow() - kStuckAfter, stop);
+Status Reconciler::ConfirmFailures(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) {
+  const PlanExecutor& executor = ExecutorFor(snapshot.daemon);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].dark) continue;
+    if (const Status dark = executor.ConfirmOffline(plan.pools[i].pool, stop); !dark) return dark;
+  }
+  return executor.ReadWorkloads(snapshot.daemon, stop);
+}
+
+void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop) {
+  const std::vector<const PoolPlan*> stuck = NextStuckPools(plan, last);
+  std::vector<Result<std::vector<std::string>>> results(stuck.size());
+  const WallTime since = clock_.WallNow() - kStuckAfter;
+  ParallelFor(stuck.size(), kStuckPoolsInParallel, [&](std::size_t i) {
+    const ObjectMeta& meta = stuck[i]->workload->object->meta();
+    results[i] = ReplaceStuckPods(client_, meta.key, meta.uid, since, stop);
+  });
+  for (std::size_t i = 0; i < stuck.size(); ++i) {
+    const ObjectMeta& meta = stuck[i]->workload->object->meta();
+    const auto& deleted = results[i];
     if (!deleted) {
       log::Warn("pods that never become ready could not be replaced",
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});

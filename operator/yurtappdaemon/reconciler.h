@@ -20,6 +20,7 @@
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/diagnostician.h"
 #include "operator/yurtappdaemon/history.h"
+#include "operator/yurtappdaemon/misplaced.h"
 #include "operator/yurtappdaemon/removal_gate.h"
 #include "operator/yurtappdaemon/status.h"
 
@@ -43,9 +44,10 @@ struct ReconcilerStores {
 // Thread-safe as a controller calls it: never twice at once for one key.
 class Reconciler {
  public:
-  // Without a limit any number of workloads may be removed at once.
+  // Without a limit any number of workloads may be removed at once. Without `misplaced` status counts no such pods.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
-             std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {});
+             std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
+             std::shared_ptr<MisplacedPods> misplaced = nullptr);
   ~Reconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
@@ -66,8 +68,11 @@ class Reconciler {
   // The plan; nullopt: something had to be written or read first, and all is to be looked at again.
   Result<std::optional<Plan>> MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions, const Json& previous,
                                           DaemonState& state, std::stop_token stop);
-  // StatefulSets that wait for a pod that never becomes ready.
-  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop);
+  // Reads what a revision is about to be marked failed for past the caches, into the stores. Conflict: a pool that went
+  // dark is online again.
+  Status ConfirmFailures(const Snapshot& snapshot, const Plan& plan, std::stop_token stop);
+  // Replaces pods of StatefulSets that wait for a pod that never becomes ready; `last` is NextStuckPools'.
+  void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }
@@ -83,6 +88,7 @@ class Reconciler {
   const RemovalGate removals_;
   const DaemonEvents daemon_events_;
   Diagnostician diagnostician_;
+  const std::shared_ptr<MisplacedPods> misplaced_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

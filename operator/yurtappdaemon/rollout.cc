@@ -8,15 +8,19 @@ namespace {
 class Rollout {
  public:
   explicit Rollout(const RolloutInput& input) : in_(input), strategy_(input.strategy) {
+    const std::size_t groups = strategy_.groups.size();
     out_.pools.resize(in_.pools.size());
-    open_.resize(strategy_.groups.size(), in_.back);
+    out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
+    open_.resize(groups, in_.back);
     held_by_partition_.resize(in_.pools.size());
-    if (!in_.back) HoldPartition();
-    CountSlots();
+    FindGroups(groups);
+    if (!in_.back) {
+      HoldPartition();
+      FindOutage();
+      OpenGroups();
+    }
     CountFailures();
-    std::vector<bool> has_pools(strategy_.groups.size());
-    for (const RolloutPool& pool : in_.pools) has_pools[pool.group] = true;
-    for (const bool has : has_pools) numbers_.push_back(out_.groups += has);
+    CountSlots();
   }
 
   RolloutDecision Decide() {
@@ -26,24 +30,17 @@ class Rollout {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
-      // What the server refused may be accepted by now, and else nobody would ever know.
-      Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]); });
+      // The server may accept by now what it refused, and no event tells that.
+      Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
+    } else if (outage_) {
+      out_.state = RolloutState::kSitesOffline;
     } else if (in_.back) {
       GoBack();
     } else {
       GoOut();
     }
-    if (!in_.paused) AdaptPools();
-
-    const bool needs_approval = out_.state == RolloutState::kWaitingForApproval;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      const RolloutPool& pool = in_.pools[i];
-      RolloutDecision::Pool& decided = out_.pools[i];
-      decided.make_from_goal = open_[pool.group] && !held_by_partition_[i] && !in_.paused && !exceeded;
-      if (!NeedsMove(pool) || decided.step == Step::kMove) continue;
-      decided.held = in_.paused || held_by_partition_[i] || (needs_approval && !open_[pool.group]);
-      decided.waits = !decided.held;
-    }
+    if (!in_.paused && !outage_) AdaptPools();
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
     return std::move(out_);
   }
 
@@ -58,22 +55,54 @@ class Rollout {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
-  // Whoever's fault it is.
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
-  bool FailedOnGoal(const RolloutPool& pool) const {
-    if (pool.offline || pool.excused) return false;
-    return pool.refused || pool.unrenderable || (pool.overdue && pool.moved_here && pool.on_goal);
+  // Offline, and the rollout is not the cause.
+  static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
+
+  // Whether the goal may reach the pool now, as far as groups, approvals and the partition are concerned.
+  bool MayReach(std::size_t i) const { return open_[in_.pools[i].group] && !held_by_partition_[i]; }
+
+  // A workload that has never been healthy in a pool that joined during the rollout says nothing about the goal: it may
+  // just pull its first image. Where a group has no other pools, they are all that there is to judge by.
+  bool IsExemptJoiner(const RolloutPool& pool) const {
+    return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
 
-  // Counts for maxUnavailable.
-  bool Unavailable(const RolloutPool& pool) const {
-    if (pool.offline || pool.excused || (pool.healthy && pool.soaked)) return false;
-    return in_.back || !FailedOnGoal(pool);
+  bool HasFailed(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
+    if (pool.refused || pool.unrenderable) return MayReach(i);
+    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && outage_);
   }
 
-  // The last ones of the whole order: groups, and names in them. Health has no part in it, else pools would come and
-  // go.
+  // Whether the pool counts for maxUnavailable.
+  bool IsUnavailable(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
+    if (!in_.back && HasFailed(i)) return false;
+    // A pool that is about to leave its revision does not have to soak on it first.
+    if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
+    // One broken site must not stop a fleet.
+    const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
+    const bool may_change = NeedsMove(pool) && MayReach(i);
+    return !broken_before || may_change;
+  }
+
+  void FindGroups(std::size_t groups) {
+    std::vector<bool> has_pools(groups), has_settled(groups);
+    for (const RolloutPool& pool : in_.pools) {
+      has_pools[pool.group] = true;
+      if (pool.exists && !pool.joining) has_settled[pool.group] = true;
+    }
+    only_joining_.resize(groups);
+    for (std::size_t g = 0; g < groups; ++g) {
+      only_joining_[g] = !has_settled[g];
+      numbers_.push_back(out_.groups += has_pools[g]);
+    }
+  }
+
+  // The last pools of the whole order: groups, and names in them. Health plays no part, or pools would come and go.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -83,14 +112,64 @@ class Rollout {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
+  // The pools that were not updated are the control group of those that went dark.
+  void FindOutage() {
+    WallTime since = WallTime::max();
+    for (const RolloutPool& pool : in_.pools) {
+      if (!pool.dark) continue;
+      ++out_.dark;
+      since = std::min(since, pool.updated_at);
+    }
+    if (out_.dark == 0) return;
+    for (const RolloutPool& pool : in_.pools) {
+      out_.control_offline += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+    }
+    outage_ = out_.control_offline >= out_.dark;
+  }
+
+  // Opens one group after the other, up to the first that is not done or waits for its approval.
+  void OpenGroups() {
+    std::size_t failed = 0;
+    for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
+      std::size_t pools = 0, done = 0;
+      bool needed = false;
+      const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
+      open_[g] = true;
+      for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+        if (in_.pools[i].group != g || held_by_partition_[i]) continue;
+        ++pools;
+        done += IsDone(i);
+        failed += HasFailed(i);
+        needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].excused);
+      }
+      if (pools == 0) continue;
+      out_.group = g;
+      out_.group_number = numbers_[g];
+      out_.group_pools = pools;
+      out_.group_done = done;
+      awaits_approval_ = needed && !may_open;
+      open_[g] = !awaits_approval_;
+      at_work_ = done < pools || failed > out_.failures_allowed;
+      if (awaits_approval_ || at_work_) return;
+    }
+  }
+
+  void CountFailures() {
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      out_.pools[i].failed = HasFailed(i);
+      out_.failed += out_.pools[i].failed;
+    }
+  }
+
   void CountSlots() {
     std::size_t online = 0;
     std::vector<std::size_t> pools_in(strategy_.groups.size());
     group_slots_.resize(strategy_.groups.size());
-    for (const RolloutPool& pool : in_.pools) {
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
       online += !pool.offline;
       ++pools_in[pool.group];
-      if (!Unavailable(pool)) continue;
+      if (!IsUnavailable(i)) continue;
       ++slots_.used;
       ++group_slots_[pool.group].used;
     }
@@ -101,19 +180,14 @@ class Rollout {
     }
   }
 
-  void CountFailures() {
-    out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
-    for (const RolloutPool& pool : in_.pools) out_.failed += FailedOnGoal(pool);
-  }
-
-  // Those that are unavailable already first: they take no further slot. Then by name.
+  // Unavailable pools first: they take no further slot. Then by name.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
-    for (const bool disturbed : {true, false}) {
+    for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        const bool takes_none = pool.offline || Unavailable(pool);
-        if (takes_none != disturbed || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
+        const bool takes_none = pool.offline || IsUnavailable(i);
+        if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
           Slots& of_group = group_slots_[pool.group];
           if (!slots_.free() || !of_group.free()) continue;
@@ -125,36 +199,43 @@ class Rollout {
     }
   }
 
-  // Pools that have changed themselves: no group, no partition. What goes to the goal is adapted by that.
+  // Pools that have changed themselves are independent of groups and partition. An update to the goal adapts as well.
   void AdaptPools() {
-    Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].moved_here; });
-    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].moved_here; });
+    Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].labelled_goal; });
+    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
-  // The pools that have to come along before it goes on: of those that count, else those that take the slots elsewhere.
+  // Names the pools that have to make progress before the rollout goes on: those that `counts` accepts, otherwise
+  // those that take the slots elsewhere.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      if (pool.offline || !(Unavailable(pool) || out_.pools[i].step == Step::kMove)) continue;
-      (counts(i) && !IsDone(pool) ? out_.waiting : elsewhere).push_back(pool.name);
+      if (IsExcusedOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kMove)) {
+        continue;
+      }
+      (counts(i) && !IsDone(i) ? out_.waiting : elsewhere).push_back(pool.name);
     }
     if (out_.waiting.empty()) out_.waiting = std::move(elsewhere);
   }
 
-  // Nobody waits for it any longer.
-  bool IsDone(const RolloutPool& pool) const {
-    return pool.offline || pool.excused || pool.blocked || FailedOnGoal(pool) ||
-           (pool.on_goal && (pool.overdue || (pool.healthy && pool.soaked)));
+  // The rollout does not wait for the pool any longer.
+  bool IsDone(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || pool.blocked || HasFailed(i)) return true;
+    if (!pool.on_goal) return false;
+    if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
+    if (in_.back && pool.soaked) return true;  // Its later health is no part of the rollout.
+    return pool.overdue || (pool.healthy && (pool.soaked || !(pool.updated || in_.back)));
   }
 
   void GoBack() {
     Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
-    TryRefused();
+    RetryRefused();
     out_.group_pools = in_.pools.size();
-    for (const RolloutPool& pool : in_.pools) {
-      const bool done = IsDone(pool);
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const bool done = IsDone(i);
       out_.group_done += done;
       if (!done) out_.state = RolloutState::kMoving;
     }
@@ -163,58 +244,72 @@ class Rollout {
 
   void GoOut() {
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
-      if (!Enter(g)) break;
+      if (open_[g]) StartGroup(g);
     }
-    TryRefused();
+    if (awaits_approval_) {
+      out_.state = RolloutState::kWaitingForApproval;
+    } else if (at_work_) {
+      out_.state = RolloutState::kMoving;
+      NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
+    }
+    RetryRefused();
   }
 
-  // After all others, so that what will be refused again takes no slot from them.
-  void TryRefused() {
-    Start(Step::kMove, [&](std::size_t i) {
+  void StartGroup(std::size_t group) {
+    const auto wanted = [&](std::size_t i) {
+      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
+    };
+    bool needed = false, online_done = true;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      return WasRefused(pool) && NeedsMove(pool) && open_[pool.group] && !held_by_partition_[i];
+      needed = needed || wanted(i) || (pool.group == group && !held_by_partition_[i] && !pool.exists && !pool.excused);
+      if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
+    }
+    if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
+    // Offline pools come last, so that no site wakes up to a revision that no other pool of its group has proven.
+    Start(Step::kMove, [&](std::size_t i) {
+      return wanted(i) && !WasRefused(in_.pools[i]) && (online_done || !in_.pools[i].offline);
     });
   }
 
-  // Returns whether the group is done, so that the next one may begin.
-  bool Enter(std::size_t group) {
-    const auto of_group = [&](std::size_t i) { return in_.pools[i].group == group && !held_by_partition_[i]; };
-    std::size_t pools = 0, done = 0;
-    bool needed = false;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      if (!of_group(i)) continue;
-      const RolloutPool& pool = in_.pools[i];
-      const bool is_done = IsDone(pool);
-      ++pools;
-      done += is_done;
-      needed = needed || NeedsMove(pool) || !pool.exists;
-    }
-    if (pools == 0) return true;
-    out_.group = group;
-    out_.group_number = numbers_[group];
-    out_.group_pools = pools;
-    out_.group_done = done;
-    const RolloutGroup& spec = strategy_.groups[group];
-    if (spec.manual && needed && !in_.approved.contains(spec.name)) {
-      out_.state = RolloutState::kWaitingForApproval;
-      return false;
-    }
-    if (spec.manual && needed) out_.begun.insert(spec.name);
-    open_[group] = true;
+  // After all others, so that an update that the server will refuse again takes no slot from them.
+  void RetryRefused() {
     Start(Step::kMove,
-          [&](std::size_t i) { return of_group(i) && NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
-    if (done == pools) return true;
-    out_.state = RolloutState::kMoving;
-    NoteWaiting(of_group);
-    return false;
+          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
+  }
+
+  void Describe(std::size_t i, bool exceeded) {
+    const RolloutPool& pool = in_.pools[i];
+    RolloutDecision::Pool& decided = out_.pools[i];
+    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded;
+    if (!NeedsMove(pool) || decided.step == Step::kMove) return;
+    const bool closed = !open_[pool.group];
+    decided.held = in_.paused || held_by_partition_[i] || (closed && awaits_approval_);
+    decided.waits = !decided.held;
+    if (in_.paused) {
+      decided.waiting_for = WaitingFor::kPause;
+    } else if (held_by_partition_[i]) {
+      decided.waiting_for = WaitingFor::kPartition;
+    } else if (exceeded || WasRefused(pool)) {
+      decided.waiting_for = WaitingFor::kNone;  // It does not wait: the rollout, or its own write, has failed.
+    } else if (closed) {
+      const bool its_turn = awaits_approval_ && pool.group == out_.group;
+      decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
+    } else {
+      decided.waiting_for = pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
+    }
   }
 
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
+  bool outage_ = false;
+  bool awaits_approval_ = false;  // the group at work
+  bool at_work_ = false;          // the group at work is not done
   Slots slots_;
   std::vector<Slots> group_slots_;
   std::vector<bool> open_;            // groups that the goal may reach now
+  std::vector<bool> only_joining_;    // groups whose workloads were all created for joining pools
   std::vector<std::size_t> numbers_;  // groups: their place among those that have pools, from 1
   std::vector<bool> held_by_partition_;
 };

@@ -1,90 +1,106 @@
-// updateStrategy RollingUpdate: which pools may be moved now, which may not, and what for they wait. Pure: all that it
-// knows is in its input, and all of that is in the cluster.
+// updateStrategy RollingUpdate: which pools may be updated now, which may not, and what they wait for. Pure: the
+// decision depends on its input only, and all of that is in the cluster.
 //
-// Pools play the part that nodes play for a DaemonSet. There are two ways to go:
+// Pools play the part that nodes play for a DaemonSet. A rollout has one of two directions:
 //
-// - out: to a revision that is new here. Group by group, short of the partition, as long as no more pools have failed
-// on
-//   it than maxFailures.
-// - back: to status.currentRevision, which all pools were good on. People ask for it (an undo), or onFailure Rollback
-//   does. Neither groups nor approvals nor the partition nor failures hold it up.
+// - out: to a new revision. Group by group, without the pools of the partition, while no more pools than maxFailures
+//   have failed on it.
+// - back: to status.currentRevision, on which all pools were good. A user asks for it (an undo), or onFailure Rollback
+//   starts it. Groups, approvals, the partition and failures do not stop it.
 //
-// Either way, and where a pool itself has changed, fewer pools than maxUnavailable are disturbed at once.
+// In both directions, and for pools that have changed themselves, fewer pools than maxUnavailable are unavailable
+// before another one is updated.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_H_
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "operator/api/update_strategy.h"
+#include "operator/base/clock.h"
 
 namespace yad {
 
-// One selected pool. The goal is the revision that the rollout goes to.
+// One selected pool. The goal is the revision to which the rollout goes.
 struct RolloutPool {
   std::string_view name;
-  std::size_t group = 0;      // index in RollingUpdate::groups
-  bool offline = false;       // no ready node: disturbed by nothing, waited for by nobody
-  bool excused = false;       // nothing can be done there, and it is not the revision's fault
-  bool blocked = false;       // the goal was refused for its workload, and it is not the revision's fault
-  bool exists = false;        // it has a workload that is not about to go
-  bool on_goal = false;       // its workload is the goal's rendering for the pool
-  bool moved_here = false;    // its workload's label names the goal: it was moved to it, or made from it
-  bool pool_changed = false;  // its workload is its revision's rendering for what the pool was before
-  bool healthy = false;       // at the generation that is there
-  bool soaked = false;        // healthy for minReadySeconds
-  bool overdue = false;       // not healthy for progressDeadlineSeconds, or its own controller has given up
-  bool refused = false;       // the server refused the goal for it
-  bool unrenderable = false;  // the goal does not render for it
+  std::size_t group = 0;       // index in RollingUpdate::groups
+  bool offline = false;        // no node is ready
+  bool dark = false;           // offline, and it was online when it got its revision and has not soaked on it since
+  bool excused = false;        // nothing can be done there, and the revision is not the cause
+  bool blocked = false;        // the server refused the goal for its workload, and the revision is not the cause
+  bool exists = false;         // it has a workload that is not being deleted
+  bool on_goal = false;        // its workload is the goal's rendering for the pool
+  bool updated = false;        // this rollout gave it what it has: it answers for the goal with failures, slot and soak
+  bool labelled_goal = false;  // its workload's label names the goal
+  bool joining = false;        // its workload was created from the goal, and the pool was not selected before
+  bool pool_changed = false;   // its workload is its revision's rendering for what the pool was before
+  bool healthy = false;        // at the workload's present generation
+  bool been_healthy = false;   // on the revision that it has, at least once
+  bool soaked = false;         // healthy for minReadySeconds on that revision, at least once
+  bool overdue = false;        // not healthy within progressDeadlineSeconds, or the Deployment has given up
+  bool refused = false;        // the server refused the goal for it
+  bool unrenderable = false;   // the goal does not render for it
+  WallTime updated_at = {};    // of dark pools
+  WallTime offline_since = {};  // of offline pools
 };
 
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
   bool back = false;         // the goal is status.currentRevision
-  bool rolled_back = false;  // `back`, because what the spec asks for has failed
+  bool rolled_back = false;  // `back`, because the revision in the spec has failed
   bool can_roll_back = false;
-  std::set<std::string> approved = {};  // groups, those that have begun on this goal too
+  std::set<std::string> approved = {};  // groups, including those that have begun on this goal
   std::vector<RolloutPool> pools = {};  // by name
 };
 
-// What a rollout does with one pool.
+// The update of one pool.
 enum class Step {
   kNone,
   kMove,   // to the goal
-  kAdapt,  // its own revision, for the pool as it is now
+  kAdapt,  // of its own revision to the pool as it is now
 };
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // nothing is left to do, or only what the partition holds
-  kMoving,              // or waiting for pools that were moved
+  kComplete,            // nothing is left to do, or only pools that the partition holds
+  kMoving,              // pools are updated, or have to become healthy or to soak
   kWaitingForApproval,  // of `group`
-  kBudgetExceeded,      // more pools have failed than maxFailures: nothing new is started
+  kSitesOffline,        // an outage: no update is started
+  kBudgetExceeded,      // more pools have failed than maxFailures: no update is started
   kPaused,
 };
+
+// The reason why a pool that needs an update does not get it now.
+enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kPause, kDeletion };
 
 struct RolloutDecision {
   struct Pool {
     Step step = Step::kNone;
-    bool make_from_goal = true;  // what a workload is made from where there is none; else currentRevision
-    bool waits = false;          // it is to be moved, and its turn has not come
-    bool held = false;           // it is to be moved, but a person wants it to stay: partition, pause, open approval
+    bool make_from_goal = true;  // a missing workload is created from the goal; otherwise from currentRevision
+    WaitingFor waiting_for = WaitingFor::kNone;
+    bool waits = false;   // it needs an update that the rollout makes later by itself
+    bool held = false;    // it needs an update that a user holds back: partition, pause, open approval
+    bool failed = false;  // on the goal; it counts for maxFailures
   };
   std::vector<Pool> pools;  // as in the input
   RolloutState state = RolloutState::kComplete;
-  std::set<std::string> begun;  // groups with an approval that have made use of it now
+  std::set<std::string> begun;  // groups with an approval that the rollout uses now
   bool roll_back = false;       // the goal has failed, and onFailure is Rollback: mark it, and decide again
-  // For people.
-  std::size_t group = 0;                  // the one that is at work
+  // For messages.
+  std::size_t group = 0;                  // the one at work
   std::size_t group_number = 0;           // its place among the groups that have pools, from 1
-  std::size_t groups = 0;                 // that have pools
-  std::size_t group_pools = 0;            // its pools that the partition does not hold
-  std::size_t group_done = 0;             // of these
-  std::vector<std::string_view> waiting;  // pools that have to become healthy, or soak, before it goes on
+  std::size_t groups = 0;                 // the number of groups that have pools
+  std::size_t group_pools = 0;            // its pools without those of the partition
+  std::size_t group_done = 0;             // the number of those that are done
+  std::vector<std::string_view> waiting;  // pools that have to become healthy, or to soak, before it goes on
+  std::size_t dark = 0;                   // pools that went dark after their update
+  std::size_t control_offline = 0;        // pools that were not updated and went offline since
   std::size_t failed = 0;                 // on the goal
   std::size_t failures_allowed = 0;
 };

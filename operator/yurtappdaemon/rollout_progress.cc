@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/rollout_progress.h"
 
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/phase.h"
 
 namespace yad {
 namespace {
@@ -9,7 +10,7 @@ constexpr char kProgressing[] = "Progressing";
 
 std::string Number(std::size_t number) { return std::to_string(number); }
 
-std::string WaitingFor(const RolloutDecision& decision) {
+std::string WaitsForPools(const RolloutDecision& decision) {
   if (decision.waiting.empty()) return "";
   return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
 }
@@ -33,11 +34,11 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       if (rollout.goal.rolled_back) {
         return Condition{kProgressing, "True", kRollingBack,
                          "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
-                             WaitingFor(decision)};
+                             WaitsForPools(decision)};
       }
       return Condition{
           kProgressing, "True", kRollingOut,
-          (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" + WaitingFor(decision)};
+          (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" + WaitsForPools(decision)};
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
       return Condition{kProgressing, "Unknown", kWaitingForApproval,
@@ -49,8 +50,13 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       return Condition{kProgressing, "False", kBudgetExceeded,
                        Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
                            Number(decision.failures_allowed) +
-                           ": nothing more is moved; undo, mend the template, or raise "
+                           ": no further pool is updated; undo, fix the template, or raise "
                            "spec.updateStrategy.rollingUpdate.maxFailures"};
+    case RolloutState::kSitesOffline:
+      return Condition{kProgressing, "True", kSitesOffline,
+                       Number(decision.dark) + " pools went offline after their update, and so did " +
+                           Number(decision.control_offline) +
+                           " that were not updated: no update is started until they return"};
     case RolloutState::kComplete:
       if (rollout.goal.rolled_back) {
         return Condition{kProgressing, "False", kRolledBack,

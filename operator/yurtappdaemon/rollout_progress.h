@@ -1,4 +1,4 @@
-// What condition Progressing says of a RollingUpdate. Pure.
+// Condition Progressing of a RollingUpdate. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PROGRESS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PROGRESS_H_
 
@@ -9,15 +9,18 @@
 
 namespace yad {
 
-// Its reasons beside those of the other strategies.
+// Reasons of condition Progressing.
 inline constexpr char kRollingOut[] = "RollingOut";
 inline constexpr char kRollingBack[] = "RollingBack";
 inline constexpr char kRolledBack[] = "RolledBack";
 inline constexpr char kWaitingForApproval[] = "WaitingForApproval";
 inline constexpr char kBudgetExceeded[] = "FailureBudgetExceeded";
 inline constexpr char kRolloutComplete[] = "RolloutComplete";
+inline constexpr char kPartitionReached[] = "PartitionReached";
+inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
+inline constexpr char kPaused[] = "Paused";
 
-// nullopt: nothing is on its way, and nothing holds it up; what is to be said is as with any strategy.
+// nullopt: the rollout neither runs nor is stopped; the condition is the same as with any strategy.
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
 
 }  // namespace yad

@@ -22,8 +22,9 @@ void ReadCommon(const Json& object, WorkloadState& state) {
 
 auto Members(const WorkloadState& state) {
   return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.failure_message, state.refusal, state.available_condition,
-                  state.wanted, state.replicas, state.ready_replicas, state.available_replicas);
+                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.refusal,
+                  state.available_condition, state.wanted, state.replicas, state.ready_replicas,
+                  state.available_replicas, state.steady_replicas);
 }
 
 }  // namespace
@@ -38,6 +39,7 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   const std::int64_t updated = IntAt(object, {"status", "updatedReplicas"});
   state->healthy =
       state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
+  if (state->replicas <= updated) state->steady_replicas = std::min(updated, state->available_replicas);
   if (const Json* available = FindCondition(object, "Available")) {
     state->available_condition = StringAt(*available, {"status"});
   }
@@ -46,6 +48,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
     const std::string reason = StringAt(*progressing, {"reason"});
     if (reason == "ProgressDeadlineExceeded") {
       state->progress_deadline_exceeded = state->observed && !state->healthy;
+      state->deadline_exceeded_at =
+          ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
       state->failure_message = StringAt(*progressing, {"message"});
     } else if (StringAt(*progressing, {"status"}) == "True" && reason != "NewReplicaSetAvailable") {
       state->rolling = !state->healthy;
@@ -76,6 +80,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     state->outdated_pods =
         state->observed && in_order && IntAt(object, {"status", "updatedReplicas"}) < state->replicas;
   }
+  if (updated) state->steady_replicas = std::min(state->ready_replicas, state->available_replicas);
   state->healthy = state->observed && updated && state->replicas == want && state->ready_replicas >= want &&
                    state->available_replicas >= want;
   state->rolling = !state->healthy && (!state->observed || !updated || state->replicas != want);
@@ -88,6 +93,7 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
   projection->number = IntAt(object, {"revision"});
   if (const auto content = ContentOf(object)) {
     projection->digest_hash = Fnv1a64(content->digest);
+    if (content->of_openyurt) projection->openyurt_hash = Fnv1a64(DigestWithoutPullPolicies(*content));
     projection->has_service = content->service_template.is_object();
   }
   return projection;

@@ -30,6 +30,8 @@ struct WorkloadState : Projection {
   bool outdated_pods = false;
   bool rolling = false;  // its controller makes or replaces pods; false where it is healthy
   bool progress_deadline_exceeded = false;
+  // With progress_deadline_exceeded: when the Deployment controller noticed it, by that controller's clock.
+  WallTime deadline_exceeded_at;
   std::string failure_message;      // with progress_deadline_exceeded
   std::string refusal;              // of a Deployment's pods, in the apiserver's words (RefusalOfPod); "": none is
   std::string available_condition;  // "True", "False", "Unknown"
@@ -37,6 +39,9 @@ struct WorkloadState : Projection {
   std::int64_t replicas = 0;        // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
+  // Replicas that are of the newest template and available, where there are no others; -1: there are pods of an older
+  // template. A workload that only scales keeps as many as the smaller of both numbers of replicas.
+  std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
   bool operator==(const WorkloadState& other) const;
@@ -48,8 +53,9 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
 // A ControllerRevision. The content is parsed only where it is needed.
 struct RevisionProjection : Projection {
   std::int64_t number = 0;
-  std::uint64_t digest_hash = 0;  // of RevisionContent::digest; 0: its data is no revision of ours
-  bool has_service = false;       // it has a Service template
+  std::uint64_t digest_hash = 0;    // of RevisionContent::digest; 0: its data is no revision of ours
+  std::uint64_t openyurt_hash = 0;  // of DigestWithoutPullPolicies, where OpenYurt wrote it; else 0
+  bool has_service = false;         // it has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
 
@@ -59,6 +65,8 @@ struct Revision {
   std::string label;  // what kRevisionLabel says on workloads
   std::int64_t number = 0;
   std::string failed_at;  // RFC 3339: its rollout failed; "": it did not
+  std::uint64_t spelling =
+      0;  // a digest of `content` where that is the spec's own text, and not the revision's; else 0
   RevisionContent content;
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
@@ -81,7 +89,7 @@ inline const JsonParts kProjectedOfWorkloads = {
       {"updatedReplicas"},
       {"currentRevision"},
       {"updateRevision"},
-      {"conditions", {{"type"}, {"status"}, {"reason"}, {"message"}}}}}};
+      {"conditions", {{"type"}, {"status"}, {"reason"}, {"message"}, {"lastUpdateTime"}, {"lastTransitionTime"}}}}}};
 
 struct WorkloadRef {
   ObjectPtr object;
@@ -106,6 +114,7 @@ struct Snapshot {
   std::vector<WorkloadRef> orphans;      // controlled by nobody, in its namespace, labelled with a selected pool
   std::vector<ServiceRef> services;      // those that are being deleted too; empty where nobody asks for Services
   const HealthRecord* health = nullptr;  // what is known of the pools from before; null: nothing
+  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which leaves Ready pools out
   std::set<std::string> begun;  // groups that have begun on `update` with an approval, which is theirs for good
   WallTime now;
 };

@@ -2,6 +2,9 @@
 #ifndef OPERATOR_YURTAPPDAEMON_STATUS_H_
 #define OPERATOR_YURTAPPDAEMON_STATUS_H_
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,21 +14,14 @@
 #include "operator/base/clock.h"
 #include "operator/yurtappdaemon/diagnosis.h"
 #include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/pool_view.h"
 #include "operator/yurtappdaemon/snapshot.h"
 #include "operator/yurtappdaemon/status_lists.h"
 
 namespace yad {
 
-// One selected pool after the plan's writes.
-struct PoolResult {
-  const PoolPlan* plan = nullptr;
-  std::optional<WorkloadRef> workload;  // as the server has it now; none: it could not be made
-  bool outstanding = false;             // a write that the plan wanted has not happened, and will be tried again
-  std::string failure_reason;           // from the plan, or from a server that refused the write
-  std::string failure_message;
-  std::string not_kept;      // where the server did not keep what was written, as a JSON pointer
-  std::string service = {};  // the name of the pool's Service; "": there is none, or none that is ours
-};
+// By pool, without zeros.
+using MisplacedCounts = std::map<std::string, std::int64_t, std::less<>>;
 
 struct StatusInput {
   const Snapshot& snapshot;
@@ -36,7 +32,8 @@ struct StatusInput {
   std::int64_t collision_count = 0;
   const HeldRemovals& held;  // workloads of such pools that stay for now
   const std::optional<Rollout>& rollout;
-  const Diagnoses* diagnoses = nullptr;  // of pools that are not healthy; null: none was looked at
+  const Diagnoses* diagnoses = nullptr;        // of pools that are not healthy; null: no pool was examined
+  const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
 };
 
 // What status is to say. Not to outlive the input that it was built from.

@@ -20,10 +20,13 @@ void Members(const PoolEntry& entry, Visit& visit) {
   optional("service", entry.service);
   optional("reason", entry.reason);
   optional("message", entry.message);
+  optional("waitingFor", entry.waiting_for);
+  if (entry.unhealthy_seconds > 0) visit("unhealthySeconds", entry.unhealthy_seconds);
   if (entry.workload == nullptr) return;
   visit("workload", entry.workload->object->meta().key.name);
   visit("replicas", entry.workload->state().replicas);
   visit("readyReplicas", entry.workload->state().ready_replicas);
+  if (entry.misplaced > 0) visit("misplacedReplicas", entry.misplaced);
 }
 
 template <typename Visit>

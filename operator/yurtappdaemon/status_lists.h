@@ -3,6 +3,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
 #define OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,11 @@ struct PoolEntry {
   std::string message;
   std::string revision;
   std::string_view service;
-  std::string since;                      // lastTransitionTime
+  std::string since;  // lastTransitionTime
+  std::string_view waiting_for;
+  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0: left out
   const WorkloadRef* workload = nullptr;  // null: there is none
+  std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
 };
 
 // Points into the workloads and plans that it was made from.

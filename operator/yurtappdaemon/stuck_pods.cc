@@ -1,20 +1,43 @@
 #include "operator/yurtappdaemon/stuck_pods.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <tuple>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/pods.h"
 
 namespace yad {
 namespace {
 
 constexpr int kPageSize = 500;
+constexpr std::size_t kMostDeletions = 500;  // at once; the others follow with the next call
 
-// Of "web-3": 3.
+// A StatefulSet whose status describes its newest template.
+struct Update {
+  std::string uid;
+  std::string revision;
+  std::int64_t first_updated = 0;  // the StatefulSet's partition keeps the pods with lower ordinals
+  std::string pool;
+};
+
+struct Candidate {
+  ObjectKey key;
+  DeleteOptions precondition;
+};
+
+// What all pods of the StatefulSet say together.
+struct Survey {
+  bool under_way = false;  // the StatefulSet is replacing a pod, or waits for one that it has replaced
+  std::vector<Candidate> stuck;
+};
+
+// 3 for "web-3".
 std::int64_t Ordinal(const std::string& name) {
   std::int64_t ordinal = 0;
   const std::size_t dash = name.rfind('-');
@@ -26,47 +49,93 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // By its node's clock. What lies in the future says nothing.
+  // The node's clock wrote this. A time in the future proves nothing.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
+}
+
+// nullopt: the StatefulSet is another one, or its status is older than its template.
+std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
+  const bool observed =
+      IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
+  Update update;
+  update.uid = uid;
+  update.revision = StringAt(stateful_set, {"status", "updateRevision"});
+  update.first_updated = IntAt(stateful_set, {"spec", "ordinals", "start"}) +
+                         IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  update.pool = StringAt(stateful_set, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
+  return update;
+}
+
+void Look(const Json& pod, const Update& update, WallTime since, Survey& survey) {
+  const ObjectMeta meta = ParseMeta(pod);
+  const OwnerReference* controller = meta.controller();
+  if (controller == nullptr || controller->uid != update.uid) return;
+  if (meta.Label(kPodRevisionLabel) == update.revision) {
+    if (!IsPodReady(pod)) survey.under_way = true;
+    return;
+  }
+  if (meta.deleting()) {
+    // deletionTimestamp is the end of the grace period. A pod whose node is gone stays for longer.
+    if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
+    return;
+  }
+  if (!HasNotBeenReady(pod, meta, since) || Ordinal(meta.key.name) < update.first_updated) return;
+  if (survey.stuck.size() >= kMostDeletions) return;
+  Candidate& candidate = survey.stuck.emplace_back();
+  candidate.key = meta.key;
+  candidate.precondition.uid = meta.uid;
+  candidate.precondition.resource_version = meta.resource_version;  // The pod may have become ready.
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop) {
-  // As it is now: a cache could take a pod of the newest template for an old one.
-  auto owner = client.Get(kStatefulSetType, stateful_set, stop);
+  // A live read: a cache could take a pod of the newest template for an old one.
+  const auto owner = client.Get(kStatefulSetType, stateful_set, stop);
   if (!owner) return Fail(owner.error());
-  const std::string update = StringAt(*owner, {"status", "updateRevision"});
-  const bool observed = IntAt(*owner, {"status", "observedGeneration"}) >= IntAt(*owner, {"metadata", "generation"});
   std::vector<std::string> deleted;
-  if (StringAt(*owner, {"metadata", "uid"}) != uid || !observed || update.empty()) return deleted;
-  const std::int64_t partition = IntAt(*owner, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  const std::optional<Update> update = UpdateOf(*owner, uid);
+  if (!update) return deleted;
 
   ListOptions options;
   options.ns = stateful_set.ns;
   options.limit = kPageSize;
-  options.label_selector =
-      std::string(kPoolNameLabel) + "=" + StringAt(*owner, {"spec", "selector", "matchLabels", kPoolNameLabel});
-  const auto replace = [&](const Json& pod) -> Status {
-    const ObjectMeta meta = ParseMeta(pod);
-    const OwnerReference* controller = meta.controller();
-    if (controller == nullptr || controller->uid != uid || meta.deleting()) return {};
-    if (!HasNotBeenReady(pod, meta, since)) return {};
-    if (meta.Label(kPodRevisionLabel) == update || Ordinal(meta.key.name) < partition) return {};
-    DeleteOptions precondition;
-    precondition.uid = meta.uid;
-    precondition.resource_version = meta.resource_version;  // It may have become ready.
-    const Status gone = client.Delete(kPodType, meta.key, precondition, stop);
-    if (gone) deleted.push_back(meta.key.name);
-    const bool changed =
-        !gone && (gone.error().reason == Reason::kNotFound || gone.error().reason == Reason::kConflict);
-    return gone || changed ? Status() : gone;
-  };
-  const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, replace);
+  options.label_selector = std::string(kPoolNameLabel) + "=" + update->pool;
+  // Every page is read before the first deletion: the pod that forbids all deletions may be the last one.
+  Survey survey;
+  const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {
+    Look(pod, *update, since, survey);
+    return {};
+  });
   if (!read) return Fail(read.error());
+  if (survey.under_way) return deleted;
+  for (const Candidate& pod : survey.stuck) {
+    const Status gone = client.Delete(kPodType, pod.key, pod.precondition, stop);
+    if (gone) {
+      deleted.push_back(pod.key.name);
+    } else if (gone.error().reason != Reason::kNotFound && gone.error().reason != Reason::kConflict) {
+      return Fail(gone.error());
+    }
+  }
   return deleted;
+}
+
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last) {
+  std::vector<const PoolPlan*> stuck;
+  for (const PoolPlan& pool : plan.pools) {
+    if (pool.may_be_stuck && pool.write == Write::kNone) stuck.push_back(&pool);
+  }
+  if (stuck.size() <= kMostStuckPools) return stuck;
+  const auto by_turn = [&](const PoolPlan* pool) {
+    return std::tuple(pool->pool <= last, std::string_view(pool->pool));
+  };
+  std::sort(stuck.begin(), stuck.end(), [&](const PoolPlan* a, const PoolPlan* b) { return by_turn(a) < by_turn(b); });
+  stuck.resize(kMostStuckPools);
+  last = stuck.back()->pool;
+  return stuck;
 }
 
 }  // namespace yad

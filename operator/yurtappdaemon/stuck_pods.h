@@ -1,7 +1,7 @@
-// Pods that keep a StatefulSet from getting on.
+// Pods that block the update of a StatefulSet.
 //
-// A StatefulSet replaces its pods in order, each once the one before is ready. One whose new template is mended, or
-// taken back, waits for ever for a pod of the bad template that never becomes ready (kubernetes/kubernetes issue
+// A StatefulSet replaces its pods in order, and waits for each one to become ready. When its template is fixed or
+// rolled back, it still waits for a pod of the bad template, which never becomes ready (kubernetes/kubernetes issue
 // 67250).
 #ifndef OPERATOR_YURTAPPDAEMON_STUCK_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_STUCK_PODS_H_
@@ -12,15 +12,28 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
+#include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/snapshot.h"
 
 namespace yad {
 
-// Deletes the StatefulSet's pods that have not been ready since `since` and are of an older template than its own,
-// short of its partition: the update would replace them anyway. (One that was ready just now may be what a quorum
-// needs.) Returns their names. Two requests and one for each pod.
+// Deletes the pods of the StatefulSet that have an older template than its newest, have not been ready since `since`,
+// and are not kept by its partition. Returns their names.
+// - Deletes none while a pod of the newest template is not ready, or the StatefulSet replaces one: the deleted pods
+// would
+//   get a template that may be bad, and an old pod that is not ready for a moment only may belong to a quorum.
+// - Reads the StatefulSet and all its pods live; memory for one page, and at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop);
+
+// So many pools have their turn in one reconcile, and their pods are read so many pools at a time: with thousands of
+// stuck pools, a reconcile must not take minutes.
+inline constexpr std::size_t kMostStuckPools = 200;
+inline constexpr std::size_t kStuckPoolsInParallel = 10;
+
+// The pools whose StatefulSet may be stuck and is not written now: at most kMostStuckPools, those after pool `last`
+// first. `last` becomes the last one of them. Pure.
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
 
 }  // namespace yad
 

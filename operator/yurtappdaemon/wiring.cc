@@ -77,6 +77,25 @@ ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& 
   return options;
 }
 
+// Reads the pools that nodes have left, one after the other. `shows` reconciles the daemons whose counts change.
+void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
+                            const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
+  ControllerOptions options;
+  options.name = "yurtappdaemon-misplaced";
+  options.workers = 1;
+  options.resync = Duration::zero();
+  auto counting = std::make_unique<Controller>(
+      options, [misplaced](const Request& pool, std::stop_token stop) { return misplaced->Look(pool, stop); });
+  counting->Watches(
+      pools, [](const Event& event) { return std::vector<Request>{event.after->meta().key}; },
+      [misplaced](const Event& event) { return misplaced->IsNews(event); });
+  for (Informer* informer : workloads)
+    counting->Watches(*informer, [misplaced](const Event& event) { return misplaced->PoolOf(event); });
+  Controller& looks = manager.AddController(std::move(counting));
+  misplaced->Connect([&looks](const Request& pool) { looks.queue().Add(pool); },
+                     [&shows](const Request& daemon) { shows.queue().Add(daemon); });
+}
+
 }  // namespace
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
@@ -96,8 +115,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
                                 stateful_sets.store(), revisions.store(), &services};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
+  const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
+  auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(),
-                                                 options.max_removals, apply);
+                                                 options.max_removals, apply, misplaced);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -120,7 +141,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
                       if (const Status checked = crd_check->Run(stop); !checked) return Fail(checked.error());
                       return std::vector<Request>{};
                     });
-  manager.AddController(std::move(controller));
+  Controller& shows = manager.AddController(std::move(controller));
+  AddMisplacedController(manager, shows, pools, {&deployments, &stateful_sets}, misplaced);
   return stores;
 }
 

@@ -618,6 +618,22 @@ TEST(ReleaseTest, NeverANodeWithWork) {
   EXPECT_EQ(ChangeOf(plan, "n1")->after.phase, LeasePhase::kInUse);
 }
 
+TEST(LeaseTest, PendingPodOfADaemonSetLeasesNoNodeAndIsNoShortage) {
+  Snapshot snapshot;
+  snapshot.Leased("n1", LeasePhase::kIdle, 60);
+  snapshot.Free("n2");
+  // Its affinity names a node, which has no room for it.
+  Pod& pod = snapshot.Waiting("ds", "64");
+  pod.of_node = true;
+  CapacityPlan plan = snapshot.Plan();
+  EXPECT_TRUE(plan.leases.empty());
+  EXPECT_TRUE(plan.shortages.empty());
+  pod.requests.milli_cpu = 1000;
+  plan = snapshot.Plan();
+  EXPECT_TRUE(plan.leases.empty());
+  EXPECT_TRUE(plan.expectations.empty()) << "n1 is not kept for it";
+}
+
 TEST(ReleaseTest, PodsOfDaemonSetsAndFinishedOnesAreNoWork) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 10000);

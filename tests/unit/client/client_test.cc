@@ -75,6 +75,20 @@ TEST_F(ClientTest, GetMetaAsksForNoMore) {
   EXPECT_EQ(client().GetMeta(kDeployments, {"a", ""}).error().reason, Reason::kInvalid);
 }
 
+TEST_F(ClientTest, ListOfMetadataAsksForNoMore) {
+  Answer(JsonResponse({{"kind", "PartialObjectMetadataList"},
+                       {"metadata", {{"resourceVersion", "9"}}},
+                       {"items", {{{"metadata", {{"name", "n"}}}}}}}));
+  ListOptions options;
+  options.metadata_only = true;
+  const Result<ListPage> page = client().List(kPods, options);
+  ASSERT_TRUE(page) << page.error().ToString();
+  ASSERT_EQ(page->items.size(), 1U);
+  EXPECT_EQ(StringAt(page->items[0], {"metadata", "name"}), "n");
+  EXPECT_EQ(Last().headers.at("Accept"),
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json");
+}
+
 TEST_F(ClientTest, GetReadsOneObject) {
   Answer(JsonResponse(Object("a", "b")));
   const Result<Json> object = client().Get(kDeployments, {"a", "b"});
@@ -86,6 +100,30 @@ TEST_F(ClientTest, GetReadsOneObject) {
   EXPECT_EQ(Last().headers.at("Accept"), "application/json");
   EXPECT_EQ(Last().headers.count("Authorization"), 0u);
   EXPECT_EQ(Last().timeout, std::chrono::seconds(30));
+}
+
+TEST_F(ClientTest, GetAsProtobufReturnsTheAnswerAsItIs) {
+  const std::string answer("k8s\0\x01", 5);
+  Answer({200, {{"content-type", "application/vnd.kubernetes.protobuf"}}, answer});
+  EXPECT_EQ(*client().GetAsProtobuf(kDeployments, {"a", "b"}), answer);
+  EXPECT_EQ(Last().method, "GET");
+  EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
+  EXPECT_EQ(Last().headers.at("Accept"), "application/vnd.kubernetes.protobuf");
+}
+
+TEST_F(ClientTest, UpdateWithTextSendsThatMemberByteForByte) {
+  Answer(JsonResponse(Object("a", "b")));
+  const std::string text = "{ \"x\": \"a & b\",\n \"n\": 1e3 }";
+  const Result<Json> object = client().UpdateWithText(kDeployments, Object("a", "b"), "data", text);
+  ASSERT_TRUE(object);
+  EXPECT_EQ(*object, Object("a", "b"));
+  EXPECT_EQ(Last().method, "PUT");
+  EXPECT_TRUE(Last().path.starts_with("/apis/apps/v1/namespaces/a/deployments/b?")) << Last().path;
+  EXPECT_TRUE(Last().body.ends_with(",\"data\":" + text + "}")) << Last().body;
+  Json sent = Json::parse(Last().body);
+  EXPECT_EQ(sent["data"]["x"], "a & b");
+  sent.erase("data");
+  EXPECT_EQ(sent, Object("a", "b"));
 }
 
 TEST_F(ClientTest, KeyThatWouldAddressSomethingElseIsRefusedWithoutARequest) {

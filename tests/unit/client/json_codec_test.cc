@@ -20,6 +20,16 @@ TEST(JsonCodecTest, ValidTextIsParsed) {
   EXPECT_EQ((*value)["a"][1], "\xc3\xa9");
 }
 
+TEST(JsonCodecTest, EscapesWhatGoEscapes) {
+  const Json value = {{"a<b", "x && y > z"}, {"c", "\u2028 \u2029 \u2030 \xe2\x82\xac \xc3\xa9"}};
+  const std::string text = DumpJsonAsGo(value);
+  EXPECT_EQ(text,
+            "{\"a\\u003cb\":\"x \\u0026\\u0026 y \\u003e z\",\"c\":\"\\u2028 \\u2029 \u2030 \xe2\x82\xac \xc3\xa9\"}");
+  EXPECT_EQ(*ParseJson(text), value);
+  EXPECT_EQ(DumpJsonAsGo({{"a", "\xe2\x82"}}), DumpJson({{"a", "\xe2\x82"}}));
+  EXPECT_EQ(DumpJsonAsGo(Json::object()), "{}");
+}
+
 TEST(JsonCodecTest, GarbageIsADecodeErrorWithAnExcerpt) {
   for (const std::string text :
        {"", " ", "{", "{\"a\":}", "nul", "{} {}", "\"\xff\"", "1e999", "{\"a\":1,}", "\"\\ud800\"", "<html>"}) {

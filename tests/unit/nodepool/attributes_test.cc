@@ -110,6 +110,78 @@ TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsOfOthersSta
   EXPECT_EQ(After(with, {})["spec"]["taints"], Json::array({others}));
 }
 
+// What the autoscaler writes in a Node that it leases to a pool with kSpec: the attributes and the lease at once.
+Json LeasedNode() {
+  const Json lease = {{"pool", "p"}, {"phase", "Idle"}, {"for", ""}, {"since", ""}, {"applied", kSpec}};
+  return NodeJson({{kNodePoolLabel, "p"}, {"zone", "north"}}, {{kLeaseAnnotation, lease.dump()}, {"owner", "shop"}},
+                  Json::array({TaintJson("edge", "yes")}));
+}
+
+Json Applied(const Json& node) {
+  return Json::parse(StringAt(node, {"metadata", "annotations", kLeaseAnnotation})).at("applied");
+}
+
+TEST(AttributesTest, LeasedNodeLosesWhatItsPoolLosesInOneWriteWithItsLease) {
+  EXPECT_TRUE(AttributesPatch(LeasedNode(), Pool(kSpec)).is_null());
+  const Json without = After(LeasedNode(), Pool({{"annotations", {{"owner", "shop"}}}}));
+  EXPECT_EQ(without["metadata"]["labels"], Json({{kNodePoolLabel, "p"}}));
+  EXPECT_EQ(without["metadata"]["annotations"]["owner"], "shop");
+  EXPECT_FALSE(without["spec"].contains("taints"));
+  EXPECT_EQ(Applied(without), Json({{"annotations", {{"owner", "shop"}}}}));
+  EXPECT_TRUE(Record(without).is_null());
+  const Json lease = Json::parse(StringAt(without, {"metadata", "annotations", kLeaseAnnotation}));
+  EXPECT_EQ(lease.at("pool"), "p");
+  EXPECT_EQ(lease.at("phase"), "Idle");
+}
+
+TEST(AttributesTest, LeasedNodeKeepsWhatIsSetByHandAfterItsPoolHasLostIt) {
+  Json node = After(LeasedNode(), {});
+  EXPECT_EQ(Applied(node), Json::object());
+  node["metadata"]["labels"]["zone"] = "north";
+  node["spec"]["taints"] = Json::array({TaintJson("edge", "yes")});
+  EXPECT_TRUE(AttributesPatch(node, {}).is_null());
+}
+
+TEST(AttributesTest, LeasedNodeKeepsOtherValuesThanItsLeaseSays) {
+  Json node = LeasedNode();
+  node["metadata"]["labels"]["zone"] = "theirs";
+  node["spec"]["taints"][0]["value"] = "theirs";
+  const Json without = After(node, {});
+  EXPECT_EQ(without["metadata"]["labels"]["zone"], "theirs");
+  EXPECT_EQ(without["spec"]["taints"], Json::array({TaintJson("edge", "theirs")}));
+}
+
+TEST(AttributesTest, LeasedNodeGetsANewValueOfItsPoolWhichIsThenNoPartOfItsLease) {
+  const Json spec = {{"labels", {{"zone", "south"}}}, {"taints", Json::array({TaintJson("edge", "no")})}};
+  const Json node = After(LeasedNode(), Pool(spec));
+  EXPECT_EQ(node["metadata"]["labels"]["zone"], "south");
+  EXPECT_EQ(node["spec"]["taints"], Json::array({TaintJson("edge", "no")}));
+  EXPECT_EQ(Record(node), spec);
+  EXPECT_EQ(Applied(node), Json::object());
+  EXPECT_TRUE(AttributesPatch(node, Pool(spec)).is_null());
+}
+
+TEST(AttributesTest, UnreadableLeaseTakesNothingAwayAndStays) {
+  for (const std::string junk : {"{", "[]", "17", R"({"applied":7})", R"({"applied":{"labels":{"zone":7}}})"}) {
+    Json node = LeasedNode();
+    node["metadata"]["annotations"][kLeaseAnnotation] = junk;
+    EXPECT_TRUE(AttributesPatch(node, {}).is_null()) << junk;
+  }
+  Json node = LeasedNode();
+  node["metadata"]["annotations"][kLeaseAnnotation] =
+      Json({{"pool", "p"}, {"applied", {{"labels", {{kNodePoolLabel, "p"}}}}}}).dump();
+  EXPECT_EQ(After(node, {})["metadata"]["labels"][kNodePoolLabel], "p") << "a kubelet may write the annotation";
+}
+
+TEST(AttributesTest, GivesAnAnnotationWhosePrefixHasCapitals) {
+  std::vector<std::string> left_out;
+  const Json spec = {{"annotations", {{"Example.com/Owner", "shop"}, {"Example_com/owner", "shop"}}},
+                     {"labels", {{"Example.com/zone", "north"}}}};
+  const PoolAttributes pool = AttributesOf({{"spec", spec}}, &left_out);
+  EXPECT_EQ(pool.annotations, StringMap({{"Example.com/Owner", "shop"}}));
+  EXPECT_THAT(left_out, ElementsAre("label Example.com/zone", "annotation Example_com/owner"));
+}
+
 TEST(AttributesTest, JunkInTheAnnotationDeletesNothingAndIsReplacedOnlyWhereThereIsSomethingToWrite) {
   const Json labels = {{"zone", "north"}, {kNodePoolLabel, "p"}, {"kubernetes.io/hostname", "n"}};
   for (const std::string junk : {"{", "[]", "17", "null", R"({"labels":["zone"]})",

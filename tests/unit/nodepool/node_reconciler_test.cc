@@ -107,6 +107,25 @@ TEST_F(NodeReconcilerTest, ACacheThatLagsNeitherTakesBackNorEvicts) {
   EXPECT_EQ(Zone(), "south");
 }
 
+// The autoscaler has leased the Node by a newer version of the pool than the cache shows.
+TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsBehind) {
+  world_.AddPool("a");
+  world_.AddNode("n", "a");
+  world_.Sync();
+  world_.EditPool("a", {{"spec", kSpec}});
+  const Json lease = {{"pool", "a"}, {"phase", "Idle"}, {"applied", kSpec}};
+  world_.EditNode(
+      "n", {{"metadata", {{"labels", {{"zone", "north"}}}, {"annotations", {{kLeaseAnnotation, lease.dump()}}}}}});
+  world_.SyncOne(world_.nodes, kNodeType, ProjectNode, StripNode);
+  const auto result = world_.giving.Reconcile({"", "n"}, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kConflict);
+  EXPECT_EQ(Zone(), "north");
+  world_.EditPool("a", {{"spec", {{"labels", nullptr}}}});
+  ASSERT_TRUE(world_.Give("n"));
+  EXPECT_EQ(Zone(), "");
+}
+
 TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");

@@ -89,6 +89,20 @@ TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
   EXPECT_EQ(Run(RunUndo).error().message, "unable to find specified revision 7 in history: there are 1, 2");
 }
 
+TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
+  const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson()));
+  cluster_.Create(kControllerRevisionType,
+                  MakeControllerRevision(*ParseYurtAppDaemon(Daemon()), content, RevisionHash(content, 0), 1));
+  EXPECT_EQ(Run(RunHistory), kDone);
+  const std::string all = out_.str();
+  EXPECT_THAT(all, StartsWith("REVISION"));
+  out_.str("");
+  options_.revision = 0;
+  const auto shown = Run(RunHistory);
+  ASSERT_TRUE(shown) << shown.error().message;
+  EXPECT_EQ(out_.str(), all);
+}
+
 // With real time: two threads wait for each other.
 class StatusTest : public CommandTest {
  protected:

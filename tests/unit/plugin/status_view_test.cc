@@ -195,5 +195,14 @@ TEST(LiveViewTest, AFrameIsWrittenOverTheOneBefore) {
   EXPECT_EQ(out.str(), "\x1b[3A\ry\x1b[K\n\x1b[J");
 }
 
+TEST(LiveViewTest, GoesUpOverAllRowsOfLinesWithWideCharacters) {
+  std::ostringstream out;
+  LiveView view(out);
+  view.Draw({"镜像拉取失败镜像拉取"}, Screen{20, 10, false, true});
+  out.str("");
+  view.Draw({"y"}, Screen{5, 10, false, true});  // two characters in a row of five columns
+  EXPECT_EQ(out.str(), "\x1b[5A\ry\x1b[K\n\x1b[J");
+}
+
 }  // namespace
 }  // namespace yad

@@ -39,6 +39,40 @@ TEST(TextTest, DurationsAreReadAsGoReadsThem) {
   }
 }
 
+TEST(TextTest, WidthCountsTheColumnsOfATerminal) {
+  EXPECT_EQ(Width("镜像拉取失败"), 12u);
+  EXPECT_EQ(Width("한글 カナ"), 9u);
+  EXPECT_EQ(Width("e\xCC\x81"), 1u) << "a combining accent";
+  EXPECT_EQ(Width("a\xE2\x80\x8B"
+                  "b"),
+            2u)
+      << "a zero-width space";
+  EXPECT_EQ(Width("🚀 ok"), 5u);
+  EXPECT_EQ(Width("é█…·"), 4u);
+  EXPECT_EQ(Width("\xFF\xE9"), 2u) << "bytes that are no UTF-8 are shown as one replacement character each";
+}
+
+TEST(TextTest, FitNeverExceedsItsColumns) {
+  EXPECT_EQ(Fit("镜像拉取失败", 12, true), "镜像拉取失败");
+  EXPECT_EQ(Fit("镜像拉取失败", 11, true), "镜像拉取失…");
+  EXPECT_EQ(Fit("镜像拉取失败", 10, true), "镜像拉取…") << "half a character does not fit";
+  EXPECT_EQ(Fit("镜像", 1, false), "~");
+  EXPECT_EQ(Fit("e\xCC\x81"
+                "bcd",
+                2, false),
+            "e\xCC\x81~")
+      << "an accent stays with its letter";
+}
+
+TEST(TextTest, RowsCountsWideCharactersThatDoNotFitAtTheEndOfARow) {
+  EXPECT_EQ(Rows("", 5), 1u);
+  EXPECT_EQ(Rows("abcde", 5), 1u);
+  EXPECT_EQ(Rows("abcdef", 5), 2u);
+  EXPECT_EQ(Rows("\x1b[32mabcde\x1b[0m", 5), 1u);
+  EXPECT_EQ(Rows("镜像拉取失败", 5), 3u);
+  EXPECT_EQ(Rows("镜像", 1), 2u);
+}
+
 TEST(TextTest, WidthCountsCharactersAndNoColours) {
   EXPECT_EQ(Width("a\x1b[32mbc\x1b[0m"), 3u);
   EXPECT_EQ(Width("é█…"), 3u);

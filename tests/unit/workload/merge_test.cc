@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "operator/workload/patch.h"
 #include "tests/unit/workload/json.h"
 
 namespace yad {
@@ -307,6 +308,68 @@ TEST(MergeTest, TakingADefaultAwayIsNoWrite) {
   const Json last = Container(R"({"ports":[{"containerPort":80,"protocol":"TCP"}],"terminationMessagePolicy":"File"})");
   const Json now = Container(R"({"ports":[{"containerPort":80}]})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), last);
+}
+
+TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenItsValueBecomesEmptyOrZero) {
+  const auto merged = [](const Json& last, const Json& now, const Json& live) {
+    const Json result = ThreeWayMerge(last, now, live);
+    EXPECT_EQ(ThreeWayMerge(now, now, result), result);
+    return result;
+  };
+  EXPECT_EQ(merged(Container(R"({"imagePullPolicy":"Always"})"), Container(R"({"imagePullPolicy":""})"),
+                   Container(R"({"imagePullPolicy":"Always","image":"a"})")),
+            Container(R"({"image":"a"})"));
+  EXPECT_EQ(merged(Container(R"({"livenessProbe":{"timeoutSeconds":5,"httpGet":{"port":80,"path":"/up"}}})"),
+                   Container(R"({"livenessProbe":{"timeoutSeconds":0,"httpGet":{"port":80,"path":""}}})"),
+                   Container(R"({"livenessProbe":{"timeoutSeconds":5,"httpGet":{"port":80,"path":"/up"}}})")),
+            Container(R"({"livenessProbe":{"httpGet":{"port":80}}})"));
+  EXPECT_EQ(merged(Spec(R"({"strategy":{"type":"Recreate"}})"), Spec(R"({"strategy":{"type":""}})"),
+                   Spec(R"({"strategy":{"type":"Recreate"}})")),
+            Spec(R"({"strategy":{}})"));
+  EXPECT_EQ(merged(Pod(R"({"dnsPolicy":"None","schedulerName":"mine"})"), Pod(R"({"dnsPolicy":"","schedulerName":""})"),
+                   Pod(R"({"dnsPolicy":"None","schedulerName":"mine"})")),
+            Pod("{}"));
+}
+
+TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
+  Json workload = Container(R"({"imagePullPolicy":"Always","image":"a"})");
+  ApplyPatch(Container(R"({"imagePullPolicy":""})"), workload);
+  EXPECT_EQ(workload, Container(R"({"image":"a"})"));
+}
+
+TEST(MergeTest, KeepsTheServersValueWhereTheTemplateNeverChoseOne) {
+  // The default itself: taking it away would be a write without an effect.
+  EXPECT_EQ(ThreeWayMerge(Pod(R"({"dnsPolicy":"ClusterFirst"})"), Pod(R"({"dnsPolicy":""})"),
+                          Pod(R"({"dnsPolicy":"ClusterFirst"})")),
+            Pod(R"({"dnsPolicy":"ClusterFirst"})"));
+  // Another owner's value.
+  const Json live = Container(R"({"imagePullPolicy":"Never"})");
+  EXPECT_EQ(ThreeWayMerge(Container("{}"), Container(R"({"imagePullPolicy":""})"), live), live);
+  EXPECT_EQ(ThreeWayMerge(Container(R"({"imagePullPolicy":""})"), Container(R"({"imagePullPolicy":""})"), live), live);
+  EXPECT_TRUE(IsMerged(Container(R"({"imagePullPolicy":""})"), live));
+}
+
+TEST(MergeTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEmpty) {
+  const Json live = Spec(R"({"serviceName":"web-hz-qv578","replicas":1})");
+  const Json empty = Spec(R"({"serviceName":""})");
+  EXPECT_TRUE(IsMerged(empty, live));
+  EXPECT_EQ(ThreeWayMerge(empty, empty, live), live);
+  EXPECT_EQ(ThreeWayMerge(Spec("{}"), empty, live), live);
+  EXPECT_EQ(ThreeWayMerge(empty, Spec("{}"), live), live);
+  // The apiserver refuses both alike: the field is immutable.
+  EXPECT_EQ(ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), empty, live),
+            ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), Spec("{}"), live));
+}
+
+// Kubernetes 1.28 and later fill in the hostPort in the pods, and not in the pod template: taking it away restarts
+// them.
+TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultInTheNodesNetwork) {
+  const Json last =
+      Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80,"hostPort":80}]}]})");
+  Json now = Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80}]}]})");
+  EXPECT_EQ(ThreeWayMerge(last, now, last), last);
+  now["spec"]["template"]["spec"].erase("hostNetwork");
+  EXPECT_EQ(ThreeWayMerge(last, now, last), now) << "outside it the port is a choice";
 }
 
 TEST(MergeTest, VolumeClaimTemplatesOfTheServerAreTheSame) {

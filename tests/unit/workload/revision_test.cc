@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
+#include "operator/workload/render.h"
 #include "tests/unit/workload/json.h"
 
 namespace yad {
@@ -121,6 +122,118 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
 
+// A Deployment with pods in the node's network, in a manifest's words, and with all that a server fills in.
+constexpr char kShort[] = R"({"spec":{"template":{"spec":{"hostNetwork":true,
+    "containers":[{"name":"c","image":"a","ports":[{"containerPort":80}],"livenessProbe":{"httpGet":{"port":80}},
+                   "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],
+    "volumes":[{"name":"h","hostPath":{"path":"/x"}},{"name":"s","secret":{"secretName":"s"}}]}}}})";
+constexpr char kDefaulted[] = R"({"spec":{"progressDeadlineSeconds":600,"revisionHistoryLimit":10,
+    "strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},
+    "template":{"spec":{"hostNetwork":true,"dnsPolicy":"ClusterFirst","restartPolicy":"Always","securityContext":{},
+    "schedulerName":"default-scheduler","terminationGracePeriodSeconds":30,"enableServiceLinks":true,
+    "containers":[{"name":"c","image":"a","ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}],
+      "livenessProbe":{"httpGet":{"port":80,"path":"/","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,
+                       "successThreshold":1,"failureThreshold":3},
+      "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name","apiVersion":"v1"}}}],
+      "terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","resources":{}}],
+    "volumes":[{"name":"h","hostPath":{"path":"/x","type":""}},
+               {"name":"s","secret":{"secretName":"s","defaultMode":420}}]}}}})";
+
+TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
+  const RevisionContent plain = ContentOf(Daemon(kShort));
+  const RevisionContent defaulted = ContentOf(Daemon(kDefaulted));
+  EXPECT_EQ(plain.digest, defaulted.digest);
+  EXPECT_EQ(Compare({{"spec", plain.workload_template["spec"]}}, {{"spec", defaulted.workload_template["spec"]}}),
+            Difference::kNone)
+      << "contents that are one revision render alike";
+  EXPECT_EQ(defaulted.workload_template, J(kDefaulted)) << "the revision holds them";
+  EXPECT_NE(RevisionHash(plain, 0), RevisionHash(defaulted, 0)) << "names stay as an older version gave them";
+
+  YurtAppDaemon daemon = Daemon();
+  daemon.service_template = J(R"({"spec":{"ports":[{"port":80}]}})");
+  const std::string digest = ContentOf(daemon).digest;
+  daemon.service_template = J(R"({"spec":{"type":"ClusterIP","sessionAffinity":"None","internalTrafficPolicy":"Cluster",
+      "ports":[{"port":80,"protocol":"TCP","targetPort":80}]}})");
+  EXPECT_EQ(ContentOf(daemon).digest, digest);
+  daemon.service_template = J(R"({"spec":{"ports":[{"port":80,"targetPort":81}]}})");
+  EXPECT_NE(ContentOf(daemon).digest, digest);
+}
+
+TEST(RevisionTest, TellsValuesThatAreNoServerDefaultsApart) {
+  const std::string digest = ContentOf(Daemon(kShort)).digest;
+  for (const char* path :
+       {"/spec/progressDeadlineSeconds", "/spec/strategy/rollingUpdate/maxSurge",
+        "/spec/template/spec/terminationGracePeriodSeconds", "/spec/template/spec/containers/0/ports/0/hostPort",
+        "/spec/template/spec/containers/0/livenessProbe/periodSeconds",
+        "/spec/template/spec/volumes/1/secret/defaultMode"}) {
+    Json changed = J(kDefaulted);
+    changed[Json::json_pointer(path)] = 7;
+    EXPECT_NE(ContentOf(Daemon(changed.dump())).digest, digest) << path;
+  }
+  Json other = J(kShort);
+  other["spec"]["replicas"] = 1;
+  EXPECT_NE(ContentOf(Daemon(other.dump())).digest, digest) << "replicas are never ignored";
+  other = J(kShort);
+  other["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "Always";
+  EXPECT_NE(ContentOf(Daemon(other.dump())).digest, digest);
+  // Without the node's network a hostPort is a choice.
+  other = J(kShort);
+  other["spec"]["template"]["spec"].erase("hostNetwork");
+  const std::string without = ContentOf(Daemon(other.dump())).digest;
+  other["spec"]["template"]["spec"]["containers"][0]["ports"][0]["hostPort"] = 80;
+  EXPECT_NE(ContentOf(Daemon(other.dump())).digest, without);
+  EXPECT_NE(ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate","rollingUpdate":{"maxSurge":"25%"}}}})")).digest,
+            ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest)
+      << "the server refuses the first";
+  const auto with_profile = [](const char* profile) {
+    return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"securityContext":{"seccompProfile":)" +
+                            std::string(profile) + "}}}}}"))
+        .digest;
+  };
+  EXPECT_NE(with_profile(R"({"type":"RuntimeDefault","localhostProfile":""})"),
+            with_profile(R"({"type":"RuntimeDefault"})"))
+      << "the server refuses the first";
+}
+
+TEST(RevisionTest, IgnoresThePullPolicyOnlyAgainstARevisionOfOpenYurt) {
+  const auto of_openyurt = ContentOf(J(kOpenYurtRevision));
+  ASSERT_TRUE(of_openyurt.has_value());
+  const auto wants = [](const char* policy) {
+    Json workload_template = J(kTemplate);
+    Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
+    container.erase("imagePullPolicy");
+    if (policy != nullptr) container["imagePullPolicy"] = policy;
+    return ContentOf(Daemon(workload_template.dump()));
+  };
+  for (const char* policy : {static_cast<const char*>(nullptr), "IfNotPresent", "Always"}) {
+    const RevisionContent wanted = wants(policy);
+    EXPECT_TRUE(SameContent(wanted, *of_openyurt));
+    EXPECT_EQ(DigestWithoutPullPolicies(wanted), DigestWithoutPullPolicies(*of_openyurt));
+    const RevisionContent kept = WithPullPoliciesOf(*of_openyurt, wanted);
+    EXPECT_EQ(kept.workload_template["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"], "Always");
+    EXPECT_TRUE(SameContent(wanted, kept)) << "time and again";
+  }
+  const RevisionContent ours = *ContentOf(MakeControllerRevision(Daemon(), wants("Always"), "abc", 1));
+  EXPECT_TRUE(SameContent(wants("Always"), ours));
+  EXPECT_FALSE(SameContent(wants("IfNotPresent"), ours));
+  EXPECT_FALSE(SameContent(wants(nullptr), ours));
+  YurtAppDaemon other_image = Daemon();
+  other_image.workload_template["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:2";
+  EXPECT_FALSE(SameContent(ContentOf(other_image), *of_openyurt));
+
+  // OpenYurt chose by the tag for an init container that named no policy.
+  Json object = J(kOpenYurtRevision);
+  Json& pod = object["data"]["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"];
+  pod["initContainers"] = J(R"([{"name":"i","image":"b:1","imagePullPolicy":"IfNotPresent"}])");
+  const auto with_init = [](const char* init) {
+    Json workload_template = J(kTemplate);
+    workload_template["spec"]["template"]["spec"]["initContainers"] = Json::array({J(init)});
+    return ContentOf(Daemon(workload_template.dump()));
+  };
+  EXPECT_TRUE(SameContent(with_init(R"({"name":"i","image":"b:1"})"), *ContentOf(object)));
+  EXPECT_FALSE(SameContent(with_init(R"({"name":"i","image":"b:1","imagePullPolicy":"Never"})"), *ContentOf(object)));
+}
+
 TEST(RevisionTest, QuantitiesOfOneValueAreOneRevision) {
   const auto digest = [](const std::string& cpu) {
     return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"resources":{"limits":{"cpu":")" + cpu +
@@ -152,10 +265,9 @@ TEST(RevisionTest, TheChangeCauseGoesWithTheRevisionAndIsNoContent) {
 }
 
 TEST(RevisionTest, AHashIsStableAndChangesWithTheCollisionCount) {
-  RevisionContent content;
-  content.digest = "{}";
-  EXPECT_EQ(RevisionHash(content, 0), "5859f96865");
-  EXPECT_EQ(RevisionHash(content, 1), "79b9665849");
+  const RevisionContent content = ContentOf(Daemon());
+  EXPECT_EQ(RevisionHash(content, 0), "845b467964");
+  EXPECT_EQ(RevisionHash(content, 1), "7c48cdc776");
   EXPECT_NE(RevisionHash(content, 2), RevisionHash(content, 1));
   EXPECT_EQ(RevisionHash(content, 0).find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos);
 }

@@ -141,6 +141,29 @@ TEST(MergeServiceTest, AnotherTypeGivesUpWhatItMayNotHave) {
   EXPECT_EQ(merged["spec"]["clusterIP"], "10.0.0.7");
 }
 
+TEST(MergeServiceTest, ResetsTheTypeToTheServersDefaultWhenItBecomesEmpty) {
+  const Json before = Render(R"({"spec":{"type":"NodePort","sessionAffinity":"ClientIP","ports":[{"port":80}]}})");
+  const Json live = Live(before, R"({"type":"NodePort","clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],
+      "sessionAffinity":"ClientIP","sessionAffinityConfig":{"clientIP":{"timeoutSeconds":10800}},
+      "externalTrafficPolicy":"Cluster","ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
+  const Json now =
+      Render(R"({"spec":{"type":"","sessionAffinity":"","clusterIP":"","clusterIPs":[],"ports":[{"port":80}]}})");
+  const Json merged = MergeService(now, Daemon(), live);
+  EXPECT_FALSE(merged["spec"].contains("type")) << merged;
+  EXPECT_FALSE(merged["spec"].contains("sessionAffinity"));
+  EXPECT_FALSE(merged["spec"].contains("sessionAffinityConfig"));
+  EXPECT_FALSE(merged["spec"]["ports"][0].contains("nodePort"));
+  EXPECT_EQ(merged["spec"]["clusterIP"], "10.0.0.7") << "the server chose it";
+  EXPECT_EQ(merged["spec"]["clusterIPs"], J(R"(["10.0.0.7"])"));
+}
+
+TEST(MergeServiceTest, KeepsAnotherOwnersTypeAndItsNodePortsWhereTheTemplateLeavesTheTypeEmpty) {
+  const Json rendered = Render(R"({"spec":{"type":"","ports":[{"port":80}]}})");
+  const Json live = Live(rendered, R"({"type":"NodePort","clusterIP":"10.0.0.7","externalTrafficPolicy":"Cluster",
+      "ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
+  EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
+}
+
 TEST(MergeServiceTest, AFamilyThatTheServerAddsIsNoDifference) {
   const Json rendered =
       Render(R"({"spec":{"ipFamilyPolicy":"PreferDualStack","ipFamilies":["IPv4"],"ports":[{"port":80}]}})");

@@ -47,7 +47,7 @@ TEST(WorkloadNameTest, LongNamesLoseTheirMiddle) {
   EXPECT_EQ(deployment.size(), 63U);
   EXPECT_TRUE(IsLabel(deployment)) << deployment;
   EXPECT_EQ(deployment.front(), 'd');
-  EXPECT_EQ(deployment[deployment.size() - 7], 'q');
+  EXPECT_EQ(deployment[deployment.size() - 12], 'q') << "the hash of a name that was cut has 10 characters";
   const std::string stateful_set = WorkloadName(daemon, "u", pool, WorkloadKind::kStatefulSet);
   EXPECT_EQ(stateful_set.size(), 52U);
   EXPECT_TRUE(IsLabel(stateful_set)) << stateful_set;
@@ -72,6 +72,54 @@ TEST(WorkloadNameTest, AnyLengthGivesADnsLabelAndNoTwoAreAlike) {
     }
   }
   EXPECT_EQ(names.size(), static_cast<std::size_t>(made));
+}
+
+// Numbered sites differ only where the middle is cut.
+TEST(WorkloadNameTest, NeverCollidesForThousandsOfSimilarLongPools) {
+  constexpr int kDaemons = 8;
+  constexpr int kPools = 5000;
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    for (int daemon = 0; daemon < kDaemons; ++daemon) {
+      const std::string uid = "98ac7b65-90cd-45dd-a909-3a2144aac" + std::to_string(100 + daemon);
+      std::set<std::string> names;
+      for (int pool = 0; pool < kPools; ++pool) {
+        const std::string name =
+            "country-cn-region-hangzhou-" + std::to_string(10000 + pool) + "-site-edge-production-cluster";
+        names.insert(WorkloadName("payment-gateway-frontend", uid, name, kind));
+      }
+      ASSERT_EQ(names.size(), static_cast<std::size_t>(kPools)) << uid;
+    }
+  }
+}
+
+TEST(WorkloadNameTest, HoldsTheWholeDaemonAndPoolWhereTheyFit) {
+  const std::string pool(53, 'p');
+  EXPECT_EQ(WorkloadName("web", "u", pool, WorkloadKind::kDeployment).substr(0, 58), "web-" + pool + "-");
+  EXPECT_EQ(WorkloadName("web", "u", pool, WorkloadKind::kDeployment).size(), 63U);
+  EXPECT_EQ(WorkloadName("web", "u", pool + "p", WorkloadKind::kDeployment).substr(0, 53),
+            "web-" + std::string(48, 'p') + "-");
+}
+
+TEST(WorkloadNamedForTest, KnowsTheNamesOfEveryVersionAndOfOpenYurt) {
+  const std::string pool = "hangzhou." + std::string(60, 'p');
+  const auto named_for = [&](const std::string& name, WorkloadKind kind = WorkloadKind::kDeployment) {
+    return IsNamedFor(name, "web", pool, kind);
+  };
+  EXPECT_TRUE(named_for(WorkloadName("web", "another", pool, WorkloadKind::kDeployment)));
+  EXPECT_TRUE(named_for(NameOfOlderVersion("web", "another", pool, WorkloadKind::kDeployment)));
+  EXPECT_TRUE(named_for("web-" + pool + "-x7k2p")) << "as OpenYurt generates it";
+  EXPECT_TRUE(named_for(NameOfOlderVersion("web", "u", pool, WorkloadKind::kStatefulSet), WorkloadKind::kStatefulSet));
+  EXPECT_FALSE(named_for("other-" + pool + "-x7k2p"));
+  EXPECT_FALSE(named_for("web-hangzhou"));
+}
+
+TEST(WorkloadNamedForTest, TheNameOfAnOlderVersionDiffersOnlyWhereTheMiddleIsCut) {
+  EXPECT_EQ(NameOfOlderVersion("web", "u", "hangzhou", WorkloadKind::kDeployment),
+            WorkloadName("web", "u", "hangzhou", WorkloadKind::kDeployment));
+  const std::string uid = "98ac7b65-90cd-45dd-a909-3a2144aacecd";
+  const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
+  EXPECT_EQ(NameOfOlderVersion("payment-gateway-frontend", uid, pool, WorkloadKind::kDeployment),
+            "payment-gateway-frontend-cou-site-edge-production-cluster-l7g75");
 }
 
 TEST(RevisionLabelValueTest, IsTheNameWhereItIsALabelValue) {

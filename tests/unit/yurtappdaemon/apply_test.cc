@@ -250,6 +250,30 @@ TEST_F(PlanExecutorTest, AWorkloadOfOursThatLostItsLabelGetsItBackAndNothingElse
   EXPECT_THAT(Apply().moved, ElementsAre("a"));
 }
 
+TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCreatesASecondOne) {
+  const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
+  world_.AddPool(pool);
+  Json workload = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson(pool));
+  workload["metadata"]["name"] = NameOfOlderVersion("web", world_.uid, pool, WorkloadKind::kDeployment);
+  workload["metadata"]["labels"].erase(kPoolNameLabel);  // The cache does not show it.
+  world_.cluster.Create(kDeploymentType, workload);
+  const Applied applied = Apply();
+  EXPECT_THAT(applied.repaired, ElementsAre(pool));
+  EXPECT_THAT(applied.created, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
+TEST_F(PlanExecutorTest, CreatesAWorkloadWhereAnotherPoolHasTheLongNameOfTheOlderVersion) {
+  const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
+  world_.AddPool(pool);
+  Json other = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("other"));
+  other["metadata"]["name"] = NameOfOlderVersion("web", world_.uid, pool, WorkloadKind::kDeployment);
+  other["metadata"]["labels"].erase(kPoolNameLabel);
+  world_.cluster.Create(kDeploymentType, other);
+  EXPECT_THAT(Apply().created, ElementsAre(pool));
+  EXPECT_FALSE(world_.Workload(pool).is_null());
+}
+
 TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByTheNameInStatus) {
   world_.AddPool("a");
   Json workload = OpenYurtWorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("a"));

@@ -2,14 +2,76 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/support/fake_transport.h"
+#include "tests/support/process.h"
+#include "tests/support/yaml.h"
 
 namespace yad {
 namespace {
 
 using testing::FakeTransport;
+using testing::ParseYaml;
+using testing::ReadFile;
+
+Json ShippedCrd() { return ParseYaml(ReadFile(YAD_CRDS "/apps.openyurt.io_yurtappdaemons.yaml")).at(0); }
+Json& SchemaOf(Json& crd) { return crd.at("spec").at("versions").at(0).at("schema").at("openAPIV3Schema"); }
+
+// The fields that the CRD of every version of OpenYurt has.
+const std::set<std::string> kOfEveryOpenYurt = {
+    "spec.selector",
+    "spec.workloadTemplate",
+    "spec.workloadTemplate.deploymentTemplate",
+    "spec.workloadTemplate.deploymentTemplate.metadata",
+    "spec.workloadTemplate.deploymentTemplate.spec",
+    "spec.nodepoolSelector",
+    "spec.revisionHistoryLimit",
+    "status.observedGeneration",
+    "status.collisionCount",
+    "status.currentRevision",
+    "status.templateType",
+    "status.overriderRef",  // nothing reads or writes it
+    "status.nodepools",
+    "status.conditions",
+    "status.conditions.type",
+    "status.conditions.status",
+    "status.conditions.lastTransitionTime",
+    "status.conditions.reason",
+    "status.conditions.message",
+};
+
+// Calls `visit` with the path and the parent's properties of every field below `schema`; label selectors are one field.
+void ForEachField(const Json& schema, const std::string& path,
+                  const std::function<void(const std::string& path)>& visit) {
+  if (schema.value("x-kubernetes-map-type", "") == "atomic") return;
+  const Json& object = schema.contains("items") ? schema.at("items") : schema;
+  if (!object.contains("properties")) return;
+  for (const auto& [name, field] : object.at("properties").items()) {
+    visit(path + "." + name);
+    ForEachField(field, path + "." + name, visit);
+  }
+}
+
+void EraseField(Json& schema, std::string_view path) {
+  Json& properties = (schema.contains("items") ? schema.at("items") : schema).at("properties");
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) {
+    properties.erase(std::string(path));
+  } else {
+    EraseField(properties.at(std::string(path.substr(0, dot))), path.substr(dot + 1));
+  }
+}
+
+// The paths of the arrays below `schema` that do not say how a server-side apply merges them.
+void FindUntypedLists(const Json& schema, const std::string& path, std::vector<std::string>& found) {
+  if (schema.value("type", "") == "array" && !schema.contains("x-kubernetes-list-type")) found.push_back(path);
+  if (schema.contains("items")) FindUntypedLists(schema.at("items"), path, found);
+  if (!schema.contains("properties")) return;
+  for (const auto& [name, field] : schema.at("properties").items()) FindUntypedLists(field, path + "." + name, found);
+}
 
 // A CRD with the schemas of two versions, of which only v1alpha1 counts.
 Json Crd(const Json& spec_properties, const Json& status_properties) {
@@ -26,15 +88,17 @@ Json Crd(const Json& spec_properties, const Json& status_properties) {
 
 Json Properties(const std::vector<std::string>& names) {
   Json properties = Json::object();
-  for (const std::string& name : names) properties[name] = {{"type", "string"}};
+  for (const std::string& name : names) properties[name] = {{"x-kubernetes-preserve-unknown-fields", true}};
   return properties;
 }
 
+// Properties that preserve unknown fields have all fields.
 Json WholeCrd() {
-  Json spec = Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy"});
-  spec["workloadTemplate"] = {{"x-kubernetes-preserve-unknown-fields", true}};
-  return Crd(spec, Properties({"updateRevision", "desiredPools", "updatedPools", "readyPools", "failedPools",
-                               "offlinePools", "replicas", "readyReplicas", "images", "pools", "poolsTruncated"}));
+  const Json spec =
+      Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy", "workloadTemplate"});
+  return Crd(spec, Properties({"updateRevision", "begunGroups", "desiredPools", "updatedPools", "readyPools",
+                               "failedPools", "offlinePools", "replicas", "readyReplicas", "images", "workloadSummary",
+                               "pools", "poolsTruncated", "conditions"}));
 }
 
 struct Recorded : EventSink {
@@ -69,6 +133,42 @@ TEST(CrdCheckTest, FieldsThatTheSchemaLacksAreNamedByTheirPath) {
   schema["status"]["properties"].erase("pools");
   EXPECT_EQ(FieldsMissingFrom(crd),
             (std::vector<std::string>{"spec.workloadTemplate.statefulSetTemplate", "spec.overrides", "status.pools"}));
+}
+
+TEST(CrdCheckTest, NamesEveryFieldThatOpenYurtLacksWhenTheCrdLacksIt) {
+  const Json whole = ShippedCrd();
+  EXPECT_EQ(FieldsMissingFrom(whole), std::vector<std::string>{});
+  int fields = 0;
+  for (const char* root : {"spec", "status"}) {
+    Json crd = whole;
+    ForEachField(SchemaOf(crd).at("properties").at(root), root, [&](const std::string& path) {
+      if (kOfEveryOpenYurt.contains(path)) return;
+      Json older = whole;
+      EraseField(SchemaOf(older), path);
+      EXPECT_EQ(FieldsMissingFrom(older), std::vector<std::string>{path});
+      ++fields;
+    });
+  }
+  EXPECT_GT(fields, 60);
+}
+
+TEST(CrdSchemaTest, EveryListHasAListType) {
+  int crds = 0;
+  for (const auto& file : std::filesystem::directory_iterator(YAD_CRDS)) {
+    Json crd = ParseYaml(ReadFile(file.path())).at(0);
+    std::vector<std::string> found;
+    FindUntypedLists(SchemaOf(crd), file.path().filename(), found);
+    EXPECT_EQ(found, std::vector<std::string>{});
+    ++crds;
+  }
+  EXPECT_EQ(crds, 3);
+}
+
+TEST(CrdSchemaTest, PoolsAndConditionsAreListMaps) {
+  Json crd = ShippedCrd();
+  const Json& status = SchemaOf(crd).at("properties").at("status").at("properties");
+  EXPECT_EQ(status.at("pools").value("x-kubernetes-list-map-keys", Json()), Json({"name"}));
+  EXPECT_EQ(status.at("conditions").value("x-kubernetes-list-map-keys", Json()), Json({"type"}));
 }
 
 TEST(CrdCheckTest, ASchemaThatPreservesUnknownFieldsLacksNone) {

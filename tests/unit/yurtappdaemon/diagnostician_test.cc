@@ -88,7 +88,7 @@ TEST_F(DiagnosticianTest, WhatIsWrongIsToldWithoutAnyEventOfTheWorkload) {
   EXPECT_EQ(first->next, ReconcileResult::Next::kAfter) << "it comes again by itself";
   EXPECT_EQ(Reason("a"), "") << "an ordinary start costs no request";
   Wait(seconds(2));
-  EXPECT_EQ(Pool("a")["phase"], "Updating");
+  EXPECT_EQ(Pool("a")["phase"], "Unhealthy");
   EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
   EXPECT_EQ(Pool("a")["message"], "container \"main\" ended with exit code 3");
   EXPECT_EQ(State("a"), "Error");
@@ -193,7 +193,7 @@ TEST_F(DiagnosticianTest, WithoutTheRightToReadPodsStatusSaysWhatItCanAndNothing
   Break("a");
   AddPod("a", CrashingPod(3));
   Wait(seconds(600));
-  EXPECT_EQ(Pool("a")["phase"], "Updating");
+  EXPECT_EQ(Pool("a")["phase"], "Unhealthy");
   EXPECT_EQ(Reason("a"), "");
   EXPECT_EQ(State("a"), "Provision");
   EXPECT_LE(pod_lists_, 21) << "now and then";

@@ -264,6 +264,110 @@ TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
   EXPECT_EQ(history_.Named(state, ""), nullptr);
 }
 
+// An apiserver keeps `data` byte for byte, and refuses each patch where another client wrote it with other whitespace
+// or escapes than Go's encoder does.
+TEST_F(RevisionHistoryTest, NumbersMarksAndClaimsARevisionWhosePatchTheServerRefuses) {
+  const auto first = Sync(Daemon("app:1"));
+  const Json stored = world_.Revisions()[0];
+  world_.cluster.StoreDataAs({kNs, first.update->name}, stored["data"].dump(2));
+  Sync(Daemon("app:2"));
+  const YurtAppDaemon daemon = Daemon("app:1");
+  auto again = Sync(daemon);
+  EXPECT_EQ(again.update->name, first.update->name);
+  EXPECT_EQ(again.update->number, 3);
+  ASSERT_TRUE(history_.MarkFailed(daemon, again, ParseTime("2026-05-01T10:00:00Z"), {}));
+  EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");
+
+  Edit(first.update->name, [](Json& revision) { revision["metadata"].erase("ownerReferences"); });
+  world_.Sync();
+  const auto orphans = world_.stores().revisions.ByIndex(kOrphansByNamespace, kNs);
+  ASSERT_TRUE(history_.ClaimOrphans(daemon, *orphans, {}));
+  Edit(first.update->name, [](Json& revision) { revision["metadata"]["labels"].erase(kOurRevisionLabel); });
+  ASSERT_TRUE(history_.ClaimOpenYurtRevisions(daemon, {}));
+  const Json now = *world_.cluster.Get(kControllerRevisionType, {kNs, first.update->name});
+  EXPECT_EQ(now["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+  EXPECT_EQ(now["metadata"]["labels"][kOurRevisionLabel], "true");
+  EXPECT_EQ(now["data"], stored["data"]);
+}
+
+TEST_F(RevisionHistoryTest, DoesNotOverwriteARevisionThatChangedBeforeItsPatchWasRefused) {
+  const auto first = Sync(Daemon("app:1"));
+  world_.cluster.StoreDataAs({kNs, first.update->name}, world_.Revisions()[0]["data"].dump(2));
+  Sync(Daemon("app:2"));
+  const YurtAppDaemon daemon = Daemon("app:1");
+  Edit(first.update->name, [](Json& revision) { revision["revision"] = 7; });  // The cache does not show it yet.
+  const auto state = history_.Sync(daemon, {});
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().reason, Reason::kConflict);
+  EXPECT_THAT(Numbers(), ElementsAre(2, 7));
+}
+
+TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefaults) {
+  const auto with = [&](Json terminationMessagePath) {
+    world_.EditDaemon([&](Json& daemon) {
+      PodSpecOf(TemplateOf(daemon))["containers"][0]["terminationMessagePath"] = terminationMessagePath;
+    });
+    return *ParseYurtAppDaemon(world_.Daemon());
+  };
+  const auto first = Sync(with("/dev/termination-log"));
+  world_.cluster.ClearWrites();
+  const auto again = Sync(with(nullptr));
+  EXPECT_EQ(again.update->name, first.update->name);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
+}
+
+// Two names for the same content, as versions before made them, and a rollout from one to the other is under way.
+TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoRevisionsThatAnOlderVersionTookForDifferent) {
+  const YurtAppDaemon plain = Daemon("app:1");
+  world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
+  const YurtAppDaemon spelled_out = *ParseYurtAppDaemon(world_.Daemon());
+  std::vector<std::string> names;
+  for (const YurtAppDaemon& daemon : {plain, spelled_out}) {
+    const RevisionContent content = ContentOf(daemon);
+    const Json made = MakeControllerRevision(daemon, content, RevisionHash(content, 0), names.empty() ? 1 : 2);
+    names.push_back(StringAt(world_.cluster.Create(kControllerRevisionType, made), {"metadata", "name"}));
+  }
+  ASSERT_NE(names[0], names[1]) << "names are as before";
+  world_.cluster.ClearWrites();
+  EXPECT_EQ(Sync(spelled_out).update->name, names[1]);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_THAT(Numbers(), ElementsAre(1, 2));
+}
+
+TEST_F(RevisionHistoryTest, RendersAnOldRevisionFromItsOwnTextOnceItIsTheUpdateRevisionNoLonger) {
+  world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
+  const auto first = Sync(Daemon("app:1"));
+  world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon)).erase("dnsPolicy"); });
+  const auto spelled = Sync(Daemon("app:1"));
+  EXPECT_EQ(spelled.update->name, first.update->name);
+  EXPECT_EQ(spelled.update->content.workload_template.dump().find("dnsPolicy"), std::string::npos);
+  const auto second = Sync(Daemon("app:2"));
+  const RevisionPtr old = history_.Named(second, first.update->name);
+  ASSERT_NE(old, nullptr);
+  EXPECT_NE(old->content.workload_template.dump().find("dnsPolicy"), std::string::npos);
+}
+
+// The label is the revision's name where that is a label value (at most 63 characters), and else its hash.
+TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAnyLength) {
+  for (const std::size_t length : {3U, 25U, 26U, 40U, 52U, 53U, 63U}) {
+    World world;
+    Json object = DaemonJson();
+    object["metadata"]["name"] = std::string(length, 'd');
+    const Json created = world.cluster.Create(kYurtAppDaemonType, object);
+    const YurtAppDaemon daemon = *ParseYurtAppDaemon(created);
+    RevisionHistory history{world.client, world.stores().revisions, Controller::kControllerUidIndex};
+    world.Sync();
+    const auto state = history.Sync(daemon, {});
+    ASSERT_TRUE(state) << state.error().ToString();
+    RevisionHistory::State empty;
+    const auto found = history.Find(daemon, empty, state->update->label, {});
+    ASSERT_TRUE(found) << found.error().ToString();
+    ASSERT_NE(*found, nullptr) << length;
+    EXPECT_EQ((*found)->name, state->update->name);
+  }
+}
+
 TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOurOwnThatHoldATemplate) {
   const YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);

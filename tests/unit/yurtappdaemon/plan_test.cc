@@ -501,6 +501,21 @@ TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
   EXPECT_EQ(OnePool(moment).write, Write::kAdopt) << "with the name that OpenYurt generated";
 }
 
+TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
+  const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
+  Moment moment{.pools = {PoolJson(pool)}};
+  Json earlier = moment.daemon;
+  earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
+  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(moment).write, Write::kAdopt);
+  moment.orphans[0]["metadata"]["name"] =
+      NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
+  EXPECT_EQ(OnePool(moment).write, Write::kAdopt);
+  moment.orphans[0]["metadata"]["name"] = "web-country";
+  EXPECT_EQ(OnePool(moment).write, Write::kCreate);
+}
+
 TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},

@@ -346,7 +346,7 @@ TEST_F(ReconcilerTest, ARevisionThatTheServerRefusesNeverBecomesCurrent) {
   EXPECT_FALSE(world_.Reconcile());
   EXPECT_EQ(world_.Status()["currentRevision"], first);
   EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True Invalid");
-  EXPECT_EQ(ConditionReason(world_.Status(), "Progressing"), "False PoolsFailed");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Progressing"), "False FailureBudgetExceeded");
 }
 
 TEST_F(ReconcilerTest, AWebhookThatUndoesARepairStartsNoWriteWar) {

@@ -28,6 +28,11 @@ struct SimulatedPool {
   std::size_t group = 0;
   bool offline = false;
   bool exists = true;
+  bool cut_off = false;         // its revision has taken its nodes away
+  bool updated_online = false;  // it was online when it got its revision
+  bool joining = false;         // its workload was created from a goal that is not the current revision
+  WallTime updated_at = {};
+  WallTime goes_dark_at = WallTime::max();
   int revision = 0;  // that its workload is on
   int inputs = 0;    // version of the pool that it was rendered for
   int wanted_inputs = 0;
@@ -93,7 +98,26 @@ class Simulation {
   void NewRevision() {
     update_ = ++last_revision_;
     bad_[update_] = Chance(35);
-    Tell("revision " + std::to_string(update_) + (bad_[update_] ? " (bad)" : ""));
+    cuts_off_[update_] = Chance(15);
+    // An override of other pools: these have the same rendering as on the revision before.
+    alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
+    if (alike_[update_] >= 0) {
+      bad_[update_] = bad_[last_revision_ - 1];
+      cuts_off_[update_] = cuts_off_[last_revision_ - 1];
+    }
+    Tell("revision " + std::to_string(update_) + (bad_[update_] ? " (bad)" : "") +
+         (cuts_off_[update_] ? " (cuts its site off)" : "") +
+         (alike_[update_] >= 0 ? " (alike for pools with even names)" : ""));
+  }
+  // Whether both revisions render the pool alike.
+  bool Alike(const SimulatedPool& pool, int a, int b) {
+    const bool may_be_alike = pool.name[0] % 2 == 0;
+    while (a != b) {
+      int& newer = a > b ? a : b;
+      if (!may_be_alike || newer < 0 || alike_[newer] < 0) return false;
+      newer = alike_[newer];
+    }
+    return true;
   }
   WallTime HealsAt(const SimulatedPool& pool) {
     if (pool.broken_hardware || bad_[pool.revision]) return WallTime::max();
@@ -105,6 +129,7 @@ class Simulation {
     switch (Pick(0, 11)) {
       case 0:
         pool.offline = !pool.offline;
+        pool.cut_off = false;
         Tell(pool.name + (pool.offline ? " goes offline" : " is back"));
         if (!pool.offline) pool.heals_at = HealsAt(pool);
         break;
@@ -149,31 +174,46 @@ class Simulation {
     for (const RolloutGroup& group : strategy_.groups) approved_.insert({update_, group.name});
     Tell("approved");
   }
-  // What a new process knows: phases and times, as status lists them.
+  // A new process knows phases and times, as status lists them.
   void Restart() {
     Tell("restart");
     HealthRecord restored;
     for (const auto& [name, health] : record_) {
       Json entry = {{"name", name}, {"revision", health.revision}, {"lastTransitionTime", FormatTime(health.since)}};
-      if (health.state == PoolHealth::State::kOffline) {
-        entry["phase"] = "Offline";
-      } else if (health.Soaked(strategy_.min_ready, now_)) {
-        entry["phase"] = "Ready";
-      } else if (health.state == PoolHealth::State::kHealthy) {
-        entry["phase"] = "Soaking";
-      } else if (health.Overdue(strategy_.progress_deadline, now_)) {
-        entry["phase"] = "Failed";
-        entry["reason"] = "ProgressDeadlineExceeded";
-      } else {
-        entry["phase"] = "Updating";
+      bool failed = false;
+      switch (health.state) {
+        case PoolHealth::State::kOffline:
+        case PoolHealth::State::kDark:
+          entry["phase"] = "Offline";
+          if (health.state == PoolHealth::State::kDark)
+            entry["reason"] = health.clock_stopped ? "SitesOffline" : "WentDarkAfterUpdate";
+          break;
+        case PoolHealth::State::kHealthy:
+          entry["phase"] = health.soaked ? "Ready" : "Soaking";
+          break;
+        case PoolHealth::State::kUnhealthy:
+          failed = health.Overdue(strategy_.progress_deadline, now_);
+          entry["phase"] = failed ? "Failed" : health.been_healthy ? "Unhealthy" : "Updating";
+          if (failed) entry["reason"] = "ProgressDeadlineExceeded";
       }
-      const HealthRecord one = RestoreHealth(Json{{"pools", Json::array({entry})}});
+      const auto unhealthy = std::chrono::ceil<seconds>(health.unhealthy_before).count();
+      if (!health.soaked && entry["phase"] != "Updating") {
+        entry["unhealthySeconds"] = std::max<std::int64_t>(unhealthy, 1);
+      } else if (unhealthy > 0) {
+        entry["unhealthySeconds"] = unhealthy;
+      }
+      const Json complete = {{"type", "Complete"}};
+      const Json status = {{"pools", Json::array({entry})}, {"conditions", Json::array({complete})}};
+      const HealthRecord one = RestoreHealth(status);
       restored.insert(one.begin(), one.end());
     }
-    // It changes nothing.
     for (const auto& [name, health] : record_) {
       const PoolHealth& other = restored.at(name);
-      EXPECT_EQ(other.Soaked(strategy_.min_ready, now_), health.Soaked(strategy_.min_ready, now_)) << name;
+      EXPECT_EQ(other.state, health.state) << name;
+      if (health.state != PoolHealth::State::kOffline) {
+        EXPECT_EQ(other.soaked, health.soaked) << name;
+      }
+      if (health.unhealthy_before == Duration::zero() && !health.clock_stopped) continue;  // rounded up to a second
       EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
     }
@@ -193,34 +233,74 @@ class Simulation {
     for (const auto& [revision, group] : approved_) {
       if (revision == update_) input.approved.insert(group);
     }
-    for (const SimulatedPool& pool : pools_) {
-      RolloutPool seen;
-      seen.name = pool.name;
-      seen.group = pool.group;
-      seen.offline = pool.offline;
-      seen.exists = pool.exists;
-      PoolHealth::State state = Healthy(pool) ? PoolHealth::State::kHealthy : PoolHealth::State::kUnhealthy;
-      if (pool.offline) state = PoolHealth::State::kOffline;
-      const auto before = record_.find(pool.name);
-      const PoolHealth health = Observe(before == record_.end() ? nullptr : &before->second, state,
-                                        pool.exists ? std::to_string(pool.revision) : "", strategy_, now_);
-      record_[pool.name] = health;
-      if (pool.exists) {
-        seen.moved_here = pool.revision == goal_;
-        seen.pool_changed = pool.inputs != pool.wanted_inputs;
-        seen.on_goal = seen.moved_here && !seen.pool_changed;
-        seen.healthy = state == PoolHealth::State::kHealthy;
-        seen.soaked = health.Soaked(strategy_.min_ready, now_);
-        seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
-      }
-      input.pools.push_back(seen);
-    }
+    for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.back));
     return input;
   }
 
-  static bool Disturbed(const RolloutPool& pool) { return !pool.offline && !(pool.healthy && pool.soaked); }
+  RolloutPool Seen(const SimulatedPool& pool, bool back) {
+    RolloutPool seen;
+    seen.name = pool.name;
+    seen.group = pool.group;
+    seen.offline = pool.offline;
+    seen.exists = pool.exists;
+    const auto before = record_.find(pool.name);
+    const Sight sight{pool.offline, Healthy(pool), pool.exists && pool.updated_online,
+                      pool.exists ? std::to_string(pool.revision) : "", 1};
+    const PoolHealth health = Observe(before == record_.end() ? nullptr : &before->second, sight, strategy_, now_);
+    record_[pool.name] = health;
+    seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
+    seen.offline_since = health.since;
+    if (!pool.exists) return seen;
+    seen.labelled_goal = pool.revision == goal_;
+    seen.pool_changed = pool.inputs != pool.wanted_inputs;
+    seen.on_goal = !seen.pool_changed && Alike(pool, pool.revision, goal_);
+    seen.healthy = health.state == PoolHealth::State::kHealthy;
+    seen.been_healthy = health.been_healthy;
+    seen.soaked = health.soaked;
+    if (back) {
+      seen.updated = seen.labelled_goal && !health.soaked;
+    } else {
+      const bool like_current = current_ >= 0 && Alike(pool, pool.revision, current_);
+      seen.updated = seen.labelled_goal ? !like_current : seen.on_goal && current_ >= 0 && !like_current;
+    }
+    seen.joining = pool.joining && (seen.updated || back);
+    seen.dark = !back && seen.updated && health.state == PoolHealth::State::kDark;
+    seen.updated_at = std::min(pool.updated_at, health.since);
+    return seen;
+  }
+
+  // api.md: unhealthy, or updated by this rollout and not yet soaked.
+  static bool Disturbed(const RolloutPool& pool) {
+    if (pool.offline) return pool.dark;
+    return !pool.healthy || (pool.updated && !pool.soaked);
+  }
+  bool OnlyJoining(const RolloutInput& input, std::size_t group) const {
+    return std::all_of(input.pools.begin(), input.pools.end(),
+                       [&](const RolloutPool& pool) { return pool.group != group || !pool.exists || pool.joining; });
+  }
+  bool IsExempt(const RolloutInput& input, const RolloutPool& pool) const {
+    return pool.joining && !pool.been_healthy && !OnlyJoining(input, pool.group);
+  }
+  static bool IsOutage(const RolloutInput& input) {
+    WallTime since = WallTime::max();
+    int dark = 0, control = 0;
+    for (const RolloutPool& pool : input.pools) {
+      dark += pool.dark;
+      if (pool.dark) since = std::min(since, pool.updated_at);
+    }
+    for (const RolloutPool& pool : input.pools)
+      control += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+    return dark > 0 && control >= dark;
+  }
+  bool HasFailed(const RolloutInput& input, const RolloutPool& pool) const {
+    if (IsExempt(input, pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage(input))) return false;
+    return pool.overdue && pool.updated && pool.on_goal;
+  }
+  // For maxUnavailable, where at least that is unavailable: pools that are broken for reasons of their own come on top
+  // while the rollout may still change them.
   bool Counts(const RolloutInput& input, const RolloutPool& pool) const {
-    return Disturbed(pool) && (input.back || !(pool.overdue && pool.on_goal));
+    if (!Disturbed(pool) || IsExempt(input, pool) || (!input.back && HasFailed(input, pool))) return false;
+    return !(pool.overdue && !(pool.updated && pool.on_goal));
   }
 
   void Reconcile() {
@@ -249,7 +329,7 @@ class Simulation {
       ++group_pools[pool.group];
       counted += Counts(input, pool);
       group_counted[pool.group] += Counts(input, pool);
-      failed += !input.back && !pool.offline && pool.overdue && pool.on_goal;
+      failed += !input.back && HasFailed(input, pool);
       if (decision.pools[i].step == Step::kNone) continue;
       EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
       if (!pool.offline && !Disturbed(pool)) {
@@ -282,7 +362,8 @@ class Simulation {
         open = std::max(open, input.pools[i].group);
     }
     for (const RolloutPool& pool : input.pools) {
-      if (pool.group >= open || pool.offline || (pool.on_goal && (pool.overdue || !Disturbed(pool)))) continue;
+      if (pool.group >= open || (pool.offline && !pool.dark)) continue;
+      if (pool.on_goal && (pool.overdue || !Disturbed(pool))) continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }
   }
@@ -291,24 +372,34 @@ class Simulation {
     for (std::size_t i = 0; i < pools_.size(); ++i) {
       SimulatedPool& pool = pools_[i];
       const RolloutDecision::Pool& decided = decision.pools[i];
+      if (decision.state == RolloutState::kSitesOffline && input.pools[i].dark) record_[pool.name].clock_stopped = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
+        pool.joining = Chance(50);
       } else if (decided.step != Step::kNone) {
+        if (decided.step == Step::kMove && pool.revision != goal_) pool.joining = false;
         if (decided.step == Step::kMove) pool.revision = goal_;
         Tell(pool.name + " to " + std::to_string(pool.revision));
       } else {
         continue;
       }
+      pool.updated_online = !pool.offline;
+      pool.updated_at = now_;
       pool.inputs = pool.wanted_inputs;
       pool.heals_at = HealsAt(pool);
-      record_[pool.name] = {pool.offline ? PoolHealth::State::kOffline : PoolHealth::State::kUnhealthy,
-                            std::to_string(pool.revision), now_, Duration::zero(), std::nullopt};
+      pool.goes_dark_at = cuts_off_[pool.revision] && !pool.offline ? now_ + seconds(Pick(1, 20)) : WallTime::max();
+      PoolHealth& health = record_[pool.name] = {};
+      health.state = pool.offline ? PoolHealth::State::kOffline : PoolHealth::State::kUnhealthy;
+      health.revision = std::to_string(pool.revision);
+      health.since = now_;
+      was_healthy_[pool.name] = input.pools[i].healthy;
     }
     // status.currentRevision, as BuildStatus finds it.
     if (input.rolled_back || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
-      if (!pool.on_goal || (!pool.offline && Disturbed(pool))) return;
+      const bool through = pool.offline ? !pool.dark : pool.soaked || (pool.healthy && !pool.updated);
+      if (!pool.on_goal || !through) return;
     }
     if (current_ != goal_) Tell("current is " + std::to_string(goal_));
     current_ = goal_;
@@ -316,8 +407,18 @@ class Simulation {
 
   void Advance() {
     now_ += seconds(Pick(1, 25));
+    CutOff();
     for (SimulatedPool& pool : pools_) {
       if (!pool.offline && Healthy(pool) && Chance(2)) pool.heals_at = HealsAt(pool);
+    }
+  }
+
+  void CutOff() {
+    for (SimulatedPool& pool : pools_) {
+      if (now_ < pool.goes_dark_at) continue;
+      pool.goes_dark_at = WallTime::max();
+      if (!pool.offline) Tell(pool.name + " is cut off by its revision");
+      pool.offline = pool.cut_off = true;
     }
   }
 
@@ -328,6 +429,7 @@ class Simulation {
     for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
       Reconcile();
       now_ += seconds(5);
+      CutOff();
     }
     int moved_late = 0;
     const RolloutInput input = Input();
@@ -336,8 +438,9 @@ class Simulation {
     EXPECT_EQ(moved_late, 0) << "it never ends";
     for (const RolloutPool& pool : input.pools) {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
-             << (pool.on_goal ? " on the goal" : "") << (pool.moved_here ? " moved" : "")
-             << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
+             << (pool.on_goal ? " on the goal" : "") << (pool.updated ? " updated" : "")
+             << (pool.labelled_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
+             << (pool.dark ? " dark" : "") << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
              << (pool.soaked ? " soaked" : "") << (pool.overdue ? " overdue" : "") << "\n";
     }
     switch (decision.state) {
@@ -352,9 +455,9 @@ class Simulation {
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });
-          EXPECT_FALSE(pool->offline) << name;
+          EXPECT_TRUE(!pool->offline || input.pools[static_cast<std::size_t>(pool - pools_.begin())].dark) << name;
           EXPECT_FALSE(Healthy(*pool) && input.pools[static_cast<std::size_t>(pool - pools_.begin())].soaked &&
-                       pool->revision == goal_)
+                       pool->revision == goal_ && !pool->offline)
               << name;
         }
         break;
@@ -363,6 +466,9 @@ class Simulation {
         break;
       case RolloutState::kBudgetExceeded:
         EXPECT_GT(decision.failed, decision.failures_allowed);
+        break;
+      case RolloutState::kSitesOffline:
+        EXPECT_TRUE(IsOutage(input));
         break;
       case RolloutState::kPaused:
         EXPECT_TRUE(paused_);
@@ -383,7 +489,9 @@ class Simulation {
   WallTime now_ = WallTime{} + seconds(1'000'000);
   RollingUpdate strategy_;
   std::vector<SimulatedPool> pools_;
-  std::map<int, bool> bad_;
+  std::map<int, bool> bad_, cuts_off_;
+  std::map<int, int> alike_;
+  std::map<std::string, bool> was_healthy_;
   std::set<int> failed_;
   std::set<std::pair<int, std::string>> approved_;
   HealthRecord record_;
@@ -406,7 +514,7 @@ TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrSayWhatTheyWaitF
   RecordProperty("ends", ends.str());
   // None of the ways to end is left out.
   if (seeds.last - seeds.first > 1000) {
-    EXPECT_EQ(Simulation::ends().size(), 5U) << ends.str();
+    EXPECT_EQ(Simulation::ends().size(), 6U) << ends.str();
   }
 }
 

@@ -30,12 +30,12 @@ TEST(RolloutTest, OneThatIsRefusedForNoFaultOfTheRevisionHoldsUpNobody) {
   EXPECT_EQ(decision.pools[1].step, Step::kMove);
   EXPECT_EQ(decision.pools[2].step, Step::kNone);
 
-  input.pools[1].on_goal = input.pools[1].moved_here = true;
+  input.pools[1].on_goal = input.pools[1].updated = true;
   decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[2].step, Step::kMove) << "its group is done";
   EXPECT_EQ(decision.pools[0].step, Step::kNone);
 
-  input.pools[2].on_goal = input.pools[2].moved_here = true;
+  input.pools[2].on_goal = input.pools[2].updated = true;
   decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[0].step, Step::kMove) << "it is tried again when nobody else needs the slot";
   EXPECT_EQ(decision.failed, 0U);
@@ -66,7 +66,9 @@ TEST(RolloutTest, APercentageOfAGroupIsOneOfAllItsPools) {
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c"), Healthy("d")};
   for (RolloutPool& pool : input.pools) pool.offline = pool.name < "c";
-  for (const RolloutDecision::Pool& pool : DecideRollout(input).pools) EXPECT_EQ(pool.step, Step::kMove);
+  RolloutDecision both = DecideRollout(input);
+  EXPECT_EQ(both.pools[2].step, Step::kMove);
+  EXPECT_EQ(both.pools[3].step, Step::kMove);
   input.pools[0].offline = false;
   const RolloutDecision decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[2].step, Step::kMove);

@@ -304,7 +304,7 @@ TEST_F(ServicesTest, ARollbackBringsTheOldServiceBack) {
   Deployed({"a", "b"}, daemon);
   RefuseService("b");
   SetPort(90);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     world_.Reconcile();
     world_.RunWorkloadControllers();
     world_.clock.Advance(std::chrono::seconds(2));
@@ -392,6 +392,19 @@ TEST_F(ServicesTest, AStatefulSetThatNamesNoServiceGetsThatOfItsPool) {
   EXPECT_LE(world_.Converge(), 5);
   EXPECT_EQ(StringAt(world_.Workload("b"), {"spec", "serviceName"}), ServiceOf("b"));
   EXPECT_EQ(PoolStatus(world_.Status(), "b")["phase"], "Ready");
+}
+
+// Go writes the field in each StatefulSet. The apiserver refuses to change it.
+TEST_F(ServicesTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEmpty) {
+  Json daemon = WithService(DaemonJson("app:1", WorkloadKind::kStatefulSet));
+  TemplateOf(daemon)["spec"]["serviceName"] = "";
+  Deployed({"a"}, daemon);
+  EXPECT_EQ(StringAt(world_.Workload("a"), {"spec", "serviceName"}), ServiceOf("a"));
+  world_.SetImage("app:2");
+  world_.Restart();
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+  EXPECT_EQ(StringAt(world_.Workload("a"), {"spec", "serviceName"}), ServiceOf("a"));
 }
 
 TEST_F(ServicesTest, SomebodyWhoKeepsChangingItIsAnsweredMoreAndMoreSeldom) {

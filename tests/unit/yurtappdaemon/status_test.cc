@@ -170,12 +170,12 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
        false},
       {"past its deadline", late, "Failed", "ProgressDeadlineExceeded", 0, 0, 1, 0, "False PoolsNotReady",
        "False ProgressDeadlineExceeded", false},
-      {"refused by the server", refused, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady", "False PoolsFailed",
-       false},
+      {"refused by the server", refused, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady",
+       "False FailureBudgetExceeded", false},
       {"refused by a webhook", webhook, "Failed", "WebhookFailed", 0, 0, 1, 0, "False PoolsNotReady",
-       "False PoolsFailed", false},
+       "False FailureBudgetExceeded", false},
       {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
-       "False PoolsFailed", false},
+       "False FailureBudgetExceeded", false},
       // Not the revision's fault.
       {"somebody else's workload", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
@@ -183,13 +183,14 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
       {"name is no label value", bad_name, "Failed", "InvalidPoolName", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
       // Offline: holds nobody up.
-      {"offline and written", offline, "Offline", "NoReadyNode", 1, 0, 0, 1, "True PoolsReady", "True RolloutComplete",
-       true},
-      {"offline and late", offline_late, "Offline", "ProgressDeadlineExceeded", 1, 0, 0, 1, "True PoolsReady",
+      {"offline and written", offline, "Offline", "NoReadyNode", 1, 0, 0, 1, "Unknown AllPoolsOffline",
        "True RolloutComplete", true},
-      {"offline and not written", offline_none, "Offline", "NoReadyNode", 0, 0, 0, 1, "True PoolsReady", going, false},
-      {"offline and somebody else's", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1, "True PoolsReady",
+      {"offline and late", offline_late, "Offline", "ProgressDeadlineExceeded", 1, 0, 0, 1, "Unknown AllPoolsOffline",
        "True RolloutComplete", true},
+      {"offline and not written", offline_none, "Offline", "NoReadyNode", 0, 0, 0, 1, "Unknown AllPoolsOffline", going,
+       false},
+      {"offline and somebody else's", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1,
+       "Unknown AllPoolsOffline", "True RolloutComplete", true},
   };
   for (PhaseCase c : cases) {
     SCOPED_TRACE(c.what);
@@ -271,7 +272,7 @@ TEST(StatusTest, AHeldPoolIsReadyOnTheRevisionItIsMeantToHave) {
   scene.moment.daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
   status = scene.Status();
   EXPECT_EQ(PoolOf(status, "a")["phase"], "Ready");
-  EXPECT_EQ(Says(status, "Ready"), "False PoolsWaiting") << "it waits to be moved";
+  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "the pool should have the old revision";
   EXPECT_EQ(Says(status, "Progressing"), "True WaitingForDeletion");
   EXPECT_EQ(status["currentRevision"], scene.moment.current->name);
 }
@@ -294,7 +295,7 @@ TEST(StatusTest, NoPoolsAtAllIsAtRest) {
   EXPECT_EQ(status["nodepools"], Json::array());
   EXPECT_EQ(Says(status, "WorkLoadProvisioned"), "True ");
   EXPECT_EQ(Says(status, "WorkLoadUpdated"), "True ");
-  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady");
+  EXPECT_EQ(Says(status, "Ready"), "True NoPools");
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
@@ -392,6 +393,28 @@ TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
   const Json small = scene.Status();
   EXPECT_FALSE(small.contains("poolsTruncated"));
   EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "taken away";
+}
+
+TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
+  Scene scene;
+  for (int i = 0; i < 500; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.moment.Deployed();
+  scene.adjust = [](PoolResult& result) {
+    Fail(result, "Invalid");
+    result.failure_message = std::string(4000, 'x');
+  };
+  const Json status = scene.Status();
+  EXPECT_LT(status.dump().size(), 400'000U);
+  EXPECT_EQ(StringAt(status["pools"][499], {"message"}), std::string(128, 'x') + "...");
+}
+
+// Two workloads of one pool that leave share an entry: `pools` is a map by name.
+TEST(StatusTest, ListsAPoolOnceWhereTwoOfItsWorkloadsLeave) {
+  Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
+  scene.leaving = {scene.moment.workloads[1], scene.moment.workloads[1]};
+  scene.moment.pools.pop_back();
+  scene.moment.workloads.pop_back();
+  EXPECT_THAT(scene.Status()["pools"], SizeIs(2));
 }
 
 TEST(StatusTest, ImagesAreDistinctAndThoseOfOverridesCount) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "operator/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
@@ -24,8 +26,8 @@ class StuckPodsTest : public ::testing::Test {
     uid_ = StringAt(world_.Workload("a"), {"metadata", "uid"});
     world_.EditWorkload("a", [](Json& set) { set["status"]["updateRevision"] = "new"; });
   }
-  void AddPod(int ordinal, const std::string& revision, bool ready, const std::string& owner = "",
-              std::chrono::seconds before = std::chrono::seconds(1)) {
+  Json PodJson(int ordinal, const std::string& revision, bool ready, const std::string& owner = "",
+               std::chrono::seconds before = std::chrono::seconds(1)) {
     Json pod = {{"metadata",
                  {{"name", name_ + "-" + std::to_string(ordinal)},
                   {"namespace", kNs},
@@ -40,7 +42,14 @@ class StuckPodsTest : public ::testing::Test {
                                            {"name", name_},
                                            {"uid", owner.empty() ? uid_ : owner},
                                            {"controller", true}}};
-    world_.cluster.Create(kPodType, pod);
+    return pod;
+  }
+  void AddPod(int ordinal, const std::string& revision, bool ready, const std::string& owner = "",
+              std::chrono::seconds before = std::chrono::seconds(1)) {
+    world_.cluster.Create(kPodType, PodJson(ordinal, revision, ready, owner, before));
+  }
+  void EditPod(int ordinal, const std::function<void(Json&)>& edit) {
+    world_.cluster.Edit(kPodType, {kNs, name_ + "-" + std::to_string(ordinal)}, edit);
   }
   std::vector<std::string> Replace() {
     const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {});
@@ -53,14 +62,62 @@ class StuckPodsTest : public ::testing::Test {
   std::string name_, uid_;
 };
 
-TEST_F(StuckPodsTest, OnlyPodsOfAnOlderTemplateThatAreNotReadyAndNobodyElses) {
+TEST_F(StuckPodsTest, DeletesOnlyOwnOldPodsThatAreNotReady) {
   AddPod(0, "old", false);
   AddPod(1, "old", true);
-  AddPod(2, "new", false);
-  AddPod(3, "old", false, "somebody else");
+  AddPod(2, "new", true);
+  AddPod(3, "old", false, "another owner");
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 3U);
   EXPECT_THAT(Replace(), IsEmpty());
+}
+
+TEST_F(StuckPodsTest, KeepsOldPodsWhileAnUpdatedPodIsNotReady) {
+  AddPod(0, "old", false);
+  AddPod(1, "old", true);
+  AddPod(2, "new", false);
+  EXPECT_THAT(Replace(), IsEmpty());
+  // An updated pod that has just become unready counts too.
+  EditPod(2, [](Json& pod) {
+    pod["status"]["conditions"][0]["lastTransitionTime"] = FormatTime(kSince + std::chrono::seconds(5));
+  });
+  EXPECT_THAT(Replace(), IsEmpty());
+  EditPod(2, [](Json& pod) { pod["status"] = Json::object(); });
+  EXPECT_THAT(Replace(), IsEmpty());
+  EditPod(2, [](Json& pod) { pod["status"] = {{"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}; });
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
+}
+
+TEST_F(StuckPodsTest, KeepsOldPodsWhenTheUpdatedPodThatIsNotReadyIsOnALaterPage) {
+  AddPod(0, "old", false);
+  for (int i = 1; i < 600; ++i) AddPod(i, "old", true);
+  AddPod(999, "new", false);  // the last of the list, which is sorted by name
+  EXPECT_THAT(Replace(), IsEmpty());
+  EXPECT_EQ(world_.cluster.List(kPodType).size(), 601U);
+}
+
+TEST_F(StuckPodsTest, DeletesAtMost500PodsAtOnce) {
+  for (int i = 0; i < 501; ++i) AddPod(i, "old", false);
+  EXPECT_EQ(Replace().size(), 500U);
+  EXPECT_EQ(Replace().size(), 1U);
+}
+
+TEST_F(StuckPodsTest, IgnoresPodsOfAnotherOwnerThatAreNotReady) {
+  AddPod(0, "old", false);
+  AddPod(1, "new", false, "another owner");
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
+}
+
+TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnother) {
+  AddPod(0, "old", false);
+  Json ending = PodJson(1, "old", true);
+  ending["metadata"]["deletionTimestamp"] = FormatTime(kSince + std::chrono::seconds(30));
+  world_.cluster.Create(kPodType, ending);
+  EXPECT_THAT(Replace(), IsEmpty());
+  world_.cluster.Delete(kPodType, {kNs, name_ + "-1"});
+  ending["metadata"]["deletionTimestamp"] = FormatTime(kSince - std::chrono::hours(1));
+  world_.cluster.Create(kPodType, ending);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "the grace period is over: the node of pod 1 is gone";
 }
 
 TEST_F(StuckPodsTest, OneThatWasReadyJustNowIsLeftAlone) {
@@ -88,6 +145,16 @@ TEST_F(StuckPodsTest, WhatItsOwnPartitionHoldsStays) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
+TEST_F(StuckPodsTest, CountsItsPartitionFromTheFirstOrdinal) {
+  world_.EditWorkload("a", [](Json& set) {
+    set["spec"]["ordinals"]["start"] = 5;
+    set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2;
+  });
+  world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
+  for (const int ordinal : {5, 6, 7}) AddPod(ordinal, "old", false);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-7"));
+}
+
 TEST_F(StuckPodsTest, NothingIsDeletedWhileTheStatusSpeaksOfAnotherTemplateOrOfAnotherStatefulSet) {
   AddPod(0, "old", false);
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = 0; });
@@ -96,6 +163,44 @@ TEST_F(StuckPodsTest, NothingIsDeletedWhileTheStatusSpeaksOfAnotherTemplateOrOfA
   uid_ = "another";
   EXPECT_THAT(Replace(), IsEmpty());
   EXPECT_EQ(world_.cluster.List(kPodType).size(), 1U);
+}
+
+std::vector<std::string> NamesOf(const std::vector<const PoolPlan*>& pools) {
+  std::vector<std::string> names;
+  for (const PoolPlan* pool : pools) names.push_back(pool->pool);
+  return names;
+}
+
+TEST(NextStuckPoolsTest, TakesOnlyStuckPoolsThatAreNotWritten) {
+  Plan plan;
+  plan.pools.resize(3);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) plan.pools[i].pool = "p" + std::to_string(i);
+  plan.pools[0].may_be_stuck = plan.pools[2].may_be_stuck = true;
+  plan.pools[2].write = Write::kMove;
+  std::string last;
+  EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0"));
+  EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";
+}
+
+TEST(NextStuckPoolsTest, GivesEveryPoolItsTurnWhenThereAreTooMany) {
+  Plan plan;
+  plan.pools.resize(2 * kMostStuckPools + 1);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    plan.pools[i].pool = "p" + std::to_string(1000 + i);
+    plan.pools[i].may_be_stuck = true;
+  }
+  std::string last;
+  std::set<std::string> seen;
+  for (int round = 0; round < 2; ++round) {
+    const auto names = NamesOf(NextStuckPools(plan, last));
+    EXPECT_EQ(names.size(), kMostStuckPools);
+    seen.insert(names.begin(), names.end());
+  }
+  EXPECT_EQ(seen.size(), 2 * kMostStuckPools);
+  const auto names = NamesOf(NextStuckPools(plan, last));
+  EXPECT_EQ(names.size(), kMostStuckPools);
+  EXPECT_EQ(names.front(), plan.pools.back().pool);
+  EXPECT_EQ(names[1], "p1000") << "it begins anew after the last pool";
 }
 
 }  // namespace

@@ -71,8 +71,168 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
+  // A template as a person writes it, and as OpenYurt's webhook stored it.
+  static Json Manifest() {
+    Json daemon = DaemonJson("app:2");
+    PodSpecOf(TemplateOf(daemon)) =
+        R"({"hostNetwork": true, "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "IfNotPresent",
+            "ports": [{"containerPort": 80}], "readinessProbe": {"httpGet": {"port": 80}}}]})"_json;
+    return daemon;
+  }
+  static Json Defaulted() {
+    Json daemon = Manifest();
+    PodSpecOf(TemplateOf(daemon)) =
+        R"({"hostNetwork": true, "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "securityContext": {},
+            "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
+            "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "Always",
+              "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+              "ports": [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}],
+              "readinessProbe": {"httpGet": {"port": 80, "path": "/", "scheme": "HTTP"}, "timeoutSeconds": 1,
+                                 "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}}]})"_json;
+    return daemon;
+  }
+  // kubectl apply of the manifest.
+  void Apply(const Json& manifest) {
+    world_.EditDaemon([&](Json& d) { d["spec"]["workloadTemplate"] = manifest["spec"]["workloadTemplate"]; });
+  }
+  // Everything is as wanted, and neither this process nor the next one writes anything.
+  void ExpectAtRest() {
+    EXPECT_LE(world_.Converge(), 6);
+    world_.Restart();
+    world_.cluster.ClearWrites();
+    EXPECT_TRUE(world_.Reconcile());
+    EXPECT_THAT(world_.Writes(), SizeIs(0));
+    EXPECT_EQ(world_.Status()["updatedPools"], world_.Status()["desiredPools"]);
+    EXPECT_EQ(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
+  }
+  Json Template(const std::string& pool) {
+    return (*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}))["spec"]["template"];
+  }
+  std::map<std::string, Json> Templates(const std::vector<std::string>& pools) {
+    std::map<std::string, Json> templates;
+    for (const std::string& pool : pools) templates[pool] = Template(pool);
+    return templates;
+  }
+  void EditOpenYurts(const std::string& pool, const std::function<void(Json&)>& edit) {
+    world_.cluster.Edit(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}, edit);
+  }
+
   World world_;
 };
+
+TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
+  LeftByOpenYurt({"a", "b"}, Defaulted(), {"t"});
+  ExpectAtRest();
+  Apply(Manifest());
+  ExpectAtRest();
+  for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["metadata"]["generation"], 1);
+  EXPECT_EQ(world_.Status()["updateRevision"], "web-5c69b69bd2");
+  EXPECT_THAT(world_.Revisions(), SizeIs(2));
+}
+
+TEST_F(TakeoverTest, KeepsThePodTemplateWhereTheNextRevisionLeavesItAlone) {
+  const std::vector<std::string> pools = {"a", "b"};
+  LeftByOpenYurt(pools, Defaulted(), {"t"});
+  ExpectAtRest();
+  Apply(Manifest());
+  ExpectAtRest();
+  const auto templates = Templates(pools);
+
+  // An override of one pool.
+  world_.EditDaemon([](Json& d) { d["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 3}])"_json; });
+  ExpectAtRest();
+  EXPECT_NE(world_.Status()["updateRevision"], "web-5c69b69bd2");
+  EXPECT_EQ(Templates(pools), templates);
+  EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-a-x7k2p"}))["metadata"]["generation"], 1);
+  EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 3);
+
+  // A field of the Deployment alone.
+  world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["minReadySeconds"] = 5; });
+  ExpectAtRest();
+  EXPECT_EQ(Templates(pools), templates);
+  for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["spec"]["minReadySeconds"], 5);
+
+  // Drift of what the operator owns is repaired by the same rules.
+  for (const std::string& pool : pools) {
+    EditOpenYurts(pool, [](Json& w) {
+      w["spec"]["replicas"] = 7;
+      w["spec"]["minReadySeconds"] = 1;
+      PodSpecOf(w)["containers"][0]["image"] = "evil:1";
+    });
+  }
+  ExpectAtRest();
+  EXPECT_EQ(Templates(pools), templates);
+  EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 3);
+
+  // The override goes.
+  world_.EditDaemon([](Json& d) { d["spec"].erase("overrides"); });
+  ExpectAtRest();
+  EXPECT_EQ(Templates(pools), templates);
+  EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 1);
+
+  // Undo to OpenYurt's revision, and then another image.
+  Apply(Defaulted());
+  ExpectAtRest();
+  EXPECT_EQ(Templates(pools), templates);
+  EXPECT_EQ(world_.Status()["updateRevision"], "web-5c69b69bd2");
+  world_.SetImage("app:3");
+  ExpectAtRest();
+  for (const std::string& pool : pools) {
+    const Json now = Template(pool);
+    EXPECT_FALSE(now["metadata"]["labels"].contains(kRevisionLabel)) << "the pods restart anyway";
+    EXPECT_EQ(now["spec"]["containers"][0]["image"], "app:3");
+  }
+}
+
+TEST_F(TakeoverTest, UpdatesThePullPolicyOfAnOpenYurtWorkloadWithTheNextPodTemplate) {
+  LeftByOpenYurt({"a"}, Defaulted());
+  ExpectAtRest();
+  Json next = Manifest();
+  PodSpecOf(TemplateOf(next))["containers"][0]["image"] = "app:3";
+  Apply(next);
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["containers"][0]["imagePullPolicy"], "IfNotPresent");
+  PodSpecOf(TemplateOf(next))["containers"][0]["imagePullPolicy"] = "Never";
+  Apply(next);
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["containers"][0]["imagePullPolicy"], "Never");
+}
+
+TEST_F(TakeoverTest, RollsNoPoolThatRendersAlikeUnderRollingUpdate) {
+  LeftByOpenYurt({"a", "b", "c"}, Defaulted(), {"t"});
+  world_.EditDaemon([](Json& d) {
+    d["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"minReadySeconds": 60}})"_json;
+  });
+  world_.Converge();
+  world_.clock.Advance(std::chrono::minutes(5));
+  ExpectAtRest();
+  const auto templates = Templates({"a", "b"});
+  Apply(Manifest());
+  ExpectAtRest();
+  world_.EditDaemon([](Json& d) {
+    d["spec"]["overrides"] = R"([{"pools": ["c"], "images": [{"name": "main", "image": "app:canary"}]}])"_json;
+  });
+  world_.Converge(20);
+  for (int i = 0; i < 3; ++i) {
+    world_.clock.Advance(std::chrono::minutes(1));
+    world_.Converge(20);
+  }
+  ExpectAtRest();
+  EXPECT_EQ(Templates({"a", "b"}), templates);
+  EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "app:canary");
+  EXPECT_EQ(world_.Status()["updatedPools"], 3);
+}
+
+TEST_F(TakeoverTest, RestoresTheRevisionLabelOfAWorkloadByWhatMadeIt) {
+  LeftByOpenYurt({"a"}, Defaulted());
+  ExpectAtRest();
+  const Json before = Template("a");
+  EditOpenYurts("a", [](Json& w) { w["metadata"]["labels"][kRevisionLabel] = "nonsense"; });
+  ExpectAtRest();
+  const Json now = *world_.cluster.Get(kDeploymentType, {kNs, "web-a-x7k2p"});
+  EXPECT_EQ(now["metadata"]["labels"][kRevisionLabel], "web-5c69b69bd2");
+  EXPECT_EQ(now["spec"]["template"], before);
+}
 
 TEST_F(TakeoverTest, WritesNoWorkloadLabelsTheRevisionsAndKnowsWhatIsCurrent) {
   LeftByOpenYurt({"a", "b"});

@@ -2,6 +2,9 @@
 #ifndef TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
 #define TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,11 +65,17 @@ class World {
     stores_->services = std::make_unique<Informer>(client, watch_services);
     Controller::AddControllerUidIndex(stores_->services->store());
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
+    looks.clear();
+    shown.clear();
+    const MisplacedPods::Stores read = {stores_->daemons, stores_->deployments, stores_->stateful_sets};
+    misplaced_ = std::make_shared<MisplacedPods>(client, read, events, "", clock);
+    misplaced_->Connect([this](const Request& pool) { looks.push_back(pool); },
+                        [this](const Request& daemon) { shown.push_back(daemon); });
     reconciler_ = std::make_unique<Reconciler>(
         client,
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
                          stores_->revisions, stores_->services.get()},
-        events, clock, limit);
+        events, clock, limit, PlanExecutor::Options{}, misplaced_);
   }
 
   void Sync() {
@@ -86,6 +95,25 @@ class World {
     return ReconcileWithOldCaches();
   }
   Result<ReconcileResult> ReconcileWithOldCaches() { return reconciler_->Reconcile({kNs, "web"}, {}); }
+
+  // Time passes, and the operator looks as often as it asks for.
+  void Wait(std::chrono::seconds time) {
+    const SteadyTime end = clock.Now() + time;
+    for (;;) {
+      const auto result = Reconcile();
+      ASSERT_TRUE(result);
+      Duration next = end - clock.Now();
+      if (result->next == ReconcileResult::Next::kAfter) next = std::min(next, result->after);
+      if (result->next == ReconcileResult::Next::kNow) next = Duration(0);
+      if (result->next == ReconcileResult::Next::kBackoff) next = std::min<Duration>(next, std::chrono::seconds(1));
+      if (clock.Now() + next >= end) {
+        if (result->next == ReconcileResult::Next::kNow) continue;
+        clock.Advance(end - clock.Now());
+        return;
+      }
+      clock.Advance(next);
+    }
+  }
 
   // Until nothing more is written, at most `rounds` times; each a second after the other, the workloads' controllers in
   // between. Returns how many rounds it took.
@@ -160,6 +188,9 @@ class World {
   std::optional<RemovalLimit> limit;  // after the next Restart
   bool services_readable = true;      // false: their cache never fills
   std::string uid;
+  MisplacedPods& misplaced() { return *misplaced_; }
+  std::vector<Request> looks;  // at pools, that MisplacedPods has asked for
+  std::vector<Request> shown;  // daemons that it wants to be reconciled
 
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;
@@ -176,6 +207,7 @@ class World {
   }
 
   std::unique_ptr<Stores> stores_;
+  std::shared_ptr<MisplacedPods> misplaced_;
   std::unique_ptr<Reconciler> reconciler_;
 };
 

@@ -1,0 +1,106 @@
+// Counts pods that still run on a node that has left their pool: neither Kubernetes nor this operator evicts them, and
+// they still count as ready.
+#ifndef OPERATOR_YURTAPPDAEMON_MISPLACED_H_
+#define OPERATOR_YURTAPPDAEMON_MISPLACED_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/guarded.h"
+#include "operator/client/client.h"
+#include "operator/runtime/controller.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/status.h"
+#include "operator/yurtappdaemon/turns.h"
+
+namespace yad {
+
+// No cache holds Nodes or Pods for this. The status of a NodePool lists its nodes, whoever writes it; when a node
+// disappears from that list, one look reads the pool's Nodes (metadata only) and the pods of its workloads, for all
+// daemons at once. A pool with misplaced pods is read again, ever more seldom, until it has none.
+//
+// The counts of an earlier leader come from status and are read again. Nodes that changed their pool while no replica
+// ran are not noticed until the pool's list of nodes changes again.
+//
+// Thread-safe; Look never runs twice at once for one pool.
+class MisplacedPods {
+ public:
+  struct Stores {
+    const Store& daemons;
+    const Store& deployments;
+    const Store& stateful_sets;
+  };
+  // Reads the pods of namespace `ns`; "" for all namespaces.
+  MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
+
+  // Before anything else. `look` asks for a call of Look; `show` is told of each daemon whose counts have changed.
+  void Connect(std::function<void(const Request& pool)> look, std::function<void(const Request& daemon)> show);
+
+  // Whether this event of a NodePool is a reason for a look: a node may have left it, or it has misplaced pods and
+  // other nodes than before.
+  bool IsNews(const Event& pool_event) const;
+  // The pool of a workload that has misplaced pods; empty for all others.
+  std::vector<Request> PoolOf(const Event& workload_event) const;
+
+  Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);
+
+  // ---- for the reconcile of one daemon ----
+  struct Memory {
+    bool restored = false;
+  };
+  // The counts of these pools, and their sum as the daemon's metric. `previous` is the status that was shown last.
+  MisplacedCounts CountsOf(const ObjectKey& daemon, const std::vector<PoolResult>& pools, const Json& previous,
+                           Memory& memory);
+  // Removes the daemon's metric.
+  static void Forget(const ObjectKey& daemon);
+
+ private:
+  using ByWorkload = std::map<ObjectKey, std::int64_t>;
+  struct Pool {
+    bool looked = false;
+    std::optional<SteadyTime> turn;  // taken and not used yet
+    SteadyTime last;                 // look
+    Duration interval{0};            // from there to the next
+    ByWorkload counts;               // without zeros
+  };
+  struct Found {
+    ByWorkload counts;
+    std::set<std::string> nodes;  // that these pods run on
+  };
+
+  // When the pool may be read; nullopt: now.
+  std::optional<Duration> TakeTurn(const std::string& pool);
+  Result<Found> Read(const std::string& pool, std::stop_token stop);
+  // Whether there is such a Node, and it is in another pool or in none.
+  Result<bool> IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop);
+  // The workload that the pod belongs to, if a YurtAppDaemon controls it.
+  std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
+  std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
+  void Report(const std::string& pool, const ByWorkload& before, const Found& found);
+  // Logs once that the read fails, and once that it works again.
+  void Log(const Status& read);
+
+  Client& client_;
+  const Stores stores_;
+  EventSink& events_;
+  const std::string ns_;
+  Clock& clock_;
+  Turns turns_;
+  std::function<void(const Request&)> look_;
+  std::function<void(const Request&)> show_;
+  std::atomic<bool> failing_{false};
+  Guarded<std::map<std::string, Pool>> pools_;  // those that were read, or that status has a count for
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_MISPLACED_H_

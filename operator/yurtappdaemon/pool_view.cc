@@ -1,0 +1,257 @@
+#include "operator/yurtappdaemon/pool_view.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/phase.h"
+
+namespace yad {
+namespace {
+
+std::string RevisionNameOf(const PoolResult& result) {
+  if (!result.workload) return "";
+  const bool written = result.plan->to.revision != nullptr &&
+                       result.workload->object->meta().Label(kRevisionLabel) == result.plan->to.revision->label;
+  if (written) return result.plan->to.revision->name;
+  return result.plan->from.revision != nullptr ? result.plan->from.revision->name
+                                               : result.workload->object->meta().Label(kRevisionLabel);
+}
+
+// Whether the old status says that the pool has been healthy on the revision that it is on.
+bool WasHealthy(const Json* old, const std::string& revision) {
+  if (old == nullptr || StringAt(*old, {"revision"}) != revision) return false;
+  const std::string phase = StringAt(*old, {"phase"});
+  return phase == kReadyPhase || phase == kSoakingPhase || phase == kUnhealthyPhase;
+}
+
+std::string_view TextOf(WaitingFor reason) {
+  switch (reason) {
+    case WaitingFor::kNone:
+      return "";
+    case WaitingFor::kSlot:
+      return "Slot";
+    case WaitingFor::kGroup:
+      return "Group";
+    case WaitingFor::kApproval:
+      return "Approval";
+    case WaitingFor::kPartition:
+      return "Partition";
+    case WaitingFor::kPause:
+      return "Pause";
+    case WaitingFor::kDeletion:
+      return "Deletion";
+  }
+  return "";
+}
+
+// What ends the wait.
+std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
+  const YurtAppDaemon& daemon = context.snapshot.daemon;
+  switch (plan.waiting_for) {
+    case WaitingFor::kNone:
+      return "";
+    case WaitingFor::kSlot:
+      return context.rollout != nullptr && context.rollout->decision.state == RolloutState::kSitesOffline
+                 ? "the rollout goes on when the sites that went offline return"
+                 : "is updated when fewer pools than maxUnavailable are unavailable";
+    case WaitingFor::kGroup:
+      return plan.offline ? "is offline: updated after the online pools of its group"
+                          : "is updated after the groups before its own";
+    case WaitingFor::kApproval: {
+      const RolloutDecision& decision = context.rollout->decision;
+      return "kubectl yad approve " + daemon.meta.key.name + " " + daemon.strategy.rolling.groups[decision.group].name;
+    }
+    case WaitingFor::kPartition:
+      return "spec.updateStrategy.rollingUpdate.partition holds it";
+    case WaitingFor::kPause:
+      return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
+    case WaitingFor::kDeletion:
+      return "is updated when its workload is deleted (updateStrategy OnDelete)";
+  }
+  return "";
+}
+
+// Adds what the pods say to the reason for which the pool counts as failed.
+void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
+  view.state = diagnosis.state;
+  if (diagnosis.reason.empty()) return;
+  view.reason = diagnosis.reason;
+  view.message = diagnosis.told || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
+}
+
+class View {
+ public:
+  View(const PoolResult& result, const ViewContext& context)
+      : result_(result),
+        plan_(*result.plan),
+        context_(context),
+        strategy_(context.snapshot.daemon.strategy.rolling),
+        old_(context.old.Find(plan_.pool)) {}
+
+  PoolView Make() {
+    view_.name = plan_.pool;
+    view_.revision = RevisionNameOf(result_);
+    view_.service = result_.service;
+    view_.workload = result_.workload ? &*result_.workload : nullptr;
+    state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
+    deleting_ = view_.workload != nullptr && view_.workload->object->meta().deleting();
+    JudgeHealth();
+    JudgeFailure();
+    JudgeUpdate();
+    SetPhase();
+    SetWait();
+    // In a pool without a node nothing makes progress.
+    if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
+    if (context_.diagnoses != nullptr) {
+      const auto found = context_.diagnoses->find(plan_.pool);
+      if (found != context_.diagnoses->end()) AddDiagnosis(found->second, view_);
+    }
+    return std::move(view_);
+  }
+
+ private:
+  bool rolling() const { return context_.rollout != nullptr; }
+
+  void JudgeHealth() {
+    written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
+    view_.healthy = written_ && state_->healthy;
+    moved_ = plan_.write == Write::kMove && !result_.outstanding;
+    const bool begins = moved_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
+    fresh_ = begins || plan_.write == Write::kCreate;
+    if (rolling()) {
+      been_healthy_ = !fresh_ && plan_.health.been_healthy;
+      soaked_ = !fresh_ && plan_.health.soaked;
+    } else {
+      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(old_, view_.revision));
+      soaked_ = been_healthy_;
+    }
+    view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
+  }
+
+  // A Deployment keeps the condition for a moment when its template changes.
+  bool HasGivenUp() const {
+    if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
+    if (rolling()) return plan_.overdue;
+    if (fresh_) return false;
+    const bool updating = old_ != nullptr && StringAt(*old_, {"phase"}) == kUpdatingPhase &&
+                          StringAt(*old_, {"revision"}) == view_.revision;
+    return !updating || state_->deadline_exceeded_at == WallTime() ||
+           state_->deadline_exceeded_at > ParseTime(StringAt(*old_, {"lastTransitionTime"}));
+  }
+
+  void JudgeFailure() {
+    view_.reason = result_.failure_reason;
+    view_.message = result_.failure_message;
+    if (view_.reason.empty() && HasGivenUp()) {
+      view_.reason = kDeadlineExceeded;
+      view_.message = state_->failure_message;
+    }
+    if (view_.reason.empty() && plan_.overdue && written_ && !moved_) {
+      view_.reason = kDeadlineExceeded;
+      view_.message =
+          "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
+    }
+    view_.late = view_.reason == kDeadlineExceeded;
+    view_.revision_failed = IsRevisionsFault(view_.reason);
+    // A workload that has never been healthy in a pool that joined says nothing about the revision.
+    if (view_.late && plan_.joining && !plan_.failed) view_.revision_failed = false;
+    view_.excused = !view_.reason.empty() && !view_.revision_failed;
+  }
+
+  void JudgeUpdate() {
+    const bool excused_offline = plan_.offline && !plan_.dark;
+    const bool on_update = written_ && plan_.on_update;
+    view_.assigned = on_update && !fresh_;
+    view_.updated = on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking));
+    view_.settled = on_update && (excused_offline || soaked_ || view_.updated);
+    if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
+  }
+
+  void SetPhase() {
+    if (plan_.offline) {
+      view_.phase = kOfflinePhase;
+      if (plan_.dark) {
+        SetDark();
+      } else if (view_.reason.empty()) {
+        view_.reason = kNoReadyNode;
+      }
+    } else if (!view_.reason.empty()) {
+      view_.phase = kFailedPhase;
+    } else if (view_.workload == nullptr) {
+      view_.phase = kPendingPhase;
+    } else if (!view_.healthy) {
+      view_.phase = been_healthy_ && !result_.outstanding ? kUnhealthyPhase : kUpdatingPhase;
+      if (deleting_) view_.reason = "WorkloadTerminating";
+      const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
+      if (view_.phase == kUnhealthyPhase && scales) view_.reason = "Scaling";
+    } else {
+      view_.phase = view_.soaking ? kSoakingPhase : kReadyPhase;
+    }
+    SetUnhealthySeconds();
+  }
+
+  void SetDark() {
+    const bool outage = plan_.health.clock_stopped;
+    view_.reason = outage ? kSitesOffline : kWentDark;
+    view_.late = view_.revision_failed = plan_.overdue && !outage;
+    if (outage) {
+      view_.message = "went offline after its update, and so did pools that were not updated";
+    } else if (plan_.overdue) {
+      view_.message = "went offline after its update and has failed on the revision";
+    } else {
+      view_.message = "went offline after its update; fails on the revision unless it returns in time";
+    }
+  }
+
+  // Status remembers it for the next leader: only pools that have not soaked on their revision have any.
+  void SetUnhealthySeconds() {
+    if (!rolling() || fresh_ || plan_.health.soaked) return;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
+    const bool counts = view_.phase == kSoakingPhase || view_.phase == kUnhealthyPhase || plan_.dark ||
+                        (view_.phase == kFailedPhase && view_.late);
+    if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
+    if (view_.phase == kUpdatingPhase) view_.unhealthy_seconds = seconds;
+  }
+
+  void SetWait() {
+    if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
+    view_.waiting_for = TextOf(plan_.waiting_for);
+    if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
+  }
+
+  const PoolResult& result_;
+  const PoolPlan& plan_;
+  const ViewContext& context_;
+  const RollingUpdate& strategy_;
+  const Json* old_;
+  PoolView view_;
+  const WorkloadState* state_ = nullptr;
+  bool deleting_ = false;
+  bool written_ = false;       // it has a workload, and no write is outstanding
+  bool moved_ = false;         // the reconcile has updated it
+  bool fresh_ = false;         // the reconcile has created it, or has changed its pods
+  bool been_healthy_ = false;  // on its revision, at least once
+  bool soaked_ = false;        // the same for minReadySeconds
+};
+
+}  // namespace
+
+OldEntries::OldEntries(const Json& status) {
+  const Json* pools = yad::Find(status, {"pools"});
+  if (pools == nullptr || !pools->is_array()) return;
+  entries_.reserve(pools->size());
+  for (const Json& entry : *pools) {
+    const Json* name = yad::Find(entry, {"name"});
+    if (name != nullptr && name->is_string()) entries_.emplace(name->get_ref<const std::string&>(), &entry);
+  }
+}
+
+const Json* OldEntries::Find(std::string_view pool) const {
+  const auto found = entries_.find(pool);
+  return found == entries_.end() ? nullptr : found->second;
+}
+
+PoolView MakeView(const PoolResult& result, const ViewContext& context) { return View(result, context).Make(); }
+
+}  // namespace yad

@@ -1,0 +1,145 @@
+#include "operator/yurtappdaemon/standing.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/phase.h"
+
+namespace yad {
+namespace {
+
+// By name: a verdict may be older than the last read of the same revision.
+bool IsRevision(const Target& target, const RevisionPtr& revision) {
+  return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
+}
+
+// Whether the workload keeps the replicas that it had, and the others are only new or about to go.
+bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
+  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 && state.wanted != before.replicas &&
+         state.steady_replicas >= std::min(before.replicas, state.wanted);
+}
+
+}  // namespace
+
+PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record) const {
+  Sight sight;
+  sight.offline = entry.offline;
+  sight.revision = entry.from.revision == nullptr ? "" : entry.from.revision->name;
+  sight.updated_online = record != nullptr && record->online;
+  const PoolHealth* before = nullptr;
+  if (snapshot_.health != nullptr) {
+    const auto found = snapshot_.health->find(entry.pool);
+    if (found != snapshot_.health->end()) before = &found->second;
+  }
+  const WorkloadState* state = entry.workload ? &entry.workload->state() : nullptr;
+  if (state != nullptr && !entry.workload->object->meta().deleting()) {
+    sight.replicas = state->wanted;
+    sight.healthy = state->healthy;
+    if (!state->healthy && before != nullptr && before->revision == sight.revision && OnlyScales(*before, *state)) {
+      sight.healthy = true;
+      sight.replicas = before->replicas;
+    }
+  }
+  const WallTime now = snapshot_.now;
+  const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
+  PoolHealth health = Observe(before, sight, strategy, now);
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list leaves out has soaked. A workload that is
+  // younger than the list is none of those.
+  const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
+  if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
+    health.soaked = true;
+    health.since = {};
+  }
+  return health;
+}
+
+bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const {
+  const PoolHealth& health = entry.health;
+  if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
+  if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
+  const WorkloadState& state = entry.workload->state();
+  // A Deployment keeps the condition for a moment when its template changes.
+  return state.progress_deadline_exceeded &&
+         state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
+}
+
+bool Standings::IsLikeCurrent(const PoolRef& pool, const Target& from) {
+  const RevisionPtr& current = snapshot_.current;
+  Target on_current{current, InputsFor(current->content, pool.pool())};
+  on_current.inputs.tolerations = from.inputs.tolerations;
+  on_current.inputs.rules = from.inputs.rules;
+  const auto compare = [&] {
+    const auto a = RenderTarget(on_current, pool.pool().name);
+    const auto b = RenderTarget(from, pool.pool().name);
+    return a && b && Compare(current->content, *a, from.revision->content, *b) < Difference::kWithoutPods;
+  };
+  if (!from.inputs.overrides.empty() || !on_current.inputs.overrides.empty()) return compare();
+  const auto [known, is_new] =
+      like_current_.try_emplace({from.revision.get(), on_current.inputs.ToAnnotation()}, false);
+  if (is_new) known->second = compare();
+  return known->second;
+}
+
+bool Standings::IsUpdated(const PoolRef& pool, const Verdict& verdict, const PoolHealth& health) {
+  const bool labelled_goal = IsRevision(verdict.from, goal_.revision);
+  // On the way back, a pool that has soaked on the goal was there before, or is through with it.
+  if (goal_.back) return labelled_goal && !health.soaked;
+  if (snapshot_.current == nullptr) return labelled_goal;
+  if (!verdict.on_goal && !labelled_goal) return false;
+  // OpenYurt gave the pool what it has.
+  if (verdict.from.revision == nullptr || verdict.from.inputs.rules == 0) return false;
+  if (IsRevision(verdict.from, snapshot_.current)) return false;
+  return !IsLikeCurrent(pool, verdict.from);
+}
+
+// A write that was refused has not become better because it was not tried again.
+void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
+  auto& refused = entry.health.refused;
+  if (refused && (standing.on_goal || refused->revision != goal_.revision->name)) refused.reset();
+  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
+  const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
+  standing.blocked = standing.exists && not_its_fault;
+  standing.excused =
+      !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
+}
+
+RolloutPool Standings::Of(const PoolRef& pool, const Verdict* verdict, PoolPlan& entry) {
+  RolloutPool standing;
+  standing.name = entry.pool;
+  standing.group = snapshot_.daemon.strategy.rolling.GroupOf(pool.pool());
+  standing.offline = entry.offline;
+  standing.exists = verdict != nullptr && !entry.workload->object->meta().deleting();
+  standing.unrenderable = entry.failure_reason == kInvalidOverride;
+  const std::optional<UpdateRecord> found =
+      entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
+  const UpdateRecord* record = found ? &*found : nullptr;
+  entry.health = HealthOf(entry, record);
+  standing.overdue = IsOverdue(entry, record);
+  standing.offline_since = entry.health.since;
+  if (standing.exists) {
+    standing.on_goal = verdict->on_goal;
+    standing.labelled_goal = IsRevision(verdict->from, goal_.revision);
+    standing.pool_changed = verdict->adapted || (standing.labelled_goal && verdict->move);
+    standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
+    standing.been_healthy = entry.health.been_healthy;
+    standing.soaked = entry.health.soaked;
+    standing.updated = IsUpdated(pool, *verdict, entry.health);
+    standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
+    standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
+    // The clock of another machine may have put the record into the future.
+    if (standing.dark)
+      standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
+    entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
+    entry.soaking = standing.healthy && !standing.soaked;
+    entry.overdue = standing.overdue;
+    entry.dark = standing.dark;
+    entry.joining = standing.joining && !standing.been_healthy;
+    // An update that changes nothing but replicas needs no soak.
+    if (verdict->write == Write::kMove) entry.health.revision = goal_.revision->name;
+  }
+  NoteRefusal(standing, entry);
+  return standing;
+}
+
+}  // namespace yad

@@ -1,0 +1,75 @@
+// A daemon with updateStrategy RollingUpdate in a cluster in memory, for both kinds of workloads.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_ROLLING_UPDATE_FIXTURE_H_
+#define TESTS_UNIT_YURTAPPDAEMON_ROLLING_UPDATE_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+
+using std::chrono::seconds;
+
+class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
+ protected:
+  // All pools are healthy on app:1.
+  void Deployed(const std::vector<std::string>& pools, Json rolling = Json::object()) {
+    world_.AddPools(pools);
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", std::move(rolling)}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    Wait(seconds(1000));
+    world_.cluster.ClearWrites();
+    world_.events.Take();
+  }
+  void Strategy(const std::string& field, Json value) {
+    world_.EditDaemon(
+        [&](Json& daemon) { daemon["spec"]["updateStrategy"]["rollingUpdate"][field] = std::move(value); });
+  }
+  void Annotate(const std::string& key, const std::string& value) {
+    world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][key] = value; });
+  }
+  // The controllers of Deployments and StatefulSets have done their work there.
+  void Heal(const std::string& pool) {
+    world_.EditWorkload(pool, [](Json& workload) { workload["status"] = HealthyStatus(workload); });
+  }
+  void Break(const std::string& pool) {
+    world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
+  }
+  void Wait(std::chrono::seconds time) { world_.Wait(time); }
+  void Look() { Wait(seconds(2)); }
+  std::string Images() {
+    std::string images;
+    for (const Json& workload : world_.Workloads()) {
+      images += (images.empty() ? "" : " ") + StringAt(workload, {"metadata", "annotations", kRefNodePoolAnnotation}) +
+                "=" + ImageOf(workload).substr(4);
+    }
+    return images;
+  }
+  std::string Phase(const std::string& pool) {
+    const Json entry = PoolStatus(world_.Status(), pool);
+    return StringAt(entry, {"phase"}) + (entry.contains("reason") ? " " + StringAt(entry, {"reason"}) : "");
+  }
+  std::string Progressing() { return ConditionReason(world_.Status(), "Progressing"); }
+  std::string Message() {
+    const Json status = world_.Status();
+    for (const Json& condition : status["conditions"]) {
+      if (condition["type"] == "Progressing") return StringAt(condition, {"message"});
+    }
+    return "";
+  }
+  std::string Ready() { return ConditionReason(world_.Status(), "Ready"); }
+  std::string Current() { return StringAt(world_.Status(), {"currentRevision"}); }
+
+  World world_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_ROLLING_UPDATE_FIXTURE_H_

@@ -1,0 +1,248 @@
+// Every state that a small rollout can reach, on the shipped decision: pools become healthy, soak, break, run out of
+// time, go offline and return, and an override of another pool replaces the revision, each at any moment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "operator/yurtappdaemon/rollout.h"
+
+namespace yad {
+namespace {
+
+enum class Health : char {
+  kNew,       // not healthy since its update
+  kHealthy,   // not soaked
+  kSoaked,    // healthy, and it has soaked
+  kSick,      // it has been healthy
+  kLate,      // past its deadline
+  kOffline,   // excused
+  kDark,      // offline since its update, which it got online
+  kDarkLate,  // dark, and past its deadline
+};
+
+constexpr std::size_t kPools = 3;
+enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden renders all pools but the last as kBroken does
+
+struct Pool {
+  Revision revision = kOld;
+  Health health = Health::kSoaked;
+  bool offline_since_update = false;  // it went offline after the update of the pools that are dark
+  bool was_healthy = true;            // when it was updated
+  auto operator<=>(const Pool&) const = default;
+};
+
+struct World {
+  std::array<Pool, kPools> pools;
+  Revision update = kBroken;
+  bool failed = false;  // the update revision is marked
+  auto operator<=>(const World&) const = default;
+};
+
+struct Bounds {
+  std::size_t max_unavailable = 1;
+  std::size_t max_failures = 0;
+  bool rollback = false;
+  bool harmful = true;  // the new revision never soaks anywhere
+  int max_outages = 2;  // pools that go offline for other reasons
+};
+
+bool IsOffline(const Pool& pool) { return pool.health >= Health::kOffline; }
+bool IsDark(const Pool& pool) { return pool.health == Health::kDark || pool.health == Health::kDarkLate; }
+
+class Model {
+ public:
+  explicit Model(Bounds bounds) : bounds_(bounds) {
+    strategy_.max_unavailable = {static_cast<int>(bounds.max_unavailable), false};
+    strategy_.max_failures = {static_cast<int>(bounds.max_failures), false};
+    strategy_.rollback = bounds.rollback;
+    strategy_.groups.resize(2);
+  }
+
+  // Returns the number of states.
+  std::size_t Explore() {
+    Visit({}, "begin");
+    while (!queue_.empty() && !::testing::Test::HasFailure()) {
+      const World world = queue_.front();
+      queue_.pop_front();
+      Reconcile(world);
+      for (std::size_t i = 0; i < kPools; ++i) Disturb(world, i);
+      if (world.update == kBroken) {
+        World next = world;
+        next.update = kOverridden;
+        next.failed = false;
+        Visit(next, "override of the last pool");
+      }
+    }
+    return seen_.size();
+  }
+
+ private:
+  static bool Alike(std::size_t pool, Revision a, Revision b) {
+    return a == b || (a != kOld && b != kOld && pool + 1 < kPools);
+  }
+
+  RolloutInput Input(const World& world) const {
+    RolloutInput input{strategy_};
+    const Revision goal = world.failed ? kOld : world.update;
+    input.back = input.rolled_back = world.failed;
+    input.can_roll_back = true;
+    for (std::size_t i = 0; i < kPools; ++i) {
+      const Pool& pool = world.pools[i];
+      RolloutPool seen;
+      seen.name = kNames[i];
+      seen.group = i == 0 ? 0 : 1;
+      seen.exists = true;
+      seen.offline = IsOffline(pool);
+      seen.on_goal = Alike(i, pool.revision, goal);
+      seen.labelled_goal = pool.revision == goal;
+      seen.soaked = pool.health == Health::kSoaked;
+      seen.updated = world.failed ? seen.labelled_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
+      seen.dark = !world.failed && seen.updated && IsDark(pool);
+      seen.healthy = pool.health == Health::kHealthy || pool.health == Health::kSoaked;
+      seen.been_healthy = seen.healthy || pool.health == Health::kSick;
+      seen.overdue = pool.health == Health::kLate || pool.health == Health::kDarkLate;
+      seen.updated_at = WallTime{} + std::chrono::seconds(2);
+      seen.offline_since = WallTime{} + std::chrono::seconds(pool.offline_since_update ? 3 : 1);
+      input.pools.push_back(seen);
+    }
+    return input;
+  }
+
+  void Reconcile(const World& world) {
+    const RolloutInput input = Input(world);
+    const RolloutDecision decision = DecideRollout(input);
+    World next = world;
+    if (decision.roll_back) {
+      CheckBlame(world);
+      next.failed = true;
+      Visit(next, "the revision is marked failed");
+      return;
+    }
+    for (std::size_t i = 0; i < kPools; ++i) {
+      if (decision.pools[i].step == Step::kNone) continue;
+      Pool& pool = next.pools[i];
+      EXPECT_FALSE(input.pools[i].on_goal);
+      pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
+      pool.revision = world.failed ? kOld : world.update;
+      pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
+      // Pools that are offline already went offline before this update.
+      if (std::none_of(next.pools.begin(), next.pools.end(), [](const Pool& p) { return IsDark(p); })) {
+        for (Pool& other : next.pools) other.offline_since_update = false;
+      }
+    }
+    Check(next);
+    Visit(next, "reconcile");
+  }
+
+  // An outage of pools that were not updated never makes a revision fail: what is blamed must have failed otherwise.
+  void CheckBlame(const World& world) const {
+    std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
+    for (std::size_t i = 0; i < kPools; ++i) {
+      const Pool& pool = world.pools[i];
+      const bool updated = pool.revision != kOld && Alike(i, pool.revision, world.update);
+      late += updated && pool.health == Health::kLate;
+      dark += updated && IsDark(pool);
+      dark_late += updated && pool.health == Health::kDarkLate;
+      control += !updated && IsOffline(pool) && pool.offline_since_update;
+    }
+    const bool outage = dark > 0 && control >= dark;
+    EXPECT_GT(late + (outage ? 0 : dark_late), bounds_.max_failures) << "blamed without a failure of its own";
+  }
+
+  // No revision that fails leaves more pools, of those that were healthy when they were updated, unhealthy or dark.
+  void Check(const World& world) const {
+    if (world.failed) return;
+    std::size_t harmed = 0;
+    for (std::size_t i = 0; i < kPools; ++i) {
+      const Pool& pool = world.pools[i];
+      const bool updated = pool.revision != kOld && Alike(i, pool.revision, world.update);
+      harmed += updated && pool.was_healthy && pool.health != Health::kHealthy && pool.health != Health::kSoaked &&
+                pool.health != Health::kOffline;
+    }
+    if (bounds_.harmful) {
+      EXPECT_LE(harmed, bounds_.max_failures + bounds_.max_unavailable) << "the revision reaches too many pools";
+    }
+  }
+
+  // Time goes by for one pool, or it has an accident.
+  void Disturb(const World& world, std::size_t i) {
+    const Pool& pool = world.pools[i];
+    const bool harmed = bounds_.harmful && pool.revision != kOld;
+    const auto become = [&](Health health, const char* what) {
+      World next = world;
+      next.pools[i].health = health;
+      next.pools[i].offline_since_update = IsOffline(next.pools[i]) && !IsOffline(pool);
+      if (IsOffline(pool) && IsOffline(next.pools[i])) next.pools[i].offline_since_update = pool.offline_since_update;
+      Visit(next, std::string(kNames[i]) + what);
+    };
+    const auto outages = std::count_if(world.pools.begin(), world.pools.end(),
+                                       [](const Pool& p) { return p.health == Health::kOffline; });
+    const bool may_fall = outages < bounds_.max_outages;
+    switch (pool.health) {
+      case Health::kNew:
+      case Health::kSick:
+        if (!harmed) become(Health::kHealthy, " becomes healthy");
+        become(Health::kLate, " is late");
+        if (pool.revision != kOld) become(Health::kDark, " goes dark");
+        break;
+      case Health::kHealthy:
+        if (!harmed) become(Health::kSoaked, " soaks");
+        become(Health::kSick, " breaks");
+        if (pool.revision != kOld) become(Health::kDark, " goes dark");
+        break;
+      case Health::kSoaked:
+        if (may_fall) become(Health::kOffline, " goes offline");
+        if (pool.revision == kOld && i == 1) become(Health::kSick, " breaks");
+        break;
+      case Health::kLate:
+        if (!harmed) become(Health::kHealthy, " recovers");
+        break;
+      case Health::kOffline:
+        become(pool.revision == kOld ? Health::kSoaked : Health::kNew, " returns");
+        break;
+      case Health::kDark:
+        become(Health::kNew, " returns");
+        become(Health::kDarkLate, " is dark for too long");
+        break;
+      case Health::kDarkLate:
+        become(Health::kLate, " returns late");
+        break;
+    }
+  }
+
+  void Visit(const World& world, const std::string& how) {
+    if (seen_.emplace(world, how).second) queue_.push_back(world);
+    if (::testing::Test::HasFailure()) ADD_FAILURE() << "after: " << how;
+  }
+
+  static constexpr std::array<const char*, kPools> kNames = {"a", "b", "c"};
+  const Bounds bounds_;
+  RollingUpdate strategy_;
+  std::map<World, std::string> seen_;
+  std::deque<World> queue_;
+};
+
+TEST(RolloutModelTest, KeepsItsPromisesInEveryReachableState) {
+  std::size_t states = 0;
+  for (const std::size_t max_unavailable : {1U, 2U}) {
+    for (const std::size_t max_failures : {0U, 1U}) {
+      for (const bool rollback : {false, true}) {
+        for (const bool harmful : {false, true}) {
+          SCOPED_TRACE(::testing::Message() << "maxUnavailable " << max_unavailable << " maxFailures " << max_failures
+                                            << " rollback " << rollback << " harmful " << harmful);
+          const std::size_t explored = Model({max_unavailable, max_failures, rollback, harmful}).Explore();
+          EXPECT_GT(explored, 100U);
+          states += explored;
+        }
+      }
+    }
+  }
+  RecordProperty("states", std::to_string(states));
+}
+
+}  // namespace
+}  // namespace yad

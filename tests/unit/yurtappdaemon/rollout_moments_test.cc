@@ -1,0 +1,420 @@
+// Rare moments of a rollout: an edit, a restart, a late cache or an outage in the middle of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/yurtappdaemon/update_record.h"
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class RolloutMomentsTest : public RollingUpdateTest {
+ protected:
+  void StartOver() {
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+  }
+  void GoOffline(const std::string& pool) { SetNodes(pool, 0); }
+  void Return(const std::string& pool) { SetNodes(pool, 2); }
+  void SetNodes(const std::string& pool, int ready) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
+      object["status"] = {{"readyNodeNum", ready}, {"unreadyNodeNum", 0}};
+    });
+  }
+  void Override(const std::string& pool, const std::string& image) {
+    world_.EditDaemon([&](Json& daemon) {
+      daemon["spec"]["overrides"] = {{{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", image}}}}}};
+    });
+  }
+  std::string Complete() { return ConditionReason(world_.Status(), "Complete"); }
+  bool IsMarkedFailed() {
+    for (const Json& revision : world_.Revisions()) {
+      if (revision["metadata"].contains("annotations") &&
+          revision["metadata"]["annotations"].contains(kFailedAnnotation))
+        return true;
+    }
+    return false;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutMomentsTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutMomentsTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAfterTheOther) {
+  const std::vector<std::string> pools = {"a", "b", "c", "d", "e"};
+  world_.AddPools(pools);
+  Json daemon = DaemonJson("app:1", GetParam());
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"minReadySeconds", 4}}}};
+  world_.CreateDaemon(daemon);
+  Wait(seconds(1));
+  for (const std::string& pool : pools) Heal(pool);
+  Wait(seconds(2));
+  world_.SetImage("app:2");
+  Wait(seconds(1));
+  EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1 e=1");
+  Heal("a");
+  Wait(seconds(2));
+  EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1 e=1") << "a soaks";
+  Wait(seconds(4));
+  EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1");
+}
+
+TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionOn) {
+  for (const bool restarts : {false, true}) {
+    StartOver();
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:bad");
+    Look();
+    EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
+    Override("d", "app:own");
+    Look();
+    if (restarts) world_.Restart();
+    Wait(seconds(40));
+    EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
+    EXPECT_EQ(Progressing(), "True RollingBack");
+  }
+}
+
+TEST_P(RolloutMomentsTest, FailuresOfTheRevisionBeforeDoNotUseUpTheBudgetOfItsFix) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Wait(seconds(40));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+}
+
+TEST_P(RolloutMomentsTest, APoolThatIsBrokenForItsOwnReasonsDoesNotStopTheFleet) {
+  Deployed({"a", "b", "c"},
+           {{"progressDeadlineSeconds", 30},
+            {"groups",
+             {{{"name", "canary"}, {"pools", {"c"}}}, {{"name", "later"}, {"pools", {"a"}}, {"approval", "Manual"}}}}});
+  Break("a");
+  Wait(seconds(40));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2") << "its group is closed, so it takes no slot";
+}
+
+TEST_P(RolloutMomentsTest, ABrokenPoolThatTheNewRevisionRendersAlikeDoesNotStopTheFleet) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  Break("a");
+  Wait(seconds(40));
+  Override("b", "app:own");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=own c=1");
+  Heal("b");
+  Look();
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ALateCacheDoesNotMarkARevisionFailed) {
+  if (GetParam() != WorkloadKind::kDeployment) return;  // The World delays the Deployments' cache only.
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  // The watch is late by more than the deadline.
+  for (int i = 0; i < 100; ++i) {
+    world_.SyncAllButDeployments();
+    ASSERT_TRUE(world_.ReconcileWithOldCaches());
+    world_.clock.Advance(seconds(1));
+  }
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+}
+
+TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 600}});
+  const auto exceed = [&](WallTime at) {
+    world_.EditWorkload("a", [&](Json& workload) {
+      workload["status"] = HealthyStatus(workload);
+      workload["status"]["observedGeneration"] = 1000;
+      workload["status"]["availableReplicas"] = 0;
+      workload["status"]["conditions"].push_back({{"type", "Progressing"},
+                                                  {"status", "False"},
+                                                  {"reason", "ProgressDeadlineExceeded"},
+                                                  {"lastUpdateTime", FormatTime(at)}});
+    });
+  };
+  world_.SetImage("app:bad");
+  Look();
+  Wait(seconds(20));
+  const WallTime then = world_.clock.WallNow();
+  exceed(then);
+  Look();
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  Strategy("onFailure", "Rollback");
+  world_.SetImage("app:2");
+  Wait(seconds(5));
+  exceed(then);  // The controller has not looked yet, and keeps the condition.
+  Wait(seconds(5));
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=2 b=1");
+  exceed(world_.clock.WallNow());
+  Wait(seconds(5));
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
+TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
+  Deployed({"a", "b", "c"});
+  const std::string refused = world_.NameOf("c");
+  bool accepts = false;
+  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (accepts || write.method != "PUT" || write.key.name != refused) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+  });
+  Break("c");
+  Look();
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  Strategy("partition", 1);
+  Heal("c");
+  accepts = true;
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
+}
+
+TEST_P(RolloutMomentsTest, APoolThatCanHaveNoWorkloadAsksForNoApproval) {
+  const std::string bad(64, 'x');
+  Deployed({"a", "b"}, {{"groups", {{{"name", "north"}, {"pools", {bad}}, {"approval", "Manual"}}}}});
+  world_.AddPool(bad);
+  Look();
+  Override("b", "app:own");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=own");
+}
+
+TEST_P(RolloutMomentsTest, AJoiningPoolThatStartsSlowlyRollsNothingBack) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  world_.AddPool("new");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1 new=2");
+  world_.Restart();
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2 new=2") << "it takes no slot";
+  Heal("c");
+  Wait(seconds(60));
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=2 b=2 c=2 new=2");
+  EXPECT_EQ(Phase("new"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(Complete(), "True CompleteWithFailures");
+}
+
+TEST_P(RolloutMomentsTest, AJoiningPoolThatHasBeenHealthyCounts) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"minReadySeconds", 20}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  world_.AddPool("new");
+  Look();
+  Heal("new");
+  Look();
+  Break("new");
+  Heal("a");
+  world_.Restart();
+  Wait(seconds(45));
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
+TEST_P(RolloutMomentsTest, AGroupOfJoiningPoolsOnlyJudgesTheRevision) {
+  Deployed({"b"}, {{"progressDeadlineSeconds", 30},
+                   {"onFailure", "Rollback"},
+                   {"groups", {{{"name", "canary"}, {"pools", {"x", "y"}}}}}});
+  world_.SetImage("app:2");
+  world_.AddPools({"x", "y"});
+  Wait(seconds(45));
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_EQ(Images().substr(0, 3), "b=1");
+}
+
+TEST_P(RolloutMomentsTest, MoreThan500PoolsStaySoakedForANewLeader) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  std::vector<std::string> pools;
+  for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
+  Deployed(pools, {{"minReadySeconds", 300}});
+  ASSERT_EQ(world_.Status()["updatedPools"], 510);
+  world_.Restart();
+  Look();
+  EXPECT_EQ(world_.Status()["updatedPools"], 510);
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ASiteThatItsRevisionCutsOffStopsTheRolloutAndGetsTheOldRevisionBack) {
+  for (const bool restarts : {false, true}) {
+    StartOver();
+    Deployed({"a", "b", "c", "d"},
+             {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Look();
+    Heal("a");
+    Wait(seconds(30));
+    GoOffline("a");
+    Look();
+    EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+    EXPECT_EQ(world_.Status()["updatedPools"], 0);
+    if (restarts) world_.Restart();
+    Wait(seconds(90));
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1") << "it keeps its slot";
+    Wait(seconds(20));
+    EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
+    EXPECT_TRUE(IsMarkedFailed());
+    EXPECT_EQ(Progressing(), "False RolledBack");
+  }
+}
+
+TEST_P(RolloutMomentsTest, ADarkSiteThatReturnsGetsNoNewDeadline) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}});
+  world_.SetImage("app:2");
+  Wait(seconds(30));
+  GoOffline("a");
+  Wait(seconds(50));
+  Return("a");
+  Wait(seconds(10));
+  EXPECT_EQ(Phase("a"), "Updating");
+  world_.Restart();
+  Wait(seconds(20));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+}
+
+TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
+  for (const bool restarts : {false, true}) {
+    StartOver();
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Look();
+    GoOffline("a");
+    GoOffline("c");
+    Look();
+    EXPECT_EQ(Progressing(), "True SitesOffline");
+    EXPECT_EQ(Phase("a"), "Offline SitesOffline");
+    if (restarts) world_.Restart();
+    Wait(seconds(500));
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
+    Return("c");
+    Look();
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_FALSE(IsMarkedFailed()) << "the time of the outage does not count";
+    Return("a");
+    Heal("a");
+    Look();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  }
+}
+
+TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  GoOffline("c");
+  Look();
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  EXPECT_EQ(Phase("c"), "Offline NoReadyNode");
+  Wait(seconds(500));
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ASiteThatGoesOfflineAtRestChangesNothing) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  Heal("b");
+  Look();
+  GoOffline("a");
+  Wait(seconds(500));
+  EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_FALSE(IsMarkedFailed());
+}
+
+TEST_P(RolloutMomentsTest, ADarkSiteThatIsOnlineAtTheServerIsNotMarkedFailed) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("a");
+  Wait(seconds(50));
+  world_.Sync();
+  Return("a");
+  for (int i = 0; i < 30; ++i) {
+    static_cast<void>(world_.ReconcileWithOldCaches());
+    world_.clock.Advance(seconds(1));
+  }
+  EXPECT_FALSE(IsMarkedFailed());
+}
+
+TEST_P(RolloutMomentsTest, AnUpgradeInTheMiddleOfARolloutUnderstandsTheOldStatus) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Wait(seconds(30));
+  // As the version before wrote it: no records, no new conditions, no new phases.
+  for (const std::string pool : {"a", "b", "c"}) {
+    world_.EditWorkload(pool,
+                        [](Json& workload) { workload["metadata"]["annotations"].erase(kUpdateRecordAnnotation); });
+  }
+  world_.EditDaemon([](Json& daemon) {
+    Json& conditions = daemon["status"]["conditions"];
+    for (auto it = conditions.begin(); it != conditions.end();) {
+      const std::string type = (*it)["type"];
+      it = type == "Complete" || type == "Reconciling" || type == "Stalled" ? conditions.erase(it) : it + 1;
+    }
+    for (Json& pool : daemon["status"]["pools"]) {
+      for (const char* field : {"waitingFor", "unhealthySeconds", "message"}) pool.erase(field);
+    }
+  });
+  world_.Restart();
+  world_.cluster.ClearWrites();
+  Wait(seconds(20));
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Phase("a"), "Soaking");
+  Wait(seconds(20));
+  EXPECT_EQ(Images(), "a=2 b=2 c=1") << "the soak went on";
+}
+
+TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
+  UpdateRecord record{"web-1", ParseTime("2026-11-23T10:00:00Z"), true, true};
+  ObjectMeta meta;
+  meta.labels[kRevisionLabel] = "web-1";
+  EXPECT_EQ(UpdateRecordOf(meta), std::nullopt);
+  meta.annotations[kUpdateRecordAnnotation] = record.ToAnnotation();
+  EXPECT_EQ(UpdateRecordOf(meta), record);
+  meta.labels[kRevisionLabel] = "web-2";
+  EXPECT_EQ(UpdateRecordOf(meta), std::nullopt);
+  meta.labels.erase(kRevisionLabel);
+  for (const char* text : {"", "{", "[]", "null", "{}", R"({"revision": 1})"}) {
+    meta.annotations[kUpdateRecordAnnotation] = text;
+    EXPECT_EQ(UpdateRecordOf(meta), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace yad
