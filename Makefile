@@ -43,10 +43,10 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 
 test: lint test-unit test-tsan test-model test-cluster test-chart test-image fuzz ## everything that has to pass
 
-test-unit: packages ## unit and loopback tests under ASan and UBSan
+test-unit: packages ## unit and loopback tests under ASan and UBSan; how other tools read status
 	cmake --preset test >/dev/null
 	cmake --build --preset test -j $(JOBS) --target $(UNIT) $(LOOPBACK)
-	ctest --test-dir build/test -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
+	ctest --test-dir build/test -L '^(unit|loopback|tools)$$' --output-on-failure --no-tests=error
 
 test-tsan: packages ## those of them that have threads, under TSan
 	cmake --preset tsan >/dev/null
@@ -60,6 +60,7 @@ test-model: packages ## everything that can happen in a small cluster; YAD_ALL=1
 
 test-cluster: build assets ## the released binary against a real control plane
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
+	hack/old-release.sh
 	ctest --test-dir build/release -L '^cluster$$' --output-on-failure --no-tests=error
 
 test-chart: build assets ## the Helm chart: what it renders, and installing it on a real control plane

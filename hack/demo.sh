@@ -100,7 +100,8 @@ status_says() {
     .metadata.generation as $generation | .status
     | .observedGeneration == $generation and .desiredPools == $pools and .updatedPools == $pools and .readyPools == $pools
       and (.updateRevision // "") != "" and .currentRevision == .updateRevision
-      and any(.conditions[]; .type == "Ready" and .status == "True" and .observedGeneration == $generation)'
+      and any(.conditions[]; .type == "Complete" and .status == "True" and .observedGeneration == $generation)
+      and any(.conditions[]; .type == "Ready" and .status == "True")'
 }
 
 # identity KIND DAEMON POOL: the UID of the workload in that pool.

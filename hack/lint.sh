@@ -58,6 +58,7 @@ owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/(client/(json_document|list_text)\.cc|runtime/json_bytes\.h)'
 owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
 owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
+owner utf8proc 'utf8proc' 'plugin/text\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------

@@ -94,10 +94,7 @@ std::unique_ptr<testing::OperatorProcess> Cluster::Operator(testing::OperatorOpt
 }
 
 std::vector<testing::AuditedRequest> Cluster::AskedSince(const WallTime& since) {
-  std::vector<testing::AuditedRequest> requests = plane_.RequestsOf("default", kAccount);
-  const std::string begin = FormatMicroTime(since);
-  std::erase_if(requests, [&](const testing::AuditedRequest& request) { return request.received < begin; });
-  return requests;
+  return plane_.RequestsOf("default", kAccount, since);
 }
 
 Json Daemon(const std::string& name, const std::vector<std::string>& groups) {

@@ -384,7 +384,7 @@ TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
 TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity"});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
-  EXPECT_FALSE(Can(chart, "list", "nodes", ""));
+  EXPECT_FALSE(Can(chart, "watch", "nodes", ""));
   chart.Upgrade({"nodePoolAutoscaler.enabled=true"});
   EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kAutoscalerCrd) + ": installed. It stays"));
   const std::string autoscalers = "nodepoolautoscalers.capacity.openyurt.io";

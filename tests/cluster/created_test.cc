@@ -153,7 +153,7 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
   // The apiserver of today drops the field from the workload. That must not look like drift for ever.
   Barrier();
-  const std::size_t before = Now();
+  const WallTime before = Now();
   for (int i = 0; i < 3; ++i) {
     kube().MergePatch(type(), NameOf(WorkloadOf("web", pool)),
                       {{"metadata", {{"annotations", {{"poke", std::to_string(i)}}}}}});

@@ -73,7 +73,7 @@ TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
   kube().Delete(kYurtAppDaemonType, "web");
   ASSERT_NE(StringAt(GetDaemon("web"), {"metadata", "deletionTimestamp"}), "");
   Barrier();
-  const std::size_t before = Now();
+  const WallTime before = Now();
   kube().Delete(type(), NameOf(WorkloadOf("web", a)));
   AddPool("b");
   SetImage("web", "example.org/app:2");

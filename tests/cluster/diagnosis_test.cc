@@ -163,7 +163,8 @@ TEST_P(DiagnosisTest, EachPoolTellsWhatIsWrongWithItsPods) {
   EXPECT_THAT(table.out, AllOf(HasSubstr("OOMKilled"), HasSubstr("Waiting"), HasSubstr("configmap \"settings\"")));
 
   // The same trouble at the next try is no news, and its end is.
-  const std::size_t begin = Now(), lists = PodLists();
+  const WallTime begin = Now();
+  const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));
   Say(pools["image"], Waits("ImagePullBackOff", "Back-off pulling image \"example.org/app:1\""));
   Eventually("all have been looked at again", [&] { return PodLists() >= lists + 7; });

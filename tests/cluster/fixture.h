@@ -84,8 +84,9 @@ class ClusterTest : public ::testing::Test {
   Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure where there is none
   void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
   std::vector<Json> Revisions(const std::string& daemon);                               // ours, oldest first
-  std::vector<AuditedRequest> WritesSince(std::size_t position) { return plane().OperatorWrites(ns(), position); }
-  std::size_t Now() { return plane().AuditPosition(); }
+  std::vector<AuditedRequest> WritesSince(WallTime since) { return plane().OperatorWrites(ns(), since); }
+  // The apiserver has the same clock.
+  static WallTime Now() { return std::chrono::system_clock::now(); }
   // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked
   // at.
   void Barrier();

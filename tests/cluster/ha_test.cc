@@ -83,7 +83,7 @@ class HaTest : public ClusterTest {
   Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
 
   // What only the leader writes.
-  std::vector<AuditedRequest> WritesOf(std::size_t replica, std::size_t since) {
+  std::vector<AuditedRequest> WritesOf(std::size_t replica, WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
       return write.user != User(replica) || write.resource == "events" || write.resource == "leases";
@@ -92,7 +92,7 @@ class HaTest : public ClusterTest {
   }
   // Each pool has its workload, which was made once, and the first replica has written nothing since the other began.
   // Of a freeze: one request may have been on its way, and then it must have been refused.
-  void ExpectOneWriterAfterTheOther(std::size_t begin, std::size_t next, const std::vector<std::string>& pools) {
+  void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");
     EXPECT_EQ(kube().List(type()).size(), pools.size());
@@ -130,7 +130,7 @@ TEST_F(HaTest, WhenTheLeaderIsKilledAnotherGoesOnWhateverTheirClocksSay) {
   }
   const WallTime renewed = ParseTime(StringAt(LeaseSpec(), {"renewTime"}));
   EXPECT_GT(renewed, std::chrono::system_clock::now() + std::chrono::hours(1)) << "its clock is right";
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
@@ -144,7 +144,7 @@ TEST_F(HaTest, WhenTheLeaderIsKilledAnotherGoesOnWhateverTheirClocksSay) {
 
 TEST_F(HaTest, ALeaderThatWasFrozenWritesNothingWhenItWakesUpAndEnds) {
   StartReplicas(3);
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
@@ -165,7 +165,7 @@ TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
   Start(first);
   AwaitLeader(0);
   Start(ReplicaOptions(1, {kShortLease, kSlow}));
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
@@ -183,7 +183,7 @@ TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
     Start(ReplicaOptions(i, {kEndlessLease, kSlow}));
     if (i == 0) AwaitLeader(0);
   }
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();

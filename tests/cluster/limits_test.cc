@@ -172,7 +172,7 @@ TEST_F(LimitsTest, ANoisyDaemonDoesNotStarveTheOthers) {
 }
 
 TEST_F(LimitsTest, ASlowApiserverMakesNothingTwice) {
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(20);
   StartThroughProxy([](const ProxiedRequest&) {
     Fault fault;
@@ -293,7 +293,7 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceIsNoOthersConcernAndIsAskedWithPatience) 
   kube().Create(kResourceQuotaType, {{"metadata", {{"name", "few"}}}, {"spec", quota(1)}});
   kube().MergePatch(kResourceQuotaType, "few", {{"status", status}}, "status");
   const auto pools = AddPools(4);
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const Tries tries;
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));

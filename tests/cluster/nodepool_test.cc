@@ -139,7 +139,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
   };
   Eventually("nothing is reconciled any more", settled);
   const double before = reconciles();
-  const std::size_t position = Now();
+  const WallTime since = Now();
   for (int i = 0; i < 1000; ++i) {
     Json conditions = Conditions({{"Ready", "True"}, {"MemoryPressure", "False"}});
     if (i >= 10)
@@ -158,7 +158,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
   // The ten that brought a condition, the label, and what the label's repair brought.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
-  for (const AuditedRequest& request : plane().OperatorWrites("", position)) {
+  for (const AuditedRequest& request : plane().OperatorWrites("", since)) {
     if (request.resource == "nodes" || request.resource == "nodepools") ++writes;
   }
   EXPECT_EQ(writes, 1) << "the label's repair";
@@ -199,7 +199,7 @@ TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilItReturns
 TEST_F(NodePoolTest, APoolOfAThousandNodesIsAFewStatusWritesAndOneWriteForEachNode) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes half a minute: YAD_ALL=1";
   StartNodePools();
-  const std::size_t position = Now();
+  const WallTime since = Now();
   const auto begin = std::chrono::steady_clock::now();
   const std::string pool = AddPool("a", {{"labels", {{"zone", "north"}}}});
   for (int i = 0; i < 1000; ++i) AddOwnNode(std::to_string(10000 + i), pool);
@@ -210,7 +210,7 @@ TEST_F(NodePoolTest, APoolOfAThousandNodesIsAFewStatusWritesAndOneWriteForEachNo
              [&] { return kube().List(kNodeType, "zone=north,own-node-of=" + ns()).size() == 1000; });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   double of_pool = 0, of_nodes = 0;
-  for (const AuditedRequest& request : plane().OperatorWrites("", position)) {
+  for (const AuditedRequest& request : plane().OperatorWrites("", since)) {
     (request.resource == "nodepools" ? of_pool : of_nodes) += request.code == 200 ? 1 : 0;
   }
   EXPECT_LE(of_pool, seconds + 1);
@@ -252,7 +252,7 @@ TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnceAndNotAgain) {
   });
   const std::string node = AddOwnNode("1", pool);
   WaitForPoolStatus(pool, {{"readyNodeNum", 1}});
-  const std::size_t position = Now();
+  const WallTime since = Now();
   const auto reconciles = [&] {
     return op().Metric("controller_runtime_reconcile_total", {"controller=\"nodepool\"", "result=\"success\""});
   };
@@ -260,7 +260,7 @@ TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnceAndNotAgain) {
   SetConditions(node, {{"Ready", "True"}, {"FrequentKubeletRestart", "False"}});
   Eventually("the pool is looked at again", [&] { return reconciles() > before; });
   Barrier();
-  EXPECT_THAT(ToString(plane().OperatorWrites("", position)), ::testing::Not(HasSubstr("nodepools")));
+  EXPECT_THAT(ToString(plane().OperatorWrites("", since)), ::testing::Not(HasSubstr("nodepools")));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr char kMirrored[] = "mirror.example.org/app:1";
 class OwnershipTest : public BothKinds {
  protected:
   // Of workloads, that took effect.
-  std::vector<AuditedRequest> WorkloadWrites(std::size_t since) {
+  std::vector<AuditedRequest> WorkloadWrites(WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
       return write.resource != type().resource || write.code < 200 || write.code > 299;
@@ -27,9 +27,9 @@ class OwnershipTest : public BothKinds {
     Barrier();
     Eventually("nobody works",
                [&] { return op().Metric("workqueue_depth") + op().Metric("controller_runtime_active_workers") == 0; });
-    const std::size_t position = Now();
+    const WallTime since = Now();
     for (int i = 0; i < 2; ++i) Barrier();
-    const auto writes = WorkloadWrites(position);
+    const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
   // What takes long, and is the same code for both kinds.
@@ -79,7 +79,7 @@ TEST_P(OwnershipTest, WhatAMutatingWebhookAddsStaysAndStartsNoWriteWar) {
   WaitUntilReady("web");
   ExpectAtRest();
 
-  const std::size_t before = Now();
+  const WallTime before = Now();
   SetImage("web", "example.org/app:2");
   Eventually("the new image is there", [&] {
     const auto by_pool = ByPool("web");
@@ -96,7 +96,7 @@ TEST_P(OwnershipTest, WhatAMutatingWebhookAddsStaysAndStartsNoWriteWar) {
   }
 
   StopOperator();
-  const std::size_t restart = Now();
+  const WallTime restart = Now();
   StartOperator();
   ExpectAtRest();
   EXPECT_EQ(WorkloadWrites(restart).size(), 0U);
@@ -109,7 +109,7 @@ TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) 
   });
   StartOperator();
   const std::vector<std::string> pools = {AddPool("a"), AddPool("b")};
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   ExpectAtRest();
@@ -125,7 +125,7 @@ TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) 
   };
   Eventually("it is told of", told);
 
-  const std::size_t edit = Now();
+  const WallTime edit = Now();
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");
   ExpectAtRest();
@@ -134,7 +134,7 @@ TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) 
 
   // What it has learnt is lost with the process, and costs one write for each workload.
   StopOperator();
-  const std::size_t restart = Now();
+  const WallTime restart = Now();
   StartOperator();
   ExpectAtRest();
   EXPECT_LE(WorkloadWrites(restart).size(), 2U) << ToString(WorkloadWrites(restart));
@@ -153,7 +153,7 @@ TEST_P(OwnershipTest, WhoKeepsChangingAWorkloadIsAnsweredMoreAndMoreSeldom) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const std::string name = NameOf(WorkloadOf("web", pool));
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   {
     const std::jthread fighter([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -198,7 +198,7 @@ TEST_P(OwnershipTest, OneRepairIsOneWriteOneEventAndOneCount) {
   };
   int done = 0;
   for (const auto& [what, edit] : edits) {
-    const std::size_t position = Now();
+    const WallTime since = Now();
     kube().Edit(type(), NameOf(before), edit);
     Eventually(std::string(what) + " is repaired", [&]() -> std::string {
       const Json now = kube().Get(type(), NameOf(before));
@@ -208,7 +208,7 @@ TEST_P(OwnershipTest, OneRepairIsOneWriteOneEventAndOneCount) {
       return At(now, "/spec") == At(before, "/spec") ? "" : Json::diff(At(before, "/spec"), At(now, "/spec")).dump();
     });
     ExpectAtRest();
-    EXPECT_EQ(WorkloadWrites(position).size(), 1U) << what << ToString(WorkloadWrites(position));
+    EXPECT_EQ(WorkloadWrites(since).size(), 1U) << what << ToString(WorkloadWrites(since));
     ++done;
     EXPECT_EQ(op().Metric("yurtappdaemon_workload_writes_total", {"operation=\"Repair\""}), done) << what;
     if (&edit == &edits.front().second) Eventually("the event", [&] { return EventCount("WorkloadRepaired") == 1; });
@@ -230,7 +230,7 @@ TEST_P(OwnershipTest, AnAutoscalerAndARestartAreNeverWrittenOver) {
     WaitForPools("web", {pool});
     return WorkloadOf("web", pool);
   }());
-  const std::size_t position = Now();
+  const WallTime since = Now();
   for (const int replicas : {3, 0, 7, 2}) {
     kube().MergePatch(type(), name, {{"spec", {{"replicas", replicas}}}}, "scale");
     Barrier();
@@ -238,7 +238,7 @@ TEST_P(OwnershipTest, AnAutoscalerAndARestartAreNeverWrittenOver) {
   }
   Kubectl({"rollout", "restart", type().resource + "/" + name});
   ExpectAtRest();
-  EXPECT_EQ(WorkloadWrites(position).size(), 0U) << ToString(WorkloadWrites(position));
+  EXPECT_EQ(WorkloadWrites(since).size(), 0U) << ToString(WorkloadWrites(since));
 }
 
 TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsToldOfOnceAndNeverWritten) {
@@ -254,7 +254,7 @@ TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsToldOfOnceAndNeverWritten) {
   foreign["spec"]["selector"]["matchLabels"][kPoolNameLabel] = "another";
   foreign["spec"]["template"]["metadata"]["labels"][kPoolNameLabel] = "another";
   const Json made = kube().Create(type(), foreign);
-  const std::size_t position = Now();
+  const WallTime since = Now();
   Select(pool);
   WaitForStatus("web", "the conflict shows", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, pool), {"reason"}) == "WorkloadConflict";
@@ -262,7 +262,7 @@ TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsToldOfOnceAndNeverWritten) {
   Eventually("the event", [&] { return EventCount("WorkloadConflict") == 1; });
   ExpectAtRest();
   EXPECT_EQ(EventCount("WorkloadConflict"), 1);
-  EXPECT_EQ(WorkloadWrites(position).size(), 0U) << ToString(WorkloadWrites(position));
+  EXPECT_EQ(WorkloadWrites(since).size(), 0U) << ToString(WorkloadWrites(since));
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 

@@ -91,7 +91,8 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
 
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "yad/web", "--timeout=60s"}));
-  Eventually("it says what it waits for", [&] { return status.Output().find("move when their") != std::string::npos; });
+  Eventually("it says what it waits for",
+             [&] { return status.Output().find("updated when their") != std::string::npos; });
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}),
               StartsWith("Waiting for the rollout of yurtappdaemon \"web\" to finish: 0 of 2 pools updated (Waiting"));
   EXPECT_THAT(YadErr({"status", "web", "--timeout=1s"}, kTimedOut), HasSubstr("error: timed out waiting"));
@@ -126,7 +127,7 @@ TEST_P(PluginOnceTest, StatusEndsWhenTheDaemonIsDeleted) {
   StartTwoPools("OnDelete");
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "web"}));
-  Eventually("it waits", [&] { return status.Output().find("move when their") != std::string::npos; });
+  Eventually("it waits", [&] { return status.Output().find("updated when their") != std::string::npos; });
   kube().Delete(kYurtAppDaemonType, "web");
   EXPECT_EQ(status.Wait(kEventuallyTimeout), kFailed);
   EXPECT_THAT(status.Errors(), HasSubstr("has been deleted"));
@@ -326,11 +327,11 @@ TEST_P(PluginBothKindsTest, DiffOfAFileShowsWhatApplyingItWouldChange) {
   EXPECT_THAT(one, AllOf(StartsWith("# pool " + Pool("b") + "\n"), HasSubstr("+      - image: b:2\n")));
   EXPECT_THAT(one, Not(HasSubstr(Pool("a"))));
   // What it shows is what happens.
-  const std::size_t position = Now();
+  const WallTime since = Now();
   EXPECT_EQ(VersionOf(GetDaemon("web")), VersionOf(before));
   PatchSpec("web", {{"overrides", file["spec"]["overrides"]}});
   WaitUntilReady("web");
-  for (const AuditedRequest& write : WritesSince(position)) {
+  for (const AuditedRequest& write : WritesSince(since)) {
     if (write.resource != type().resource) continue;
     EXPECT_EQ(write.name, NameOf(WorkloadOf("web", Pool("b"))));
   }

@@ -137,7 +137,7 @@ TEST_P(PoolsTest, ATaintsValueIsNoChange) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   Barrier();
-  const std::size_t before = Now();
+  const WallTime before = Now();
   kube().MergePatch(kNodePoolType, a,
                     R"({"spec": {"taints": [{"key": "x", "value": "2", "effect": "NoSchedule"}]}})"_json);
   Barrier();
@@ -297,7 +297,7 @@ TEST_P(PoolsTest, APoolsHeartbeatCostsNoWrite) {
                     "status");
   WaitUntilReady("web");
   Barrier();
-  const std::size_t before = Now();
+  const WallTime before = Now();
   for (int i = 1; i <= 10; ++i) {
     kube().MergePatch(kNodePoolType, a,
                       {{"status", {{"readyNodeNum", 1 + i}, {"nodes", Json::array({"n" + std::to_string(i)})}}}},

@@ -164,7 +164,7 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   const auto end = text.find_first_of("}\n, ", begin + word.size());
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("untrusted", text.substr(begin, end - begin), "certificate-authority: " + crt);
-  const std::size_t before = Now();
+  const WallTime before = Now();
   CreateDaemon(Daemon("web"));
   OperatorProcess process(options);
   Eventually("the log speaks of the certificate", [&]() -> std::string {

@@ -8,7 +8,7 @@ namespace {
 
 class RestartTest : public BothKinds {
  protected:
-  void ExpectNoWrites(std::size_t since) {
+  void ExpectNoWrites(WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
@@ -17,7 +17,7 @@ class RestartTest : public BothKinds {
 INSTANTIATE_BOTH_KINDS(RestartTest);
 
 TEST_P(RestartTest, KilledInTheMiddleOfAFanOutNothingIsMadeTwiceAndNothingIsLost) {
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   const auto pools = AddPools(60);
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be met in the middle
   CreateDaemon(Daemon("web"));
@@ -109,7 +109,7 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   }
   StopOperator();
   versions = all_versions();
-  const std::size_t before = Now();
+  const WallTime before = Now();
   StartOperator();
   Barrier();
   Barrier();

@@ -97,6 +97,61 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
+// `data` as other tools write it: with whitespace, and with characters that Go's encoder escapes. An apiserver refuses
+// each patch of such a revision.
+TEST_P(RevisionTest, IsReusedAndNumberedWhereItsDataHasWhitespaceAndOtherEscapes) {
+  StartOperator();
+  AddPools(2);
+  Json daemon = Daemon("web");
+  Json& pod = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"];
+  pod["containers"][0]["args"] = {"a < b && c > d", "caf\u00e9 \u2028"};
+  CreateDaemon(daemon);
+  const std::string first = WaitForRollout("web", "example.org/app:1");
+  StopOperator();
+  Json revision = kube().Get(kControllerRevisionType, first);
+  kube().Delete(kControllerRevisionType, first);
+  for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
+    revision["metadata"].erase(field);
+  }
+  Kubectl({"create", "--raw", "/apis/apps/v1/namespaces/" + ns() + "/controllerrevisions", "-f", "-"},
+          revision.dump(2));
+  const std::string uid = UidOf(kube().Get(kControllerRevisionType, first));
+  const auto refused =
+      plane().client().Patch(kControllerRevisionType, {ns(), first}, PatchType::kMerge, {{"revision", 9}});
+  ASSERT_FALSE(refused) << "the case is not what it was";
+  EXPECT_EQ(refused.error().reason, Reason::kInvalid);
+
+  StartOperator();
+  SetImage("web", "example.org/app:2");
+  const std::string second = WaitForRollout("web", "example.org/app:2");
+  SetImage("web", "example.org/app:1");
+  EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), first);
+  EXPECT_EQ(RevisionNames("web"), (std::vector<std::string>{second, first}));
+  const Json again = kube().Get(kControllerRevisionType, first);
+  EXPECT_EQ(UidOf(again), uid);
+  EXPECT_EQ(At(again, "/data"), At(revision, "/data"));
+  EXPECT_EQ(IntAt(again, {"revision"}), 3);
+}
+
+// The garbage collector takes the ownerReference away by a patch.
+TEST_P(RevisionTest, IsOrphanedAndClaimedAgainWhereTheTemplateHasCharactersThatGoEscapes) {
+  StartOperator();
+  AddPools(1);
+  Json daemon = Daemon("web");
+  Json& pod = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"];
+  pod["containers"][0]["args"] = {"a < b && c > d", "\u2028"};
+  CreateDaemon(daemon);
+  const std::string name = WaitForRollout("web", "example.org/app:1");
+  const std::string uid = UidOf(kube().Get(kControllerRevisionType, name));
+  Kubectl({"delete", "yad", "web", "--cascade=orphan"});
+  Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
+  const Json created = CreateDaemon(daemon);
+  EXPECT_EQ(WaitForRollout("web", "example.org/app:1"), name);
+  const Json revision = kube().Get(kControllerRevisionType, name);
+  EXPECT_EQ(UidOf(revision), uid);
+  EXPECT_EQ(At(revision, "/metadata/ownerReferences/0/uid"), UidOf(created));
+}
+
 TEST_P(RevisionTest, HistoryIsPrunedExactlyToItsLimitBesidesTheLiveOnes) {
   StartOperator();
   AddPools(1);

@@ -29,11 +29,11 @@ class RolloutTest : public BothKinds {
       return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
     });
   }
-  std::vector<std::string> PoolsMovedSince(std::size_t position) {
+  std::vector<std::string> PoolsMovedSince(WallTime since) {
     std::vector<std::string> pools;
     std::map<std::string, std::string> pool_of;
     for (const auto& [pool, workload] : ByPool("web")) pool_of[NameOf(workload)] = pool;
-    for (const AuditedRequest& write : WritesSince(position)) {
+    for (const AuditedRequest& write : WritesSince(since)) {
       if (write.verb == "update" && write.resource == type().resource && write.subresource.empty())
         pools.push_back(pool_of[write.name]);
     }
@@ -44,7 +44,7 @@ INSTANTIATE_BOTH_KINDS(RolloutTest);
 
 TEST_P(RolloutTest, GoesFromPoolToPoolAndOnlyFromHealthyToHealthy) {
   Deployed({"a", "b", "c"}, {{"minReadySeconds", 1}});
-  const std::size_t before = Now();
+  const WallTime before = Now();
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [&](const Json& status) {
     EXPECT_LE(3 - At(status, "/readyPools").get<int>(), 1) << "more than one pool is disturbed: " << status;
@@ -60,7 +60,7 @@ TEST_P(RolloutTest, GoesFromPoolToPoolAndOnlyFromHealthyToHealthy) {
 TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
   const std::string good = StringAt(GetDaemon("web"), {"status", "currentRevision"});
-  const std::size_t before = Now();
+  const WallTime before = Now();
   SetBadTemplate();
   WaitForProgress("RolledBack");
   // A StatefulSet waits for the pod that no node takes, until that has been replaced.

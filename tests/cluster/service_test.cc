@@ -48,9 +48,9 @@ class ServiceTest : public ClusterTest {
   }
   void ExpectNothingIsWritten() {
     Barrier();
-    const std::size_t position = Now();
+    const WallTime since = Now();
     Barrier();
-    for (const AuditedRequest& write : WritesSince(position)) EXPECT_NE(write.resource, "services");
+    for (const AuditedRequest& write : WritesSince(since)) EXPECT_NE(write.resource, "services");
   }
 };
 
@@ -68,7 +68,7 @@ TEST_F(ServiceTest, EachPoolsServiceLeadsToThePodsOfThatPoolOnly) {
   StartOperator();
   const std::vector<std::string> pools = {AddPool("a"), AddPool("b")};
   for (const std::string& pool : pools) AddNode(pool);
-  const std::size_t position = Now();
+  const WallTime since = Now();
   CreateDaemon(Headed("web", 2));
   WaitUntilReady("web");
   for (const std::string& pool : pools) {
@@ -79,7 +79,7 @@ TEST_F(ServiceTest, EachPoolsServiceLeadsToThePodsOfThatPoolOnly) {
                [&] { return PodsOf(pool).size() == 2 && PodsBehind(NameOf(service)) == PodsOf(pool); });
   }
   std::set<std::string> made;
-  for (const AuditedRequest& write : WritesSince(position)) {
+  for (const AuditedRequest& write : WritesSince(since)) {
     if (write.verb != "create") continue;
     if (write.resource == "services") made.insert(write.name);
     if (write.resource == "deployments") {

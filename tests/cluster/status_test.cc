@@ -128,7 +128,7 @@ TEST_P(StatusTest, KubectlGetAndDescribeShowWhatMatters) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const std::string table = Kubectl({"get", "udd", "web"});
-  for (const char* column : {"TYPE", "POOLS", "UPDATED", "READY", "REVISION", "AGE"}) {
+  for (const char* column : {"TYPE", "POOLS", "UPDATED", "READY", "STATUS", "REVISION", "AGE"}) {
     EXPECT_THAT(table, ::testing::HasSubstr(column));
   }
   EXPECT_THAT(table, ::testing::HasSubstr(type().kind));

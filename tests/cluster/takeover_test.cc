@@ -86,7 +86,7 @@ TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
   WaitForPods("web");
   const auto before = Remember("web");
   const auto pods = Pods();
-  const std::size_t position = Now();
+  const WallTime since = Now();
   StartOperator();
   const Json daemon = WaitUntilReady("web");
   Barrier();
@@ -94,7 +94,7 @@ TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
   EXPECT_EQ(At(daemon, "/status/currentRevision"), OpenYurtRevisions("web", three).back());
   ExpectUntouched("web", before);
   EXPECT_EQ(Pods(), pods);
-  for (const AuditedRequest& write : WritesSince(position)) EXPECT_NE(write.resource, type().resource) << write.name;
+  for (const AuditedRequest& write : WritesSince(since)) EXPECT_NE(write.resource, type().resource) << write.name;
   EXPECT_EQ(kube().List(kControllerRevisionType, "app=web").size(), 3U);
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
                                 {1, "example.org/app:0"}, {2, "example.org/app:5"}, {3, "example.org/app:1"}}));
@@ -125,6 +125,51 @@ TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
     EXPECT_FALSE(At(workload, "/spec/template/metadata/labels").contains(kRevisionLabel));
     EXPECT_FALSE(Annotation(workload, kRenderedFromAnnotation).empty());
   }
+}
+
+TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
+  AddThreePools();
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
+  WaitForPods("web");
+  StartOperator();
+  WaitUntilReady("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  const auto replica_sets = [&] {
+    std::set<std::string> uids;
+    for (const Json& set : kube().List(kReplicaSetType)) uids.insert(UidOf(set));
+    return uids;
+  };
+  const auto sets = replica_sets();
+
+  // Without what OpenYurt's webhook filled in. For the list of containers kubectl's patch replaces the stored one.
+  Json manifest = OpenYurts("web");
+  manifest["apiVersion"] = kYurtAppDaemonType.ApiVersion();
+  manifest["kind"] = kYurtAppDaemonType.kind;
+  Json& pod = manifest["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"];
+  pod["containers"][0] =
+      R"({"name": "main", "image": "example.org/app:1", "imagePullPolicy": "IfNotPresent",
+          "ports": [{"containerPort": 80}], "resources": {"requests": {"cpu": "10m"}}})"_json;
+  for (const char* field : {"dnsPolicy", "restartPolicy", "terminationGracePeriodSeconds"}) pod.erase(field);
+  Kubectl({"apply", "-f", "-"}, manifest.dump());
+  const Json applied = WaitUntilObserved("web");
+  ASSERT_EQ(At(applied, "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0"),
+            pod["containers"][0]);
+  Barrier();
+  ExpectUntouched("web", before);
+  EXPECT_EQ(At(GetDaemon("web"), "/status/updateRevision"), OpenYurtRevisions("web").back());
+  EXPECT_EQ(History("web").size(), 2U);
+
+  // A revision that changes another pool's replicas changes no pod template either.
+  PatchSpec("web", {{"overrides", Json::array({{{"pools", {Pool("b")}}, {"replicas", 2}}})}});
+  Eventually("the pool has its replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
+  WaitUntilReady("web");
+  Barrier();
+  for (const auto& [pool, workload] : ByPool("web")) {
+    EXPECT_EQ(PodTemplate(workload), PodTemplate(before.at(pool))) << pool;
+  }
+  EXPECT_EQ(replica_sets(), sets);
+  for (const std::string& uid : pods) EXPECT_TRUE(Pods().contains(uid));
 }
 
 TEST_F(TakeoverTest, AWorkloadThatWasEditedByHandIsRepairedByTheRulesThatMadeIt) {
@@ -239,14 +284,14 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
     const int count = gate_.Disarm();
     if (gate_.killed()) StartAgain();
     Eventually("the cluster is as wanted", why_not);
-    const std::size_t writes = WritesSince(0).size();
+    const std::size_t writes = WritesSince({}).size();
     Barrier();
-    for (const AuditedRequest& write : WritesSince(0)) {
+    for (const AuditedRequest& write : WritesSince({})) {
       if (write.verb == "delete" && write.resource == type().resource) {
         EXPECT_TRUE(write.name.starts_with("web-") && write.name.find(Pool("b")) != std::string::npos) << write.name;
       }
     }
-    std::vector<AuditedRequest> late = WritesSince(0);
+    std::vector<AuditedRequest> late = WritesSince({});
     late.erase(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(writes));
     std::erase_if(late, [](const AuditedRequest& write) { return write.name.starts_with("barrier-"); });
     EXPECT_TRUE(late.empty()) << ToString(late);

@@ -55,7 +55,7 @@ TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
   StopOperator();
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = RestrictedKubeconfig("nodepools");
-  const std::size_t begin = Now();
+  const WallTime begin = Now();
   OperatorProcess restricted(options);
   Eventually("the log names what is forbidden", [&]() -> std::string {
     const std::string log = restricted.Log();

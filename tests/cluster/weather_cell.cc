@@ -216,7 +216,7 @@ void WeatherCell::RollOutAndUndo() {
 }
 
 void WeatherCell::ExpectNoMoreWrites() {
-  const std::size_t since = Now();
+  const WallTime since = Now();
   Barrier();
   Barrier();
   std::vector<AuditedRequest> writes = WritesSince(since);

@@ -31,6 +31,15 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
+// The requestReceivedTimestamp of an audit line; "" where the line is incomplete. It spares the parser older lines.
+std::string_view ReceivedIn(std::string_view line) {
+  constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
+  const std::size_t at = line.find(kKey);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + kKey.size());
+  return line.substr(0, line.find('"'));
+}
+
 std::string TempDir() {
   const char* base = std::getenv("TMPDIR");
   std::string path = std::string(base != nullptr && *base != 0 ? base : "/tmp") + "/yad-cluster-XXXXXX";
@@ -53,6 +62,30 @@ std::string ToString(const std::vector<AuditedRequest>& requests) {
          << " -> " << request.code << " (" << request.user << ", " << request.received << ")";
   }
   return text.str();
+}
+
+std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has) {
+  std::vector<AuditedRequest> requests;
+  const std::string begin = FormatMicroTime(since);
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(line_has) == std::string::npos || ReceivedIn(line) < begin) continue;
+    const Json event = Json::parse(line, nullptr, false);
+    if (event.is_discarded()) continue;  // the line that is being written
+    AuditedRequest request;
+    request.verb = StringAt(event, {"verb"});
+    request.group = StringAt(event, {"objectRef", "apiGroup"});
+    request.resource = StringAt(event, {"objectRef", "resource"});
+    request.subresource = StringAt(event, {"objectRef", "subresource"});
+    request.ns = StringAt(event, {"objectRef", "namespace"});
+    request.name = StringAt(event, {"objectRef", "name"});
+    request.code = static_cast<int>(IntAt(event, {"responseStatus", "code"}));
+    request.forbidden = StringAt(event, {"annotations", "authorization.k8s.io/decision"}) == "forbid";
+    request.user = StringAt(event, {"user", "username"});
+    request.received = StringAt(event, {"requestReceivedTimestamp"});
+    requests.push_back(std::move(request));
+  }
+  return requests;
 }
 
 std::string ControlPlane::Missing(const std::string& source_dir) {
@@ -156,38 +189,13 @@ std::string ControlPlane::Kubectl(std::vector<std::string> arguments, const std:
   return result.out;
 }
 
-std::size_t ControlPlane::AuditPosition() const {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(dir_ + "/audit.log", error);
-  return error ? 0 : size;
-}
-
-std::vector<AuditedRequest> ControlPlane::Audited(std::size_t since, const std::string& line_has) const {
+std::vector<AuditedRequest> ControlPlane::Audited(WallTime since, const std::string& line_has) const {
   const std::string log = ReadFile(dir_ + "/audit.log");
   if (log.empty()) throw TestFailure("there is no audit log: does hack/cluster.sh honour CLUSTER_APISERVER_FLAGS?");
-  std::vector<AuditedRequest> requests;
-  std::istringstream lines(log.substr(std::min(since, log.size())));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find(line_has) == std::string::npos) continue;
-    const Json event = Json::parse(line, nullptr, false);
-    if (event.is_discarded()) continue;  // the line that is being written
-    AuditedRequest request;
-    request.verb = StringAt(event, {"verb"});
-    request.group = StringAt(event, {"objectRef", "apiGroup"});
-    request.resource = StringAt(event, {"objectRef", "resource"});
-    request.subresource = StringAt(event, {"objectRef", "subresource"});
-    request.ns = StringAt(event, {"objectRef", "namespace"});
-    request.name = StringAt(event, {"objectRef", "name"});
-    request.code = static_cast<int>(IntAt(event, {"responseStatus", "code"}));
-    request.forbidden = StringAt(event, {"annotations", "authorization.k8s.io/decision"}) == "forbid";
-    request.user = StringAt(event, {"user", "username"});
-    request.received = StringAt(event, {"requestReceivedTimestamp"});
-    requests.push_back(std::move(request));
-  }
-  return requests;
+  return ReadAuditLog(log, since, line_has);
 }
 
-std::vector<AuditedRequest> ControlPlane::OperatorWrites(const std::string& ns, std::size_t since) const {
+std::vector<AuditedRequest> ControlPlane::OperatorWrites(const std::string& ns, WallTime since) const {
   std::vector<AuditedRequest> writes = Audited(since, "\"userAgent\":\"yurtappdaemon-operator");
   std::erase_if(writes, [&](const AuditedRequest& request) {
     return request.ns != ns || request.verb == "get" || request.verb == "list" || request.verb == "watch";
@@ -195,8 +203,9 @@ std::vector<AuditedRequest> ControlPlane::OperatorWrites(const std::string& ns, 
   return writes;
 }
 
-std::vector<AuditedRequest> ControlPlane::RequestsOf(const std::string& ns, const std::string& account) const {
-  return Audited(0, "\"username\":\"system:serviceaccount:" + ns + ":" + account + "\"");
+std::vector<AuditedRequest> ControlPlane::RequestsOf(const std::string& ns, const std::string& account,
+                                                     WallTime since) const {
+  return Audited(since, "\"username\":\"system:serviceaccount:" + ns + ":" + account + "\"");
 }
 
 std::string ControlPlane::TokenKubeconfig(const std::string& ns, const std::string& account) const {

@@ -24,10 +24,12 @@ struct AuditedRequest {
   int code = 0;
   bool forbidden = false;  // by RBAC
   std::string user;
-  std::string received;  // when, to the microsecond; texts compare as times do
+  std::string received;  // the server's time, to the microsecond; texts compare as times do
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
+// Of the lines of an audit log that contain `line_has`, the requests that the server received at `since` or later.
+std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
 // The namespace and the service account of an operator whose rights are those that the chart gives it.
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
@@ -65,16 +67,16 @@ class ControlPlane {
   // TestFailure unless it succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Where the audit log ends now, and what this operator's user agent has written in `ns` since such a place.
-  std::size_t AuditPosition() const;
-  std::vector<AuditedRequest> OperatorWrites(const std::string& ns, std::size_t since) const;
-  // What this service account has asked so far. A watch is in the log once it has ended.
-  std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account) const;
+  // The writes of this operator's user agent in `ns` that the server received at `since` or later. The time decides and
+  // not the place in the log: the apiserver logs a write after it has committed it, so others may see the effect first.
+  std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
+  // The same for all requests of this service account. The log has a watch only after the watch has ended.
+  std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;
   // A kubeconfig of a service account; the context's namespace is the account's.
   std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;
 
  private:
-  std::vector<AuditedRequest> Audited(std::size_t since, const std::string& line_has) const;
+  std::vector<AuditedRequest> Audited(WallTime since, const std::string& line_has) const;
 
   std::string source_dir_;
   std::string dir_;

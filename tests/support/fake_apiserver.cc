@@ -45,6 +45,36 @@ std::string FaultOf(const ResourceType& type, const Json& old, const Json& objec
   return "";
 }
 
+std::string ProtobufField(char number, const std::string& bytes) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  std::size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) field += static_cast<char>((size & 0x7f) | 0x80);
+  return field + static_cast<char>(size) + bytes;
+}
+
+// A ControllerRevision: only its data and its number.
+HttpResponse ProtobufResponse(const Json& revision, const std::string& data) {
+  std::string object = ProtobufField(1, ProtobufField(1, StringAt(revision, {"metadata", "name"})));
+  object +=
+      ProtobufField(2, ProtobufField(1, data)) + std::string{0x18, static_cast<char>(IntAt(revision, {"revision"}))};
+  const std::string type = ProtobufField(1, "apps/v1") + ProtobufField(2, "ControllerRevision");
+  return {200,
+          {{"content-type", "application/vnd.kubernetes.protobuf"}},
+          std::string("k8s\0", 4) + ProtobufField(1, type) + ProtobufField(2, object)};
+}
+
+HttpResponse ImmutableDataResponse() {
+  const Json cause = {{"reason", "FieldValueInvalid"}, {"message", "field is immutable"}, {"field", "data"}};
+  return JsonResponse({{"kind", "Status"},
+                       {"apiVersion", "v1"},
+                       {"status", "Failure"},
+                       {"reason", "Invalid"},
+                       {"message", "data: Invalid value: field is immutable"},
+                       {"details", {{"causes", Json::array({cause})}}},
+                       {"code", 422}},
+                      422);
+}
+
 ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
@@ -56,6 +86,11 @@ std::string FieldSelected(const HttpRequest& request, const std::string& field) 
 }
 std::string NameSelected(const HttpRequest& request) { return FieldSelected(request, "metadata.name"); }
 std::string NodeSelected(const HttpRequest& request) { return FieldSelected(request, "spec.nodeName"); }
+
+bool AsksForMetadata(const HttpRequest& request) {
+  const auto accept = request.headers.find("Accept");
+  return accept != request.headers.end() && accept->second.find("as=Partial") != std::string::npos;
+}
 
 }  // namespace
 
@@ -222,6 +257,11 @@ std::string FakeCluster::resource_version() const {
   return std::to_string(version_);
 }
 
+void FakeCluster::StoreDataAs(const ObjectKey& key, std::string text) {
+  std::lock_guard lock(mutex_);
+  data_texts_[key] = std::move(text);
+}
+
 void FakeCluster::SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time) {
   std::lock_guard lock(mutex_);
   TableOf(type).at(key)["metadata"]["creationTimestamp"] = time;
@@ -307,10 +347,18 @@ HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& targe
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
   if (found == table.end()) return NotFoundResponse(target.type, target.key.name);
+  const auto text = target.type.resource == "controllerrevisions" ? data_texts_.find(target.key) : data_texts_.end();
+  if (text != data_texts_.end()) {
+    const bool exact = request.method == "PUT" && request.body.find("\"data\":" + text->second) != std::string::npos;
+    if (request.method == "PATCH" || (request.method == "PUT" && !exact)) return ImmutableDataResponse();
+  }
   if (request.method == "GET") {
     const auto accept = request.headers.find("Accept");
-    const bool partial = accept != request.headers.end() && accept->second.find("as=Partial") != std::string::npos;
-    if (!partial) return JsonResponse(found->second);
+    if (accept != request.headers.end() && accept->second.ends_with("protobuf")) {
+      return ProtobufResponse(found->second,
+                              text == data_texts_.end() ? found->second.at("data").dump() : text->second);
+    }
+    if (!AsksForMetadata(request)) return JsonResponse(found->second);
     return JsonResponse({{"apiVersion", "meta.k8s.io/v1"},
                          {"kind", "PartialObjectMetadata"},
                          {"metadata", found->second.at("metadata")}});
@@ -327,6 +375,7 @@ HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& ta
   const std::string node = NodeSelected(request);
   const std::string limit_text = QueryOf(request, "limit");
   const std::string from = QueryOf(request, "continue");
+  const bool partial = AsksForMetadata(request);
   const std::size_t limit = limit_text.empty() ? 0 : std::stoul(limit_text);
   Json items = Json::array();
   Json metadata = {{"resourceVersion", std::to_string(version_)}};
@@ -343,7 +392,7 @@ HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& ta
             ObjectKey{StringAt(last, {"metadata", "namespace"}), StringAt(last, {"metadata", "name"})}.ToString();
         break;
       }
-      items.push_back(object);
+      items.push_back(partial ? Json{{"metadata", object.at("metadata")}} : object);
     }
   }
   return JsonResponse({{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", metadata}, {"items", items}});

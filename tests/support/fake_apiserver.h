@@ -47,6 +47,9 @@ class FakeCluster {
   Json Create(const ResourceType& type, Json object);
   // False: no such object.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
+  // Stores `data` of a ControllerRevision as this text, which another client has written with whitespace or escapes of
+  // its own. As a real server it then refuses each PATCH and each PUT with another text.
+  void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
   // Removes it, or begins to where it has finalizers.
   bool Delete(const ResourceType& type, const ObjectKey& key);
@@ -123,6 +126,7 @@ class FakeCluster {
   Faults faults_;
   Afterwards afterwards_;
   Mutation mutation_;
+  std::map<ObjectKey, std::string> data_texts_;  // of ControllerRevisions
   std::vector<WriteRecord> writes_;
   std::vector<OpenWatch> watches_;
   std::vector<Change> changes_;
