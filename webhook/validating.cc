@@ -180,7 +180,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
       std::move(of_service.warnings.begin(), of_service.warnings.end(), std::back_inserter(findings.warnings));
     }
     if (told.empty()) {
-      warnings = WarningsFor(*daemon, stores_);
+      warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
       for (std::string warning :
            {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object)}) {

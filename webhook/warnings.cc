@@ -156,9 +156,13 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
 }
 
 // Pools that a revision cuts off are noticed through their nodes, and those are found gone after some 40 s only.
-void WarnOfShortSoak(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+// An update that leaves the strategy as it is gets no warning: it may be one of many.
+void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   constexpr std::chrono::seconds kShortest{60};
   const UpdateStrategy& strategy = daemon.strategy;
+  if (before != nullptr && before->strategy.type == strategy.type &&
+      before->strategy.rolling.min_ready == strategy.rolling.min_ready)
+    return;
   if (strategy.type != UpdateStrategyType::kRollingUpdate || strategy.rolling.min_ready >= kShortest) return;
   Warnings(out).Add("spec.updateStrategy.rollingUpdate.minReadySeconds",
                     "is below 60: the cluster notices after some 40 s that the nodes of a pool are gone, so a revision "
@@ -167,7 +171,8 @@ void WarnOfShortSoak(const YurtAppDaemon& daemon, std::vector<std::string>& out)
 
 }  // namespace
 
-std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
+                                     const AdmissionStores& stores) {
   std::vector<std::string> warnings;
   if (const auto pools = stores.pools.List()) {
     WarnOfSelection(daemon, *pools, warnings);
@@ -175,7 +180,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const Admissio
     WarnOfOverlap(daemon, stores, *pools, warnings);
     WarnOfGroups(daemon, *pools, warnings);
   }
-  WarnOfShortSoak(daemon, warnings);
+  WarnOfShortSoak(daemon, before, warnings);
   WarnOfLatest(daemon, warnings);
   return warnings;
 }

@@ -13,8 +13,9 @@
 namespace yad {
 
 // Each is one line, `field: what, and what to do about it`. What a cache that is not synced yet would have to tell is
-// left out. Asks nobody. Thread-safe.
-std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const AdmissionStores& stores);
+// left out. Sends no request. `before`: the object before an update, else null. Thread-safe.
+std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
+                                     const AdmissionStores& stores);
 
 // About the headless Service of a StatefulSet; "": nothing to warn of, or nobody knows in time. At most one
 // request. Thread-safe.

@@ -23,10 +23,11 @@ class WarningsTest : public ::testing::Test {
     world_.SetDaemons({});
   }
 
-  std::vector<std::string> Warn(const Json& object) {
+  std::vector<std::string> Warn(const Json& object, const Json& before = nullptr) {
+    const auto old = ParseYurtAppDaemon(before);
     const auto daemon = ParseYurtAppDaemon(object);
     if (!daemon) throw std::runtime_error(daemon.error().message);
-    std::vector<std::string> warnings = WarningsFor(*daemon, world_.stores());
+    std::vector<std::string> warnings = WarningsFor(*daemon, old ? &*old : nullptr, world_.stores());
     Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
     const std::string service = ServiceWarning(*daemon, world_.client, deadline);
     if (!service.empty()) warnings.push_back(service);
@@ -40,6 +41,22 @@ class WarningsTest : public ::testing::Test {
 TEST_F(WarningsTest, AnOrdinaryDaemonHasNone) {
   EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(WarningsTest, ShortSoakOfARollingUpdateIsNamed) {
+  Json object = DaemonJson();
+  object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  const auto warned = ElementsAre(StartsWith("spec.updateStrategy.rollingUpdate.minReadySeconds: is below 60"));
+  EXPECT_THAT(Warn(object), warned);
+  const Json before = object;
+  object["spec"]["updateStrategy"]["rollingUpdate"] = {{"minReadySeconds", 59}};
+  EXPECT_THAT(Warn(object), warned);
+  EXPECT_THAT(Warn(object, before), warned);
+  EXPECT_THAT(Warn(object, object), IsEmpty()) << "each later apply would repeat it";
+  object["spec"]["updateStrategy"]["rollingUpdate"] = {{"minReadySeconds", 60}};
+  EXPECT_THAT(Warn(object), IsEmpty());
+  object["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  EXPECT_THAT(Warn(object), IsEmpty());
 }
 
 TEST_F(WarningsTest, ASelectorThatMatchesNoPoolNow) {
@@ -58,7 +75,7 @@ TEST_F(WarningsTest, ASelectorThatMatchesNoPoolNow) {
 TEST_F(WarningsTest, CachesThatKnowNothingYetSayNothing) {
   AdmissionWorld empty;
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
-  EXPECT_THAT(WarningsFor(daemon, empty.stores()), IsEmpty());
+  EXPECT_THAT(WarningsFor(daemon, nullptr, empty.stores()), IsEmpty());
 }
 
 TEST_F(WarningsTest, PoolsThatDoNotExistAreNamedWhereTheyAreNamed) {

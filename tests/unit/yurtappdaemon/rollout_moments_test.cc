@@ -306,8 +306,9 @@ TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
     Look();
     EXPECT_EQ(Progressing(), "True SitesOffline");
     EXPECT_EQ(Phase("a"), "Offline SitesOffline");
-    if (restarts) world_.Restart();
     Wait(seconds(500));
+    if (restarts) world_.Restart();
+    Look();
     EXPECT_FALSE(IsMarkedFailed());
     EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
     Return("c");
@@ -319,6 +320,61 @@ TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
     Look();
     EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
   }
+}
+
+TEST_P(RolloutMomentsTest, SitesThatWereOfflineBeforeTheUpdateAreNoOutage) {
+  Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
+  GoOffline("c");
+  GoOffline("d");
+  Wait(seconds(10));
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("a");
+  Wait(seconds(100));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+}
+
+TEST_P(RolloutMomentsTest, OfflinePoolsGetTheRevisionAfterTheOnlinePoolsOfTheirGroup) {
+  Deployed({"a", "b", "c"});
+  GoOffline("a");
+  Wait(seconds(10));
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=1");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["waitingFor"], "Group");
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=2");
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
+  Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"maxUnavailable", 2}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  Heal("b");
+  GoOffline("a");
+  GoOffline("c");
+  world_.cluster.Edit(kNodePoolType, {"", "d"}, [](Json& pool) {
+    pool["spec"]["taints"] = {{{"key", "edge"}, {"effect", "NoSchedule"}}};
+  });
+  Look();
+  const auto tolerates = [&](const std::string& pool) {
+    return world_.Workload(pool)["spec"]["template"]["spec"].contains("tolerations");
+  };
+  EXPECT_EQ(Progressing(), "True SitesOffline");
+  EXPECT_FALSE(tolerates("d"));
+  Return("c");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_TRUE(tolerates("d"));
 }
 
 TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
@@ -335,6 +391,24 @@ TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
   EXPECT_EQ(Phase("c"), "Offline NoReadyNode");
   Wait(seconds(500));
   EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, SiteThatHasSoakedIsExcusedWhenItGoesOffline) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  GoOffline("a");
+  Look();
+  EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+  Heal("b");
+  Wait(seconds(100));
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  Heal("c");
+  Look();
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
