@@ -1,0 +1,40 @@
+// What a new leader reads of a pool's health in status.
+#include "operator/yurtappdaemon/pool_health.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace yad {
+namespace {
+
+PoolHealth Restored(const Json& entry) {
+  Json pool = {{"name", "a"}, {"workload", "web-a"}, {"revision", "web-1"}};
+  pool.update(entry);
+  HealthRecord record = RestoreHealth({{"pools", {pool}}});
+  return record.contains("a") ? record.at("a") : PoolHealth{};
+}
+
+TEST(RestoreHealthTest, UnhealthyPoolHasSoakedUnlessItsTimesAddUp) {
+  EXPECT_TRUE(Restored({{"phase", "Unhealthy"}}).soaked);
+  const PoolHealth adding = Restored({{"phase", "Unhealthy"}, {"unhealthySeconds", 7}});
+  EXPECT_FALSE(adding.soaked);
+  EXPECT_TRUE(adding.been_healthy);
+  EXPECT_EQ(adding.unhealthy_before, std::chrono::seconds(7));
+}
+
+TEST(RestoreHealthTest, SoakingPoolHasBeenHealthyAndHasNotSoaked) {
+  const PoolHealth health = Restored({{"phase", "Soaking"}, {"lastTransitionTime", "2026-01-02T03:04:05Z"}});
+  EXPECT_TRUE(health.been_healthy);
+  EXPECT_FALSE(health.soaked);
+  EXPECT_EQ(FormatTime(health.since), "2026-01-02T03:04:05Z");
+}
+
+TEST(RestoreHealthTest, TimeOfAnOutageDoesNotCount) {
+  EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).clock_stopped);
+  EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).clock_stopped);
+  EXPECT_EQ(Restored({{"phase", "Offline"}, {"reason", "NoReadyNode"}}).state, PoolHealth::State::kOffline);
+}
+
+}  // namespace
+}  // namespace yad
