@@ -51,8 +51,8 @@ owner() {
 }
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_(body|transport)\.(h|cc)'
 owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|plugin/yaml_reader\.cc|tests/support/yaml\.cc'
-owner Boost.Beast 'boost/(beast|asio)' 'operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
-owner OpenSSL 'openssl/' 'operator/client/(tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
+owner Boost.Beast 'boost/(beast|asio)' 'operator/client/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
+owner OpenSSL 'openssl/' 'operator/client/(connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/(client/(json_document|list_text)\.cc|runtime/json_bytes\.h)'

@@ -36,6 +36,8 @@ std::string_view ToString(Reason reason) {
       return "Transport";
     case Reason::kDecode:
       return "Decode";
+    case Reason::kTooLarge:
+      return "TooLarge";
     case Reason::kCancelled:
       return "Cancelled";
     case Reason::kConfig:

@@ -31,6 +31,7 @@ enum class Reason {
 
   kTransport,  // No answer: connection refused, TLS failure, time-out.
   kDecode,     // An answer that cannot be understood.
+  kTooLarge,   // An answer that is larger than the caller takes.
   kCancelled,  // We were asked to stop.
   kConfig,     // Flags, kubeconfig or files are wrong; retrying does not help.
   kNotSynced,  // A cache was read before its first successful list.

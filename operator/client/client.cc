@@ -13,6 +13,8 @@ namespace {
 
 // How much longer than its own time-out a watch may be silent before the connection counts as dead.
 constexpr std::chrono::seconds kWatchMargin{30};
+// An apiserver answers 413 to a longer body (its --max-request-body-bytes).
+constexpr std::size_t kMaxBody = 3u << 20;
 
 // Whoever does not know it sends the whole object.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
@@ -163,6 +165,11 @@ struct Client::Impl {
 
   // An answer of any kind but 2xx is an Error.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
+    if (request.body.size() > kMaxBody) {
+      return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
+                                        " bytes of JSON, and the apiserver takes " + std::to_string(kMaxBody) +
+                                        ": make its template or its overrides smaller");
+    }
     request.timeout = options.timeout;
     Result<HttpResponse> response = Run<HttpResponse>(
         request, stop, [&] { return transport->Send(request, stop); },
@@ -291,6 +298,7 @@ Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions&
   HttpRequest request{
       .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
   if (options.metadata_only) request.headers.emplace("Accept", kMetadataOnlyList);
+  if (options.max_bytes > 0) request.max_answer = options.max_bytes;
   Result<HttpResponse> response = impl_->Send(std::move(request), stop);
   if (!response) return Fail(std::move(response.error()));
   return ListText::Split(std::move(response->body), type);

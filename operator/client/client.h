@@ -26,6 +26,7 @@ struct ListOptions {
   std::string resource_version;        // "" asks for the newest
   std::string resource_version_match;  // "", "NotOlderThan", "Exact"
   int limit = 0;                       // 0: everything in one answer
+  std::size_t max_bytes = 0;           // kTooLarge for an answer of more; 0: what HttpRequest says
   std::string continue_token;
   bool metadata_only = false;  // the items have no more than their metadata
 };

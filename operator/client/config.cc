@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "operator/client/base64.h"
-#include "operator/client/cpprest_transport.h"
 #include "operator/client/exec_credential.h"
 #include "operator/client/file.h"
 #include "operator/client/kubeconfig.h"
+#include "operator/client/renewing_transport.h"
 #include "operator/client/token_source.h"
 
 namespace yad {
@@ -52,6 +52,19 @@ Result<ClusterConfig> LoadList(const std::string& list, const std::string& conte
   return ConfigFromKubeconfig(files, context);
 }
 
+RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredentialSource> plugin,
+                                                  std::shared_ptr<TlsMaterialReader> files) {
+  return [plugin = std::move(plugin), files = std::move(files)]() -> Result<std::shared_ptr<const TlsMaterial>> {
+    Result<ExecCredential> credential = plugin->Get();
+    if (!credential) return Fail(credential.error());
+    std::shared_ptr<const TlsMaterial> material = files->Get();
+    if (credential->client_cert_pem.empty()) return material;
+    return std::make_shared<const TlsMaterial>(TlsMaterial{.ca_pem = material->ca_pem,
+                                                           .client_cert_pem = std::move(credential->client_cert_pem),
+                                                           .client_key_pem = std::move(credential->client_key_pem)});
+  };
+}
+
 }  // namespace
 
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
@@ -88,7 +101,8 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
     return Fail(Reason::kConfig, "the pod's service account token cannot be read: " + token.error().message +
                                      " (is automountServiceAccountToken false?)");
   }
-  Result<std::string> ca = ReadSmallFile(directory + "/ca.crt");
+  config.tls_files.ca = directory + "/ca.crt";
+  Result<std::string> ca = ReadSmallFile(config.tls_files.ca);
   if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
   config.ca_pem = std::move(*ca);
   const Result<std::string> ns = ReadSmallFile(directory + "/namespace");
@@ -97,18 +111,22 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
 }
 
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options) {
-  TransportOptions transport_options{.server = config.server,
-                                     .tls_server_name = config.tls_server_name,
-                                     .insecure_skip_tls_verify = config.insecure_skip_tls_verify,
-                                     .ca_pem = config.ca_pem,
-                                     .client_cert_pem = config.client_cert_pem,
-                                     .client_key_pem = config.client_key_pem,
-                                     .proxy_url = config.proxy_url};
+  TransportOptions transport_options;
+  transport_options.server = config.server;
+  transport_options.tls_server_name = config.tls_server_name;
+  transport_options.insecure_skip_tls_verify = config.insecure_skip_tls_verify;
+  transport_options.proxy_url = config.proxy_url;
+  const auto files = std::make_shared<TlsMaterialReader>(
+      config.tls_files,
+      TlsMaterial{
+          .ca_pem = config.ca_pem, .client_cert_pem = config.client_cert_pem, .client_key_pem = config.client_key_pem},
+      Clock::Real());
   const auto fail = [&config](const Error& error) { return Fail(error.reason, config.source + ": " + error.message); };
 
   if (config.exec) {
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
-    auto transport = std::make_shared<ExecCredentialTransport>(source, std::move(transport_options));
+    auto transport = std::make_shared<RenewingTransport>(
+        std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
     // A plugin that is missing or misbehaves is said at the start. One that only fails may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
@@ -122,8 +140,9 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     return std::make_unique<Client>(std::move(transport), std::move(options));
   }
 
-  Result<std::shared_ptr<HttpTransport>> transport = MakeCpprestTransport(transport_options);
-  if (!transport) return fail(transport.error());
+  auto transport = std::make_shared<RenewingTransport>(
+      std::move(transport_options), [files] { return files->Get(); }, [files] { files->Invalidate(); });
+  if (const auto current = transport->Current(); !current) return fail(current.error());
   if (!config.token_file.empty()) {
     auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
     if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
@@ -141,7 +160,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
       return header;
     };
   }
-  return std::make_unique<Client>(std::move(*transport), std::move(options));
+  return std::make_unique<Client>(std::move(transport), std::move(options));
 }
 
 }  // namespace yad

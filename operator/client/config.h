@@ -8,6 +8,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
+#include "operator/client/tls_material.h"
 #include "operator/client/transport.h"
 
 namespace yad {
@@ -28,6 +29,7 @@ struct ClusterConfig {
   std::string ca_pem;           // empty: the system's CAs
   std::string client_cert_pem;  // may be empty
   std::string client_key_pem;
+  TlsFiles tls_files;      // where the three above were read, and are read again
   std::string token;       // static bearer token
   std::string token_file;  // re-read when it changes; wins over token
   std::string username, password;

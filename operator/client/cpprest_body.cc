@@ -18,6 +18,7 @@ pplx::task<std::size_t> RequestBody::getn(std::uint8_t* to, std::size_t count) {
   count = std::min(count, text_.size() - position_);
   std::memcpy(to, text_.data() + position_, count);
   position_ += count;
+  taken_ = std::max<std::size_t>(taken_, position_);
   return pplx::task_from_result(count);
 }
 

@@ -6,6 +6,7 @@
 #include <cpprest/astreambuf.h>
 #undef U  // A macro of that library, and elsewhere a name.
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -76,10 +77,13 @@ class RequestBody : public BlockBuffer {
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
   pos_type seekpos(pos_type position, Mode) override;
+  // How many bytes the library has read at most. Thread-safe.
+  std::size_t taken() const { return taken_; }
 
  private:
   const std::string text_;
   std::size_t position_ = 0;
+  std::atomic<std::size_t> taken_ = 0;
 };
 
 // An answer on its way: written by the library's thread, waited for by one other, which is woken for nothing but what

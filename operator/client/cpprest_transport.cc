@@ -2,6 +2,7 @@
 
 #include <cpprest/http_client.h>
 #include <netdb.h>
+#include <openssl/ssl.h>
 #include <pplx/threadpool.h>
 
 #include <algorithm>
@@ -15,6 +16,11 @@
 #include "operator/client/cpprest_body.h"
 #include "operator/client/tls_client.h"
 
+// Replaces OpenSSL's function in this program, and does nothing. cpprestsdk calls it for each connection before it lets
+// us replace the context, and would read all of the system's CAs (10 ms, 1 MB) for nothing. TlsClient::MakeContext asks
+// the certificate store for them where it needs them.
+extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
+
 namespace yad {
 namespace {
 
@@ -22,12 +28,8 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr Answer::Limits kLimits = {
-    .most_waiting = 64u << 10,
-    .most = 512u << 20,  // a list of 500 objects of 1 MB fits
-    .rest = std::chrono::milliseconds(5),
-};
-constexpr int kMaxWriteAttempts = 64;  // more than requests that are ever under way at once
+constexpr int kMaxWriteAttempts = 64;          // more than requests that are ever under way at once
+constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection takes before its write fails
 
 // What all requests to one server share. Kept alive by open streams.
 struct Server {
@@ -84,7 +86,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
     }
     return TransportError("no answer from " + url + ": " + std::string(what));
   } catch (const std::length_error& e) {  // Answer's limit
-    return Error{Reason::kDecode, url + ": " + e.what(), 0, std::nullopt, {}};
+    return Error{Reason::kTooLarge, url + ": " + e.what(), 0, std::nullopt, {}};
   } catch (const std::exception& e) {
     return TransportError("no answer from " + url + ": " + e.what());
   } catch (...) {
@@ -99,6 +101,7 @@ class Exchange : public HttpStream {
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
+        limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
   // Closes the connection, unless the answer was read to its end: then it goes back to the pool.
@@ -115,7 +118,7 @@ class Exchange : public HttpStream {
     // of the server all pooled connections are such; each attempt uses one up.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
-      answer_ = std::make_shared<Answer>(kLimits);
+      answer_ = std::make_shared<Answer>(limits_);
       try {
         Follow(server_->client->request(MakeRequest(request), cancel_.get_token()));
       } catch (...) {
@@ -124,6 +127,8 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
+      // A server that refuses a body early and closes fails the write too. It has read some of it.
+      if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
   }
 
@@ -156,7 +161,7 @@ class Exchange : public HttpStream {
 
  private:
   // A new one for each attempt: the library moves the body out of it.
-  http::http_request MakeRequest(const HttpRequest& from) const {
+  http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);
     // An answer without compression: it would cost more time here than it saves on a cluster's network.
@@ -171,7 +176,8 @@ class Exchange : public HttpStream {
       }
     }
     if (!from.body.empty()) {
-      const Streambuf body(std::make_shared<RequestBody>(from.body));
+      body_ = std::make_shared<RequestBody>(from.body);
+      const Streambuf body(body_);
       request.set_body(body.create_istream(), from.body.size(), content_type);
     }
     request.set_response_stream(Streambuf(answer_).create_ostream());
@@ -248,9 +254,11 @@ class Exchange : public HttpStream {
   const std::shared_ptr<Server> server_;
   const std::stop_token stop_;
   const std::chrono::milliseconds timeout_;
+  const Answer::Limits limits_;
   const std::string what_;
   pplx::cancellation_token_source cancel_;
-  std::shared_ptr<Answer> answer_;  // to the last attempt
+  std::shared_ptr<RequestBody> body_;  // of the last attempt; null without a body
+  std::shared_ptr<Answer> answer_;     // to the last attempt
   HttpResponse head_;
   bool ended_ = false;
 };

@@ -1,26 +1,16 @@
-// HTTP over cpprestsdk and OpenSSL. Only this file's .cc knows either.
+// HTTP over cpprestsdk and OpenSSL, built with -DYAD_HTTP_CLIENT=cpprestsdk, and for the tests.
 #ifndef OPERATOR_CLIENT_CPPREST_TRANSPORT_H_
 #define OPERATOR_CLIENT_CPPREST_TRANSPORT_H_
 
 #include <memory>
-#include <string>
 
 #include "operator/base/error.h"
-#include "operator/client/transport.h"
+#include "operator/client/transport_options.h"
 
 namespace yad {
 
-struct TransportOptions {
-  std::string server;  // "https://host:port[/prefix]"
-  std::string tls_server_name;
-  bool insecure_skip_tls_verify = false;
-  std::string ca_pem;  // only these are trusted; empty: the system's
-  std::string client_cert_pem;
-  std::string client_key_pem;
-  std::string proxy_url;
-};
-
-// kConfig where certificates or keys can't be read.
+// kConfig where the address, a certificate or a key cannot be used.
+// The library keeps its connections as long as the server does: the ages and the idle time of `options` have no effect.
 Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
 
 }  // namespace yad

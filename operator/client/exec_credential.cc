@@ -114,36 +114,4 @@ Result<ExecCredential> ExecCredentialSource::Run() const {
   return credential;
 }
 
-Result<std::shared_ptr<HttpTransport>> ExecCredentialTransport::Current() {
-  Result<ExecCredential> credential = source_->Get();
-  if (!credential) return Fail(credential.error());
-  std::lock_guard lock(mutex_);
-  const bool same = credential->client_cert_pem.empty() || (credential->client_cert_pem == options_.client_cert_pem &&
-                                                            credential->client_key_pem == options_.client_key_pem);
-  if (current_ == nullptr || !same) {
-    TransportOptions options = options_;
-    if (!credential->client_cert_pem.empty()) {
-      options.client_cert_pem = credential->client_cert_pem;
-      options.client_key_pem = credential->client_key_pem;
-    }
-    Result<std::shared_ptr<HttpTransport>> made = MakeCpprestTransport(options);
-    if (!made) return made;
-    options_ = std::move(options);
-    current_ = std::move(*made);
-  }
-  return current_;
-}
-
-Result<HttpResponse> ExecCredentialTransport::Send(const HttpRequest& request, std::stop_token stop) {
-  Result<std::shared_ptr<HttpTransport>> transport = Current();
-  if (!transport) return Fail(transport.error());
-  return (*transport)->Send(request, std::move(stop));
-}
-
-Result<std::unique_ptr<HttpStream>> ExecCredentialTransport::Open(const HttpRequest& request, std::stop_token stop) {
-  Result<std::shared_ptr<HttpTransport>> transport = Current();
-  if (!transport) return Fail(transport.error());
-  return (*transport)->Open(request, std::move(stop));
-}
-
 }  // namespace yad

@@ -11,7 +11,6 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/client/config.h"
-#include "operator/client/cpprest_transport.h"
 
 namespace yad {
 
@@ -47,25 +46,6 @@ class ExecCredentialSource {
   std::mutex mutex_;
   std::optional<ExecCredential> cached_;
   SteadyTime fetched_at_;
-};
-
-// A transport that is built anew when the plugin gives another client certificate. Requests that are under way keep
-// theirs.
-class ExecCredentialTransport : public HttpTransport {
- public:
-  ExecCredentialTransport(std::shared_ptr<ExecCredentialSource> source, TransportOptions options)
-      : source_(std::move(source)), options_(std::move(options)) {}
-
-  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
-  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
-  // The transport for the credential of this moment.
-  Result<std::shared_ptr<HttpTransport>> Current();
-
- private:
-  const std::shared_ptr<ExecCredentialSource> source_;
-  std::mutex mutex_;
-  TransportOptions options_;
-  std::shared_ptr<HttpTransport> current_;
 };
 
 }  // namespace yad

@@ -82,14 +82,14 @@ class Fields {
   }
 
   // "<key>-data" (base64) wins over "<key>" (a file), as in kubectl.
-  std::string DataOrFile(const std::string& key) {
+  std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
     if (const std::string data = String(data_key.c_str()); !data.empty()) {
       const std::optional<std::string> decoded = Base64Decode(data);
       if (!decoded) Fail(data_key + " is no base64");
       return decoded.value_or("");
     }
-    const std::string path = Path(key.c_str());
+    path = Path(key.c_str());
     if (path.empty()) return "";
     const Result<std::string> text = ReadSmallFile(path);
     if (!text) Fail(key + " " + text.error().message);
@@ -157,7 +157,7 @@ void ReadCluster(Fields& fields, ClusterConfig& config) {
   }
   config.tls_server_name = fields.String("tls-server-name");
   config.insecure_skip_tls_verify = fields.Bool("insecure-skip-tls-verify");
-  config.ca_pem = fields.DataOrFile("certificate-authority");
+  config.ca_pem = fields.DataOrFile("certificate-authority", config.tls_files.ca);
   if (config.insecure_skip_tls_verify && !config.ca_pem.empty()) {
     fields.Fail("insecure-skip-tls-verify and certificate-authority contradict each other: remove one of them");
   }
@@ -210,8 +210,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
 }
 
 void ReadUser(Fields& fields, const std::string& file, ClusterConfig& config) {
-  config.client_cert_pem = fields.DataOrFile("client-certificate");
-  config.client_key_pem = fields.DataOrFile("client-key");
+  config.client_cert_pem = fields.DataOrFile("client-certificate", config.tls_files.client_cert);
+  config.client_key_pem = fields.DataOrFile("client-key", config.tls_files.client_key);
   config.token = fields.String("token");
   config.token_file = fields.Path("tokenFile");
   config.username = fields.String("username");

@@ -21,6 +21,7 @@ class ListText {
   const std::string& resource_version() const { return resource_version_; }
   const std::string& continue_token() const { return continue_token_; }  // "": this was the last page
   std::size_t size() const { return items_.size(); }
+  std::size_t bytes() const { return text_.size(); }
   // With apiVersion and kind, which the items of most lists leave out. kDecode where it is no JSON.
   Result<JsonDocument> Item(std::size_t index) const;
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "operator/base/error.h"
-#include "operator/client/cpprest_transport.h"
+#include "operator/client/transport_options.h"
 
 struct ssl_ctx_st;  // OpenSSL's SSL_CTX
 struct x509_store_ctx_st;

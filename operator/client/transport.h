@@ -1,9 +1,10 @@
 // The seam between the API client and the network: HTTP requests in, answers or byte streams out.
-// Tests put a fake here; the real one is cpprest_transport.
+// Tests put a fake here; beast_transport and cpprest_transport are real.
 #ifndef OPERATOR_CLIENT_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_H_
 
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -18,7 +19,8 @@ struct HttpRequest {
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
   std::map<std::string, std::string> headers;  // Authorization and User-Agent are added by the client.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // For a stream: the longest silence between two chunks.
+  std::chrono::milliseconds timeout{30'000};  // the longest silence, before the answer and within it
+  std::size_t max_answer = 64u << 20;         // bytes of the body; for a stream there is no limit
 };
 
 struct HttpResponse {
@@ -37,7 +39,8 @@ class HttpStream {
 };
 
 // Thread-safe. A request whose stop token fires fails with kCancelled soon, and its connection is closed.
-// An HTTP status of any value is an answer, not an Error; no answer is kTransport.
+// An HTTP status of any value is an answer, not an Error. No answer is kTransport, one with a larger body than
+// `max_answer` is kTooLarge.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

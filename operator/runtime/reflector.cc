@@ -10,6 +10,7 @@
 #include "operator/base/guarded.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/runtime/page_size.h"
 
 namespace yad {
 namespace {
@@ -29,6 +30,8 @@ constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // Watches from one version that fail before a new list is made instead of another try.
 constexpr int kMaxResumes = 3;
+// Of a list in one answer, which is asked for only where the tokens of pages expire.
+constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
 // Whether a watch from the same version may well succeed once the server is back, or lets us.
 bool MayResume(const Error& error) {
@@ -84,6 +87,7 @@ struct Reflector::Impl {
         clock(the_clock),
         list_backoff(options.backoff),
         watch_backoff(options.backoff),
+        page_size(options.page_size),
         failing_since(metrics::GetGauge("informer_failing_since_timestamp_seconds",
                                         "Since when reading this resource has failed; 0: it works.",
                                         {{"resource", Resource()}})) {
@@ -212,26 +216,32 @@ struct Reflector::Impl {
     for (int attempt = 1;; ++attempt) {
       const bool paged = attempt <= 2 && options.page_size > 0;
       objects.clear();
-      Result<std::string> version = Pages(objects, paged ? options.page_size : 0, stop);
+      Result<std::string> version = Pages(objects, paged, stop);
       if (version || !paged || version.error().reason != Reason::kExpired || stop.stop_requested()) return version;
       log::Info("a continue token expired; listing anew", {{"resource", options.type.resource}});
     }
   }
 
-  Result<std::string> Pages(std::vector<ObjectPtr>& objects, int limit, const std::stop_token& stop) {
+  Result<std::string> Pages(std::vector<ObjectPtr>& objects, bool paged, const std::stop_token& stop) {
     ListOptions request;
     request.ns = options.ns;
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
-    request.limit = limit;  // No resourceVersion: a consistent read.
-    // The server makes the next page while we read this one.
+    // No resourceVersion: a consistent read. The server makes the next page while we read this one.
     const auto ask = [&] {
+      request.limit = paged ? page_size.limit() : 0;
+      request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
       return std::async(std::launch::async,
                         [this, request, stop] { return client.ListAsText(options.type, request, stop); });
     };
     for (std::future<Result<ListText>> coming = ask();;) {
       const Result<ListText> page = coming.get();
+      if (!page && page.error().reason == Reason::kTooLarge && paged && page_size.Halve()) {
+        coming = ask();
+        continue;
+      }
       if (!page) return Fail(page.error());
+      page_size.Adapt(page->bytes());
       const std::string& more = page->continue_token();
       if (!more.empty()) {
         if (more == request.continue_token) {
@@ -412,8 +422,9 @@ struct Reflector::Impl {
   // Only for the thread that runs.
   ReflectorState state = ReflectorState::kEmpty;
   // Two, so that lists that succeed between watches that fail at once don't hide the failures.
-  Backoff list_backoff;   // since the last list
-  Backoff watch_backoff;  // since a watch made progress
+  Backoff list_backoff;  // since the last list
+  Backoff watch_backoff;
+  PageSize page_size;
   std::unique_ptr<Watch> watch;
   std::string last_version;  // of the last list, event or bookmark: never goes back, not even at a new list
   std::string version_at_open;

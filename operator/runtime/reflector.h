@@ -27,7 +27,7 @@ struct ReflectorOptions {
   std::string ns;  // "" for all
   std::string label_selector;
   std::string field_selector;
-  int page_size = 500;  // 0: no pages
+  int page_size = 500;  // objects in a page at most; 0: no pages
   // Of one watch; the next begins where it ended. With the client's margin it bounds the time in which a connection
   // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
   std::chrono::seconds watch_timeout{90};

@@ -174,11 +174,18 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, int& steps
   return {};
 }
 
+// Whether a text has a variable, or a JSON patch copies.
+bool MayMultiply(const Json& value) {
+  if (value.is_string()) return value.get_ref<const std::string&>().find("{{nodepool") != std::string::npos;
+  if (value.is_object() && StringAt(value, {"op"}) == "copy") return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), MayMultiply);
+}
+
 }  // namespace
 
 void ReplaceVariables(Json& value, const std::string& pool) { ReplaceVariablesIn(value, pool, 0); }
 
-OverrideIndex::OverrideIndex(const Json& overrides) {
+OverrideIndex::OverrideIndex(const Json& overrides) : may_multiply_(MayMultiply(overrides)) {
   if (!overrides.is_array()) return;
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const int index = static_cast<int>(i);

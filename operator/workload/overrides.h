@@ -26,6 +26,9 @@ class OverrideIndex {
 
   // Indices of the entries that apply, rising.
   std::vector<int> Of(const NodePool& pool) const;
+  // Whether a rendering may be much longer than the template and the overrides: an entry copies in a JSON patch, or has
+  // variables.
+  bool may_multiply() const { return may_multiply_; }
 
  private:
   struct Open {  // an entry that does not name all of its pools
@@ -37,6 +40,7 @@ class OverrideIndex {
 
   std::unordered_map<std::string, std::vector<int>> by_name_;
   std::vector<Open> open_;
+  bool may_multiply_ = false;
 };
 
 // Replaces {{nodepool-name}} and {{nodepool}} in every text of `value`.

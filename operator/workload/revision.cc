@@ -147,6 +147,12 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
   return CanonicalText(without, Defaults::kDropped);
 }
 
+std::size_t RenderedBytes(const RevisionContent& content) {
+  // etcd takes no larger object than 1.5 MiB.
+  constexpr std::size_t kLargest = 1536u << 10;
+  return content.override_index.may_multiply() ? kLargest : std::min(content.digest.size(), kLargest);
+}
+
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count) {
   std::uint32_t hash = Fnv1a32(CanonicalText(content, Defaults::kKept));
   if (collision_count != 0) hash = Fnv1a32("/" + std::to_string(collision_count), hash);

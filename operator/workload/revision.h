@@ -40,6 +40,9 @@ RevisionContent ContentOf(const YurtAppDaemon& daemon);
 // none.
 Result<RevisionContent> ContentOf(const Json& controller_revision);
 
+// About how many bytes of JSON a workload of it has at most, for bounds on memory.
+std::size_t RenderedBytes(const RevisionContent& content);
+
 // Whether both are the same revision. OpenYurt's webhook put `imagePullPolicy: Always` into each container that named
 // none, in some versions into every container: against a revision that OpenYurt wrote such a policy is no difference.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);

@@ -1,6 +1,9 @@
 #include "operator/yurtappdaemon/apply.h"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +21,7 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 constexpr int kPageSize = 500;
+constexpr std::size_t kTrimAfter = 4u << 20;  // bytes of text written by one reconcile
 
 // Of workloads, by pool: one made by OpenYurt keeps its generated name.
 using WorkloadNames = std::unordered_map<std::string, std::string>;
@@ -32,7 +36,8 @@ std::optional<Failure> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
     case Reason::kCancelled:
-    case Reason::kDecode:        // It may well have happened.
+    case Reason::kDecode:        // The write may well have happened.
+    case Reason::kTooLarge:      // The same.
     case Reason::kUnauthorized:  // It is about us, not about the workload.
     case Reason::kNotFound:      // It, or its namespace, has just been deleted: the watch will tell.
       return std::nullopt;
@@ -378,6 +383,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   const Status marked = MarkRemovals(daemon, removals, stop);
   std::vector<Status> deleted(removals.size());
   Guarded<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_asked;
+  std::atomic<std::size_t> written_bytes = 0;
   ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task >= writes.size()) {
       const Removal& removal = removals[task - writes.size()];
@@ -387,6 +393,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     }
     Done& slot = done[task];
     const PoolPlan& pool = plan.pools[writes[task]];
+    const std::size_t bytes = RenderedBytes(pool.to.revision->content);
+    const ByteBudget::Lease text = options_.text->Take(bytes, stop);
+    written_bytes += bytes;
     if (WritesService(pool)) slot.service = service_writer_.Write(daemon, pool, stop);
     slot.held_up = slot.service && !*slot.service && WaitsForService(pool);
     if (pool.write == Write::kNone || slot.held_up) return;
@@ -420,6 +429,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const auto again = MergedWorkload(daemon, now, live);
     if (again && *again != live) slot.undone = UndoneDifference(live, *again);
   });
+
+  // glibc keeps what large trees took, which is several times what is in use.
+  if (written_bytes > kTrimAfter) malloc_trim(0);
 
   const auto retry = [&](const Error& error) {
     // The one that waits longest: a Conflict is tried again soon, and takes the others along.

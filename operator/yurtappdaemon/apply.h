@@ -3,6 +3,7 @@
 #define OPERATOR_YURTAPPDAEMON_APPLY_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
+#include "operator/base/byte_budget.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/plan.h"
@@ -39,6 +41,9 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // in flight at once for one daemon
+    // Of all daemons: the text of workloads that are rendered, merged and sent at once. A tree of Json takes some ten
+    // times its text, and a merge several trees.
+    std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: what is written is not kept
   };

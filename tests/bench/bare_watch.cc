@@ -42,7 +42,7 @@ int ServeBareWatch(const std::string& transport, const std::string& kubeconfig, 
   std::shared_ptr<HttpTransport> server;
   if (transport == "beast") {
     server = MakeBeastTransport(options);
-  } else if (auto made = MakeCpprestTransport(options)) {
+  } else if (auto made = MakeTransport(options)) {
     server = *made;
   } else {
     std::cerr << made.error().ToString() << "\n";

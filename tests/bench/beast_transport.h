@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "operator/client/cpprest_transport.h"
 #include "operator/client/transport.h"
+#include "operator/client/transport_options.h"
 
 namespace yad::bench {
 

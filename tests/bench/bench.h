@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "operator/client/config.h"
-#include "operator/client/cpprest_transport.h"
+#include "operator/client/transport_options.h"
 #include "tests/bench/figures.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/kube.h"

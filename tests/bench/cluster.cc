@@ -46,7 +46,7 @@ testing::Kube Cluster::Namespace(const std::string& name) {
 }
 
 std::shared_ptr<HttpTransport> Cluster::NewCpprest() const {
-  auto made = MakeCpprestTransport(transport_);
+  auto made = MakeTransport(transport_);
   if (!made) throw testing::TestFailure(made.error().ToString());
   return *made;
 }

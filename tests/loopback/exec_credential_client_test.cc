@@ -12,6 +12,7 @@
 
 #include "operator/client/config.h"
 #include "operator/client/exec_credential.h"
+#include "operator/client/renewing_transport.h"
 #include "operator/client/subprocess.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/test_pki.h"
@@ -198,11 +199,15 @@ TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndFollowsIts
                      {"expirationTimestamp", FormatTime(clock_.WallNow() + std::chrono::minutes(10))}});
   };
   write("first");
-  auto source = std::make_shared<ExecCredentialSource>(config_, clock_);
+  ExecCredentialSource source(config_, clock_);
   TransportOptions transport_options;
   transport_options.server = server.url();
-  transport_options.ca_pem = ca.cert_pem();
-  ExecCredentialTransport transport(source, transport_options);
+  RenewingTransport transport(transport_options, [&]() -> Result<std::shared_ptr<const TlsMaterial>> {
+    const Result<ExecCredential> credential = source.Get();
+    if (!credential) return Fail(credential.error());
+    return std::make_shared<const TlsMaterial>(
+        TlsMaterial{ca.cert_pem(), credential->client_cert_pem, credential->client_key_pem});
+  });
   const HttpRequest request{.method = "GET", .path = "/", .headers = {}, .body = {}};
   const auto subject = [&] {
     const auto response = transport.Send(request, {});

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "operator/client/cpprest_transport.h"
+#include "operator/client/transport_options.h"
 #include "tests/support/https_client.h"
 #include "tests/support/tls_test_server.h"
 
@@ -49,7 +49,7 @@ class FaultProxyTest : public ::testing::Test {
     TransportOptions options;
     options.server = proxy_->url();
     options.ca_pem = proxy_->ca_pem();
-    return *MakeCpprestTransport(options);
+    return *MakeTransport(options);
   }
   // What went wrong, or "".
   static std::string Watch(HttpTransport& transport, std::string& text) {

@@ -146,7 +146,11 @@ Result<HttpResponse> FakeTransport::Send(const HttpRequest& request, std::stop_t
     changed_.notify_all();
   }
   if (!handler) return StatusResponse(404, "NotFound", "the fake transport has no handler");
-  return handler(request);
+  Result<HttpResponse> answer = handler(request);
+  if (answer && answer->body.size() > request.max_answer) {
+    return Fail(Reason::kTooLarge, request.method + " " + request.path + ": the answer is too large");
+  }
+  return answer;
 }
 
 Result<std::unique_ptr<HttpStream>> FakeTransport::Open(const HttpRequest& request, std::stop_token stop) {

@@ -125,7 +125,7 @@ class Connection : public TestConnection {
 
   bool closed() const { return closed_; }
 
-  bool ReadRequest(TestRequest& request) {
+  bool ReadRequest(TestRequest& request, std::size_t max_body) {
     std::size_t end = 0;
     while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
       if (!Fill()) return false;
@@ -144,7 +144,7 @@ class Connection : public TestConnection {
       request.headers[Lower(line.substr(0, colon))] = value;
     }
     const auto length = request.headers.find("content-length");
-    const std::size_t size = length == request.headers.end() ? 0 : std::stoul(length->second);
+    const std::size_t size = std::min(length == request.headers.end() ? 0 : std::stoul(length->second), max_body);
     while (buffer_.size() < size) {
       if (!Fill()) return false;
     }
@@ -230,7 +230,7 @@ struct TestServer::Impl {
       for (;;) {
         TestRequest request;
         request.connection = number;
-        if (connection->closed() || !connection->ReadRequest(request)) break;
+        if (connection->closed() || !connection->ReadRequest(request, options.max_body)) break;
         {
           std::lock_guard lock(mutex);
           requests.push_back(request);

@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
 #define TESTS_SUPPORT_TLS_TEST_SERVER_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,9 +17,10 @@ struct TestServerOptions {
   bool tls = true;
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
-  std::string client_ca_pem;  // set: a client certificate of this CA is demanded
-  std::string greeting;       // written to each connection before anything is read
-  int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
+  std::string client_ca_pem;                            // set: a client certificate of this CA is demanded
+  std::string greeting;                                 // written to each connection before anything is read
+  int max_tls_version = 0;                              // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
+  std::size_t max_body = static_cast<std::size_t>(-1);  // of a longer body no more is read before the handler is called
 };
 
 struct TestRequest {

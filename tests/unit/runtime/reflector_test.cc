@@ -184,6 +184,31 @@ TEST_F(ReflectorTest, ListsInPagesAndWatchesFromTheListsVersion) {
   EXPECT_EQ(reflector_->last_error(), "");
 }
 
+TEST_F(ReflectorTest, PagesHaveFewerObjectsWhereTheirTextIsLong) {
+  Json large = Object("large", "1");
+  large["metadata"]["annotations"]["text"] = std::string(std::size_t{17} << 20, 'x');
+  Json half = Object("half", "2");
+  half["metadata"]["annotations"]["text"] = std::string(std::size_t{9} << 20, 'x');
+  AnswerLists({ListOf({large}, "10", "never"), ListOf({half}, "10", "t1"), ListOf({Object("a", "3")}, "10", "t2"),
+               ListOf({Object("b", "4")}, "10", "t3"), ListOf({Object("c", "5")}, "10")});
+  Start();
+  transport_->TakeStream()->WaitUntilDrained();
+  EXPECT_THAT(Requests(), ElementsAre("list limit=500", "list limit=250", "list limit=125 continue=t1",
+                                      "list limit=250 continue=t2", "list limit=500 continue=t3", "watch 10"));
+  EXPECT_THAT(Names(), UnorderedElementsAre("half", "a", "b", "c"));
+}
+
+TEST_F(ReflectorTest, AnObjectThatFitsIntoNoPageIsAFailedList) {
+  options_.page_size = 1;
+  Json large = Object("large", "1");
+  large["metadata"]["annotations"]["text"] = std::string(std::size_t{17} << 20, 'x');
+  AnswerLists({ListOf({large}, "10")});
+  Start();
+  AwaitBackoff();
+  EXPECT_FALSE(store_.synced());
+  EXPECT_THAT(reflector_->last_error(), HasSubstr("cannot list widgets.example.com: TooLarge"));
+}
+
 TEST_F(ReflectorTest, TheNextPageIsAskedForBeforeOneIsRead) {
   options_.project = [this](const Json&) {
     EXPECT_EQ(transport_->WaitForRequests(2).size(), 2U);

@@ -1,0 +1,48 @@
+// A bound on memory that several threads use at once.
+#ifndef OPERATOR_BASE_BYTE_BUDGET_H_
+#define OPERATOR_BASE_BYTE_BUDGET_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+namespace yad {
+
+// Thread-safe.
+class ByteBudget {
+ public:
+  // What was taken, until it is destroyed. Not longer than the budget.
+  class Lease {
+   public:
+    Lease(ByteBudget& budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
+    ~Lease() { budget_.Return(bytes_); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+   private:
+    ByteBudget& budget_;
+    const std::size_t bytes_;
+  };
+
+  explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
+
+  // Waits until so many bytes are left, in the order of the calls. More than the whole budget is the whole budget. When
+  // `stop` fires the lease is empty.
+  Lease Take(std::size_t bytes, const std::stop_token& stop);
+
+ private:
+  void Return(std::size_t bytes);
+
+  const std::size_t bytes_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::size_t left_;
+  std::uint64_t next_ticket_ = 0;
+  std::uint64_t now_serving_ = 0;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_BYTE_BUDGET_H_

@@ -1,0 +1,159 @@
+// The Beast transport: ages of connections, attempts, and answers that cpprestsdk does not read.
+#include <atomic>
+#include <thread>
+
+#include "operator/client/resolver.h"
+#include "tests/loopback/transport_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class BeastTransportTest : public TransportTest {};
+
+TEST_P(BeastTransportTest, OneRequestAfterAnotherUsesOneConnection) {
+  TestServer server(Tls(), AnswerOk);
+  auto transport = Make(For(server));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST_P(BeastTransportTest, RetiredConnectionIsNotUsedAgain) {
+  TestServer server(Tls(), AnswerOk);
+  TransportOptions options = For(server);
+  options.min_connection_age = options.max_connection_age = std::chrono::milliseconds(0);
+  auto transport = Make(options);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
+  EXPECT_EQ(server.connections(), 5);
+}
+
+TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
+  TestServer server(Tls(), AnswerOk);
+  TransportOptions options = For(server);
+  options.max_idle = std::chrono::milliseconds(0);
+  auto transport = Make(options);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
+  EXPECT_EQ(server.connections(), 5);
+}
+
+// The first request of each connection is answered; the second is read, and its connection closed.
+TEST_P(BeastTransportTest, OnlyARequestThatReadsIsRepeated) {
+  for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+    std::atomic<int> answered_on = 0;
+    TestServer server(Tls(), [&](TestConnection& connection, const TestRequest& request) {
+      if (answered_on == request.connection) return connection.Close();
+      answered_on = request.connection;
+      connection.Answer(200, "{}");
+    });
+    auto transport = Make(For(server));
+    ASSERT_TRUE(transport->Send(Get("/"), {}));
+    HttpRequest request = Post("{}");
+    request.method = method;
+    const Result<HttpResponse> response = transport->Send(request, {});
+    if (request.method == "GET") {
+      EXPECT_TRUE(response) << response.error().ToString();
+      EXPECT_EQ(server.requests().size(), 3u);
+    } else {
+      ASSERT_FALSE(response) << method << " was repeated although the server may have processed it";
+      EXPECT_EQ(response.error().reason, Reason::kTransport);
+      EXPECT_EQ(server.requests().size(), 2u);
+    }
+  }
+}
+
+TEST_P(BeastTransportTest, RequestIsSentTwiceAtMost) {
+  TestServer server(Tls(), [](TestConnection& connection, const TestRequest& request) {
+    if (request.target == "/first") return connection.Answer(200, "{}");
+    connection.Close();
+  });
+  auto transport = Make(For(server));
+  ASSERT_TRUE(transport->Send(Get("/first"), {}));
+  EXPECT_FALSE(transport->Send(Get("/"), {}));
+  EXPECT_EQ(server.requests().size(), 3u);
+}
+
+TEST_P(BeastTransportTest, AnswerOfABodyThatIsRefusedEarlyIsRead) {
+  for (const bool tls : {true, false}) {
+    TestServerOptions options = tls ? Tls() : Plain();
+    options.max_body = 1 << 20;
+    TestServer server(options, [](TestConnection& connection, const TestRequest&) {
+      connection.Answer(413, "too large", "Connection: close\r\n");
+      connection.Close();
+    });
+    const Result<HttpResponse> response = Make(For(server))->Send(Post(std::string(20 << 20, 'x')), {});
+    ASSERT_TRUE(response) << response.error().ToString();
+    EXPECT_EQ(response->status, 413);
+    EXPECT_EQ(response->body, "too large");
+    EXPECT_EQ(server.requests().size(), 1u);
+  }
+}
+
+TEST_P(BeastTransportTest, InformationalAnswersAreSkipped) {
+  TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
+    connection.Write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n");
+    connection.Answer(200, "{}");
+  });
+  auto transport = Make(For(server));
+  for (int i = 0; i < 2; ++i) {
+    const Result<HttpResponse> response = transport->Send(Get("/"), {});
+    ASSERT_TRUE(response) << response.error().ToString();
+    EXPECT_EQ(response->status, 200);
+    EXPECT_EQ(response->body, "{}");
+  }
+}
+
+TEST_P(BeastTransportTest, HeadersHaveABound) {
+  TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
+    connection.Answer(200, "{}", "X: " + std::string(1 << 20, 'x') + "\r\n");
+  });
+  const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), {});
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().reason, Reason::kTransport);
+  EXPECT_THAT(response.error().message, HasSubstr("no HTTP answer from " + server.url()));
+}
+
+TEST_P(BeastTransportTest, ServerThatSaysNothingInTheHandshakeEndsWithTheTimeOut) {
+  TestServer server(Plain(), AnswerOk);
+  TransportOptions options = For(server);
+  options.server = "https://127.0.0.1:" + std::to_string(server.port());
+  HttpRequest request = Get("/");
+  request.timeout = std::chrono::milliseconds(50);
+  const Result<HttpResponse> response = Make(options)->Send(request, {});
+  ASSERT_FALSE(response);
+  EXPECT_THAT(response.error().message, HasSubstr("no answer to the TLS handshake"));
+}
+
+TEST_P(BeastTransportTest, ProxyThatRefusesIsNamed) {
+  TestServer proxy(Plain(), [](TestConnection& connection, const TestRequest&) { connection.Answer(407, ""); });
+  TransportOptions options;
+  options.server = "https://kube.invalid";
+  options.proxy_url = proxy.url();
+  EXPECT_THAT(Failure(options), AllOf(HasSubstr("the proxy 127.0.0.1:" + std::to_string(proxy.port())),
+                                      HasSubstr("HTTP status 407"), HasSubstr("proxy-url")));
+  EXPECT_EQ(proxy.requests().front().target, "kube.invalid:443");
+}
+
+TEST_P(BeastTransportTest, UnusableProxyIsAConfigErrorWithoutItsPassword) {
+  for (const char* url : {"https://user:secret@proxy", "http://user:secret@", "user:secret@proxy", "http://a b"}) {
+    TransportOptions options;
+    options.server = "https://127.0.0.1:1";
+    options.proxy_url = url;
+    const auto made = GetParam().make(options);
+    ASSERT_FALSE(made) << url;
+    EXPECT_EQ(made.error().reason, Reason::kConfig);
+    EXPECT_THAT(made.error().message, AllOf(HasSubstr("proxy-url"), Not(HasSubstr("secret"))));
+  }
+}
+
+TEST_P(BeastTransportTest, StopThatFiredEndsTheResolutionOfAName) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto addresses = Resolve("no-such-host.invalid", "80", SteadyTime::max(), stop.get_token());
+  ASSERT_FALSE(addresses);
+  EXPECT_EQ(addresses.error().reason, Reason::kCancelled);
+}
+
+INSTANTIATE_TEST_SUITE_P(Only, BeastTransportTest, ::testing::Values(Implementation{"Beast", MakeBeastTransport}),
+                         NameOfTransport);
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,28 @@
+// An HTTP proxy on 127.0.0.1 that makes tunnels (CONNECT).
+#ifndef TESTS_SUPPORT_CONNECT_PROXY_H_
+#define TESTS_SUPPORT_CONNECT_PROXY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace yad::testing {
+
+// Each tunnel has a thread of its own, which the destructor joins.
+class ConnectProxy {
+ public:
+  // `authorization`: the value of Proxy-Authorization without which a request is refused with 407; "" for none.
+  explicit ConnectProxy(std::string authorization = "");
+  ~ConnectProxy();
+
+  std::string address() const;                // "127.0.0.1:PORT"
+  std::vector<std::string> requests() const;  // the heads of all requests
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_CONNECT_PROXY_H_

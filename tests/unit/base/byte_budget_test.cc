@@ -1,0 +1,75 @@
+#include "operator/base/byte_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace yad {
+namespace {
+
+TEST(ByteBudgetTest, NoMoreThanTheBudgetIsTakenAtOnce) {
+  ByteBudget budget(100);
+  std::atomic<int> taken = 0;
+  std::atomic<int> most = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const int bytes = 10 + 10 * t;
+        const ByteBudget::Lease lease = budget.Take(static_cast<std::size_t>(bytes), {});
+        const int now = taken += bytes;
+        for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+        }
+        std::this_thread::yield();
+        taken -= bytes;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_LE(most, 100);
+  EXPECT_EQ(taken, 0);
+}
+
+TEST(ByteBudgetTest, ShareAboveTheBudgetTakesAllOfIt) {
+  ByteBudget budget(100);
+  std::optional<std::jthread> other;
+  std::atomic<bool> has_it = false;
+  {
+    const ByteBudget::Lease all = budget.Take(1000, {});
+    other.emplace([&] {
+      const ByteBudget::Lease one = budget.Take(1, {});
+      has_it = true;
+    });
+    EXPECT_FALSE(has_it);
+  }
+  other->join();
+  EXPECT_TRUE(has_it);
+}
+
+TEST(ByteBudgetTest, LargeShareIsNotOvertakenForEver) {
+  ByteBudget budget(100);
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> small;
+  for (int t = 0; t < 4; ++t) {
+    small.emplace_back([&] {
+      while (!done) const ByteBudget::Lease lease = budget.Take(30, {});
+    });
+  }
+  { const ByteBudget::Lease lease = budget.Take(100, {}); }
+  done = true;
+}
+
+TEST(ByteBudgetTest, StopEndsTheWait) {
+  ByteBudget budget(100);
+  const ByteBudget::Lease all = budget.Take(100, {});
+  std::stop_source stop;
+  std::jthread waiting([&] { const ByteBudget::Lease none = budget.Take(50, stop.get_token()); });
+  stop.request_stop();
+  waiting.join();
+}
+
+}  // namespace
+}  // namespace yad
