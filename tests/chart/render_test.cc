@@ -63,6 +63,9 @@ const std::vector<Values> kMatrix = {
     {"watchNamespace=default", "webhook.enabled=false", "metrics.enabled=false", "crds.enabled=false"},
 };
 
+const Json kNotDeleted = Json::array(
+    {{{"name", "not-deleted"}, {"expression", "object == null || !has(object.metadata.deletionTimestamp)"}}});
+
 std::string Text(const Values& values) {
   std::string text = "values:";
   for (const std::string& value : values) text += " " + value;
@@ -290,6 +293,7 @@ TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTh
     EXPECT_EQ(webhook.at("matchPolicy"), "Equivalent");
     EXPECT_EQ(webhook.at("sideEffects"), "None");
     EXPECT_EQ(webhook.at("timeoutSeconds"), 7);
+    EXPECT_EQ(webhook.at("matchConditions"), kNotDeleted);
     EXPECT_EQ(webhook.at("namespaceSelector"),
               (Json{{"matchLabels", {{"yad", "yes"}}},
                     {"matchExpressions",
@@ -340,6 +344,7 @@ TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
                                         {"scope", "Cluster"}}}));
   EXPECT_EQ(webhook.at("failurePolicy"), "Fail");
   EXPECT_EQ(webhook.at("sideEffects"), "None");
+  EXPECT_EQ(webhook.at("matchConditions"), kNotDeleted);
   EXPECT_THAT(
       OfKind(Admitted({"nodePoolAutoscaler.enabled=true", "webhook.enabled=false"}), "ValidatingWebhookConfiguration"),
       IsEmpty());
