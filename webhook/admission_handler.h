@@ -25,8 +25,8 @@ struct AdmissionStores {
 
 // A handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it.
 //
-// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1. 404: no
-// path of ours. 405: no POST. 415: no JSON by its content type.
+// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1, or one
+// whose uid, kind or resource is too long. 404: no path of ours. 405: no POST. 415: no JSON by its content type.
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real());
 
 }  // namespace yad

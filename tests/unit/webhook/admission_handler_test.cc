@@ -85,6 +85,15 @@ TEST_F(AdmissionHandlerTest, WhatIsNoReviewIsAnsweredWithAStatusThatSaysSo) {
   EXPECT_EQ(handler_({"POST", "/", "application/json", good}).status, 404);
 }
 
+TEST_F(AdmissionHandlerTest, AUidThatIsTooLongIsNotEchoed) {
+  AdmissionRequest deletion = CreateRequest(nullptr);
+  deletion.operation = "DELETE";
+  deletion.uid = std::string(1 << 20, 'u');
+  const HttpsReply reply = Post(kValidatePath, ReviewJson(deletion).dump());
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.body, "request.uid is longer than 253 bytes\n");
+}
+
 TEST_F(AdmissionHandlerTest, AnotherKindIsDeniedWithTheMend) {
   AdmissionRequest pod = CreateRequest(DaemonJson());
   pod.group = "";
