@@ -43,8 +43,11 @@ constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::chrono::seconds kFarewellTime{1};  // for the other side's part of a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a request that was refused
+// Of a connection, in the kernel. Without this bound the kernel takes some 4 MB of an answer that its client does not
+// read, which counts as the container's memory and which max_bodies does not see.
+constexpr int kSendBuffer = 64 * 1024;
 
-// Bytes of bodies that may be held at once. Thread-safe.
+// Bytes of bodies and answers that may be held at once. Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -123,7 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
     shared_.connections.Add(1);
   }
   ~Session() {
-    ReleaseBody();
+    Hold(0);
     shared_.connections.Add(-1);
   }
 
@@ -146,6 +149,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  enum class Then { kNextRequest, kShutdown, kDiscard };  // after an answer
+
   void Expire(Duration after) {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
   }
@@ -210,11 +215,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Refuse(error);
-      const std::size_t grown = self->parser_->get().body().size() - self->held_;
-      if (!self->shared_.bodies.Take(grown)) {
-        return self->Answer(Plain(503, "too many large requests at once"), Then::kDiscard);
-      }
-      self->held_ += grown;
+      if (!self->Hold(self->parser_->get().body().size())) return self->Reject(503, "too many large requests at once");
       self->ReadBody();
     });
   }
@@ -234,29 +235,37 @@ class Session : public std::enable_shared_from_this<Session> {
       HttpsReply reply = self->shared_.Call(call);
       call.body = std::string();
       net::post(self->stream_.get_executor(),
-                [self, reply = std::move(reply), then]() mutable { self->Answer(std::move(reply), then); });
+                [self, reply = std::move(reply), then]() mutable { self->Handled(std::move(reply), then); });
     });
+  }
+
+  // The answer takes the place of the body in the budget.
+  void Handled(HttpsReply reply, Then then) {
+    if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
+    Answer(std::move(reply), then);
   }
 
   // A request that was understood too little for a handler.
   void Refuse(error_code error) {
     if (error == http::error::body_limit) {
-      const std::string limit = std::to_string(shared_.options.max_body);
-      return Answer(Plain(413, "the request is larger than " + limit + " bytes"), Then::kDiscard);
+      return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
     }
-    if (error == http::error::header_limit) return Answer(Plain(431, "the header is too large"), Then::kDiscard);
+    if (error == http::error::header_limit) return Reject(431, "the header is too large");
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
-      return Answer(Plain(400, "this is no HTTP/1.1 request"), Then::kDiscard);
+      return Reject(400, "this is no HTTP/1.1 request");
     }
     // The other side is gone, or too slow: the connection ends with this object.
   }
 
-  enum class Then { kNextRequest, kShutdown, kDiscard };
+  void Reject(int status, const std::string& text) {
+    parser_.reset();
+    Hold(0);
+    Answer(Plain(status, text), Then::kDiscard);
+  }
 
   void Answer(HttpsReply reply, Then then) {
     quiet_since_ = 0;
-    ReleaseBody();
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
     response_ = {};
@@ -270,6 +279,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Expire(shared_.options.read_timeout);
     http::async_write(stream_, response_, [self = shared_from_this(), then](error_code error, std::size_t) {
       self->response_ = {};
+      self->Hold(0);
       if (error) return;
       switch (then) {
         case Then::kNextRequest:
@@ -296,9 +306,12 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  void ReleaseBody() {
-    shared_.bodies.Give(held_);
-    held_ = 0;
+  // Makes the connection's share of the budget so large. False: there is no room for more, and the share stays.
+  bool Hold(std::size_t bytes) {
+    if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
+    if (bytes < held_) shared_.bodies.Give(held_ - bytes);
+    held_ = bytes;
+    return true;
   }
 
   const std::shared_ptr<ssl::context> context_;  // outlives stream_, whatever certificate came since
@@ -309,7 +322,7 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies: the body's, then the answer's
   std::atomic<SteadyTime::rep> quiet_since_{0};
   bool asked_ = false;  // a request has begun, and its answer has not been sent
 };
@@ -352,6 +365,7 @@ struct HttpsServer::Impl {
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
                       ignored);  // An answer must not wait for the acknowledgement of the last one.
+    socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
     auto session = std::make_shared<Session>(std::move(socket), std::make_shared<ssl::context>(pair.get()), shared);
     sessions.push_back(session);
     session->Start();

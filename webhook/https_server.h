@@ -22,7 +22,8 @@ struct HttpsServerOptions {
   // Larger bodies are handled one at a time: parsed JSON takes up to twenty times its text, and that is what fills a
   // container.
   std::size_t large_body = 128 * 1024;
-  std::size_t max_bodies = 32 * 1024 * 1024;  // of all requests as far as they have arrived; beyond it 503
+  // Bytes of all requests, as far as they have arrived, and of all answers until they are written; beyond it 503.
+  std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration idle_timeout = std::chrono::seconds(90);  // between two requests of a connection
   Duration read_timeout = std::chrono::seconds(20);  // for one request, from its first byte

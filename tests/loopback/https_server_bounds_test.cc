@@ -52,6 +52,31 @@ TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
   EXPECT_EQ(most_, 1);
 }
 
+TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
+  HttpsServerOptions options = Patient();
+  options.max_bodies = kLargeAnswer + 1000;
+  Start(options);
+  HttpsClient reader = Connect();
+  reader.Send("POST /mirror HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(kLargeAnswer) + "\r\n\r\n");
+  reader.Send(std::string(kLargeAnswer, 'x'));
+  ASSERT_TRUE(reader.AwaitAnswer());
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status, 503);
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
+  EXPECT_EQ(reader.Read().body.size(), kLargeAnswer);
+  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status == 200; });
+}
+
+TEST_F(HttpsServerBoundsTest, AnswerForWhichThereIsNoRoomIsReplacedByAShortOne) {
+  HttpsServerOptions options = Patient();
+  options.max_bodies = 1000;
+  Start(options);
+  HttpsClient client = Connect();
+  const HttpsAnswer answer = client.Ask("POST /large HTTP/1.1", "hello");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "too many large answers at once\n");
+  EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "nothing is held any more";
+}
+
 TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
   HttpsServerOptions options = Patient();
   options.max_connections = 3;

@@ -22,6 +22,9 @@
 
 namespace yad::testing {
 
+// More than the kernel's buffers of a connection take.
+inline constexpr std::size_t kLargeAnswer = 8 << 20;
+
 // What a test does not speak of takes for ever, but for the end of the server.
 inline HttpsServerOptions Patient() {
   HttpsServerOptions options;
@@ -79,6 +82,8 @@ class HttpsServerTest : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     --in_handler_;
+    if (call.target == "/mirror") return {200, "text/plain", call.body};
+    if (call.target == "/large") return {200, "text/plain", std::string(kLargeAnswer, 'x')};
     return {200, "text/plain", call.body.size() < 100 ? call.body : std::to_string(call.body.size())};
   }
 
