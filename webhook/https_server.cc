@@ -134,9 +134,10 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Since when no whole request has come (of the steady clock): since the first byte where one has begun, as any number
-  // of bytes may never make one. 0: one is being answered, or the end has begun. Thread-safe, as the next two.
-  SteadyTime::rep quiet_since() const { return quiet_since_; }
+  // Since when the connection waits for its client (of the steady clock): for a handshake, for a whole request (since
+  // its first byte, as any number of bytes may never make one), until the client takes an answer, or until it closes.
+  // 0: a handler works for it, or it was aborted. Thread-safe, as the next two.
+  SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
   // The server stops: a connection on which nothing is asked ends now, the others after their answer.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
@@ -144,7 +145,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
   void Abort() {
-    quiet_since_ = 0;
+    aborted_ = true;
     net::post(stream_.get_executor(), [self = shared_from_this()] { self->Close(); });
   }
 
@@ -155,8 +156,9 @@ class Session : public std::enable_shared_from_this<Session> {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
   }
   void Close() { beast::get_lowest_layer(stream_).close(); }
+  void BeQuiet() { quiet_since_ = Clock::Real().Now().time_since_epoch().count(); }
   void BeQuiet(Duration limit) {
-    quiet_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    BeQuiet();
     Expire(limit);
   }
 
@@ -241,6 +243,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The answer takes the place of the body in the budget.
   void Handled(HttpsReply reply, Then then) {
+    BeQuiet();
     if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
     Answer(std::move(reply), then);
   }
@@ -264,8 +267,8 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
+  // The connection stays as quiet as it was: a client that does not read its answer makes room for another.
   void Answer(HttpsReply reply, Then then) {
-    quiet_since_ = 0;
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
     response_ = {};
@@ -324,6 +327,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool head_ = false;
   std::size_t held_ = 0;  // bytes taken from shared_.bodies: the body's, then the answer's
   std::atomic<SteadyTime::rep> quiet_since_{0};
+  std::atomic<bool> aborted_{false};
   bool asked_ = false;  // a request has begun, and its answer has not been sent
 };
 
@@ -371,8 +375,8 @@ struct HttpsServer::Impl {
     session->Start();
   }
 
-  // Whether one more connection may be held. Of those that wait for a request, or for its end, the one that has done so
-  // longest goes for it: else whoever opens many would lock the apiserver out.
+  // Whether one more connection may be held. The one that has waited longest for its client is closed for it: else a
+  // client that opens many connections would lock the apiserver out.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;

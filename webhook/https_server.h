@@ -15,9 +15,10 @@
 namespace yad {
 
 struct HttpsServerOptions {
-  std::string bind = ":9443";              // ":port" (all addresses) or "address:port"; port 0: any
-  int handler_threads = 8;                 // a handler may wait for the apiserver
-  std::size_t max_connections = 256;       // one more closes the one that has been quiet longest
+  std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0: any
+  int handler_threads = 8;     // a handler may wait for the apiserver
+  // One more closes the one that has waited longest for its client; the one for which a handler works is not closed.
+  std::size_t max_connections = 256;
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger one is answered with 413
   // Larger bodies are handled one at a time: parsed JSON takes up to twenty times its text, and that is what fills a
   // container.

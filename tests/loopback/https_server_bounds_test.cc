@@ -112,6 +112,38 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
   }
 }
 
+// Else clients that send no requests, and stay, would keep the apiserver out.
+TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> refused;
+  for (int i = 0; i < 3; ++i) {
+    refused.push_back(Connect());
+    refused.back().Send("garbage\r\n\r\n");
+    EXPECT_EQ(refused.back().Read().status, 400);
+  }
+  HttpsClient fourth = Connect();
+  EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+}
+
+TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> unread;
+  for (int i = 0; i < 3; ++i) {
+    unread.push_back(Connect());
+    unread.back().Send("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx");
+    ASSERT_TRUE(unread.back().AwaitAnswer());
+  }
+  HttpsClient fourth = Connect();
+  EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  EXPECT_EQ(unread[0].Read().status, 0) << "it has waited longest";
+  EXPECT_EQ(unread[1].Read().body.size(), kLargeAnswer);
+  EXPECT_EQ(unread[2].Read().body.size(), kLargeAnswer);
+}
+
 TEST_F(HttpsServerBoundsTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
   HttpsServerOptions options = Patient();
   options.max_connections = 2;
