@@ -26,7 +26,9 @@ struct HttpsServerOptions {
   // Bytes of all requests, as far as they have arrived, and of all answers until they are written; beyond it 503.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
-  Duration idle_timeout = std::chrono::seconds(90);  // between two requests of a connection
+  // Between two requests of a connection. An apiserver closes its idle connections after 90 s: a server that closes
+  // them first may do so while a review is on its way, and the apiserver does not repeat a POST.
+  Duration idle_timeout = std::chrono::minutes(2);
   Duration read_timeout = std::chrono::seconds(20);  // for one request, from its first byte
   // Once stopped, connections are still taken for that long: whoever sends them here learns of the end later than we.
   Duration linger = std::chrono::seconds(3);

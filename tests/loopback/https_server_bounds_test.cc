@@ -161,5 +161,9 @@ TEST_F(HttpsServerBoundsTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 
+TEST_F(HttpsServerBoundsTest, IdleConnectionsStayLongerThanAnApiserverKeepsThem) {
+  EXPECT_GT(HttpsServerOptions().idle_timeout, std::chrono::seconds(90));
+}
+
 }  // namespace
 }  // namespace yad::testing
