@@ -96,6 +96,7 @@ struct Shared {
   Count connections;
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
+  net::thread_pool quick_handler{1};
   std::atomic<bool> stopping{false};  // each answer is its connection's last
   std::atomic<bool> draining{false};  // and nothing more is waited for
 
@@ -104,6 +105,11 @@ struct Shared {
         handler(std::move(the_handler)),
         bodies(options.max_bodies),
         handlers(static_cast<std::size_t>(std::max(options.handler_threads, 1))) {}
+
+  net::thread_pool& PoolFor(const HttpsCall& call) {
+    if (options.is_quick && options.is_quick(call)) return quick_handler;
+    return call.body.size() > options.large_body ? large_handler : handlers;
+  }
 
   HttpsReply Call(const HttpsCall& call) const {
     try {
@@ -229,10 +235,10 @@ class Session : public std::enable_shared_from_this<Session> {
     head_ = request.method() == http::verb::head;
     const Then then = request.keep_alive() ? Then::kNextRequest : Then::kShutdown;
     HttpsCall call{std::string(request.method_string()), std::string(request.target()),
-                   std::string(request[http::field::content_type]), std::move(request.body())};
+                   std::string(request[http::field::content_type]), std::move(request.body()), Clock::Real().Now()};
     // While the handler thinks, the connection's own clock stands still.
     beast::get_lowest_layer(stream_).expires_never();
-    net::thread_pool& pool = call.body.size() > shared_.options.large_body ? shared_.large_handler : shared_.handlers;
+    net::thread_pool& pool = shared_.PoolFor(call);
     net::post(pool, [self = shared_from_this(), call = std::move(call), then]() mutable {
       HttpsReply reply = self->shared_.Call(call);
       call.body = std::string();
@@ -432,6 +438,7 @@ struct HttpsServer::Impl {
     each(&Session::Abort);
     shared.handlers.join();
     shared.large_handler.join();
+    shared.quick_handler.join();
     work.reset();
     threads.clear();
     return {};

@@ -77,6 +77,52 @@ TEST_F(HttpsServerBoundsTest, AnswerForWhichThereIsNoRoomIsReplacedByAShortOne) 
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "nothing is held any more";
 }
 
+TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies) {
+  HttpsServerOptions options = Patient();
+  options.handler_threads = 1;
+  options.large_body = 1000;
+  options.is_quick = [](const HttpsCall& call) { return call.target == "/quick"; };
+  Start(options);
+  std::vector<HttpsClient> busy;
+  for (const std::size_t size : {5, 1001}) {
+    busy.push_back(Connect());
+    busy.back().Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+                     std::string(size, 'x'));
+  }
+  AwaitHandlers(2);
+  EXPECT_EQ(Ask("POST /quick HTTP/1.1", "hello").body, "hello");
+  EXPECT_EQ(Ask("POST /quick HTTP/1.1", std::string(1001, 'x')).body, "1001");
+  Release();
+  EXPECT_EQ(busy[0].Read().body, "xxxxx");
+  EXPECT_EQ(busy[1].Read().body, "1001");
+}
+
+TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
+  std::atomic<bool> read{false};
+  HttpsServerOptions options = Patient();
+  options.handler_threads = 1;
+  // The server asks for each call, as soon as it has read it.
+  options.is_quick = [&](const HttpsCall& call) {
+    if (call.target == "/echo") read = true;
+    return false;
+  };
+  Start(options);
+  HttpsClient busy = Connect();
+  busy.Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
+  AwaitHandlers(1);
+  HttpsClient waits = Connect();
+  const SteadyTime sent = Clock::Real().Now();
+  waits.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+  Eventually("the server has read the second request", [&] { return read.load(); });
+  const SteadyTime released = Clock::Real().Now();
+  Release();
+  EXPECT_EQ(busy.Read().body, "busy");
+  EXPECT_EQ(waits.Read().body, "hello");
+  Stop();
+  EXPECT_GE(calls_.back().arrived, sent);
+  EXPECT_LE(calls_.back().arrived, released);
+}
+
 TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
   HttpsServerOptions options = Patient();
   options.max_connections = 3;
