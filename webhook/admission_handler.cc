@@ -38,6 +38,8 @@ std::chrono::milliseconds ParseTimeout(std::string_view text) {
   return kDefaultTimeout;
 }
 
+std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+
 std::chrono::milliseconds TimeoutOf(std::string_view target) {
   constexpr std::string_view kName = "timeout=";
   for (std::size_t at = target.find('?'); at != std::string_view::npos; at = target.find('&', at)) {
@@ -91,10 +93,10 @@ class WebhookMetrics {
   metrics::Counter& answered_;
 };
 
-// Counts the call as 500 where it ends by an exception.
+// Counts the call as 500 where it ends by an exception. Its latency includes the time that it waited for a thread.
 class Measured {
  public:
-  Measured(WebhookMetrics& counts, Clock& clock) : counts_(counts), clock_(clock), start_(clock.Now()) {
+  Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {
     counts_.Begin();
   }
   ~Measured() { counts_.End(code_, clock_.Now() - start_); }
@@ -129,9 +131,9 @@ class AdmissionHandler {
   }
 
   HttpsReply Handle(const HttpsCall& call) {
-    const auto found = webhooks_.find(call.target.substr(0, call.target.find('?')));
+    const auto found = webhooks_.find(std::string(PathOf(call.target)));
     if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
-    Measured measured(found->second.metrics, clock_);
+    Measured measured(found->second.metrics, clock_, call.arrived);
     return measured.Done(Review(call, found->second));
   }
 
@@ -150,7 +152,7 @@ class AdmissionHandler {
   HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
     if (call.method != "POST") return Text(405, "an AdmissionReview is sent by POST");
     if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
-    const SteadyTime deadline = clock_.Now() + TimeoutOf(call.target) / 2;
+    const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
     if (!request) return Text(400, request.error().message);
     return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
@@ -192,6 +194,8 @@ class AdmissionHandler {
 };
 
 }  // namespace
+
+bool NeverWaits(const HttpsCall& call) { return PathOf(call.target) == kMutatePath; }
 
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock) {
   auto handler = std::make_shared<AdmissionHandler>(client, stores, clock);

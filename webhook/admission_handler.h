@@ -23,10 +23,15 @@ struct AdmissionStores {
   const Store& stateful_sets;
 };
 
-// A handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it.
+// Whether the handler answers the call without a request to the apiserver: the defaulting webhook's calls. Thread-safe.
+bool NeverWaits(const HttpsCall& call);
+
+// A handler for HttpsServer. Thread-safe. `client`, the stores and `clock`, by which HttpsCall::arrived was taken, must
+// outlive it. Half of the apiserver's time limit, counted from the call's arrival, is for requests to the apiserver.
+// After that the answer says what is found without them.
 //
-// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1. 404: no
-// path of ours. 405: no POST. 415: no JSON by its content type.
+// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1, or one
+// whose uid, kind or resource is too long. 404: no path of ours. 405: no POST. 415: no JSON by its content type.
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real());
 
 }  // namespace yad

@@ -1,7 +1,7 @@
 #include "webhook/admission_review.h"
 
 #include <algorithm>
-#include <span>
+#include <utility>
 
 #include "operator/api/field_error.h"
 #include "operator/client/base64.h"
@@ -12,6 +12,12 @@ namespace {
 
 constexpr char kApiVersion[] = "admission.k8s.io/v1";
 constexpr std::size_t kMaxCauses = 100;
+// The longest name of an object, kind, group or resource in Kubernetes, in bytes.
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxField = 512;         // bytes of a cause's field
+constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
+// All causes as JSON. The longest cause, of characters that JSON escapes with six bytes each, takes less.
+constexpr std::size_t kMaxCauseBytes = 64 * 1024;
 // The shortest take one byte of text and a hundred of memory, several times over. The review of an object's next change
 // holds it twice, its status included, which no review judges and which has 10,000 at most: one that did not fit there
 // could not even lose its finalizers.
@@ -52,6 +58,58 @@ Json Presentable(const std::vector<std::string>& warnings) {
   return result;
 }
 
+// The bytes that a string takes in JSON, with its quotation marks.
+std::size_t JsonSize(const std::string& text) {
+  std::size_t size = 2;
+  for (const char c : text) size += static_cast<unsigned char>(c) < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
+  return size;
+}
+
+// The causes of a refusal: the list of a status's details, and the text of its message.
+class Refusal {
+ public:
+  // False: there is no room for the cause.
+  bool Add(const Cause& cause) {
+    const std::string field = Cut(cause.field, kMaxField);
+    const std::string message = Cut(cause.message, kMaxMessage);
+    constexpr std::size_t kKeys = 64;  // of an entry of the list, with its reason
+    const std::size_t size = 2 * (JsonSize(field) + JsonSize(message)) + cause.reason.size() + kKeys;
+    if (size > left_) return false;
+    left_ -= size;
+    Append(field, cause.reason, message);
+    return true;
+  }
+  // Says that there were more, whatever room is left.
+  void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
+
+  const Json& List() const { return list_; }
+  std::string Text() const { return list_.size() == 1 ? text_ : "[" + text_ + "]"; }
+
+ private:
+  void Append(const std::string& field, const std::string& reason, const std::string& message) {
+    list_.push_back({{"field", field}, {"reason", reason}, {"message", message}});
+    text_ += (text_.empty() ? "" : ", ") + field + ": " + message;
+  }
+
+  std::size_t left_ = kMaxCauseBytes;
+  Json list_ = Json::array();
+  std::string text_;
+};
+
+// The parts of a request that answers quote.
+Status CheckLengths(const AdmissionRequest& request) {
+  const std::pair<const char*, const std::string*> parts[] = {
+      {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
+      {"kind.kind", &request.kind}, {"resource.resource", &request.resource}, {"subResource", &request.subresource},
+  };
+  for (const auto& [name, value] : parts) {
+    if (value->size() <= kMaxName) continue;
+    return Fail(Reason::kBadRequest,
+                std::string("request.") + name + " is longer than " + std::to_string(kMaxName) + " bytes");
+  }
+  return {};
+}
+
 // At most so many values does a text have; what stands in strings does not count.
 std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
@@ -86,29 +144,23 @@ tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
 }  // namespace
 
 AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
-  Json list = Json::array();
-  std::string text;
-  const auto add = [&](const Cause& cause) {
-    list.push_back({{"field", cause.field}, {"reason", cause.reason}, {"message", cause.message}});
-    text += (text.empty() ? "" : ", ") + cause.field + ": " + cause.message;
-  };
-  for (const Cause& cause : std::span(causes).first(std::min(causes.size(), kMaxCauses))) add(cause);
-  if (causes.size() > kMaxCauses) {
+  Refusal refusal;
+  std::size_t shown = 0;
+  while (shown < std::min(causes.size(), kMaxCauses) && refusal.Add(causes[shown])) ++shown;
+  if (shown < causes.size()) {
     const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
-    add({"spec", "FieldValueInvalid",
-         "Invalid value: and " + (least + std::to_string(causes.size() - kMaxCauses)) +
-             " more faults; mend these first"});
+    refusal.Close("and " + (least + std::to_string(causes.size() - shown)) + " more faults; fix these first");
   }
-  if (causes.size() != 1) text = "[" + text + "]";
+  const std::string name = Cut(request.key.name, kMaxName);
+  const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";
   AdmissionAnswer answer;
   answer.allowed = false;
   answer.status = {
       {"status", "Failure"},
       {"code", 422},
       {"reason", "Invalid"},
-      {"message", request.kind + "." + request.group + " \"" + request.key.name + "\" is invalid: " + text},
-      {"details",
-       {{"name", request.key.name}, {"group", request.group}, {"kind", request.kind}, {"causes", std::move(list)}}}};
+      {"message", subject + " is invalid: " + refusal.Text()},
+      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", refusal.List()}}}};
   return answer;
 }
 
@@ -140,6 +192,7 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   parsed.kind = StringAt(*request, {"kind", "kind"});
   parsed.resource = StringAt(*request, {"resource", "resource"});
   parsed.subresource = StringAt(*request, {"subResource"});
+  if (Status lengths = CheckLengths(parsed); !lengths) return Fail(lengths.error());
   parsed.key = {StringAt(*request, {"namespace"}), StringAt(*request, {"name"})};
   parsed.dry_run = BoolAt(*request, {"dryRun"});
   Json& mutable_request = (*review)["request"];

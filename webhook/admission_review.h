@@ -31,13 +31,15 @@ struct AdmissionAnswer {
 
   static AdmissionAnswer Allowed() { return {}; }
   // 422 Invalid with these causes, worded as an apiserver words it: `YurtAppDaemon.apps.openyurt.io "web" is invalid:
-  // …`.
+  // …`. The name, each field and each message are cut; the last causes are left out, and counted, where there are more
+  // than 100 or the status would take more than 80 KiB as JSON.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // 400: a request that this webhook should not have been asked.
   static AdmissionAnswer BadRequest(const std::string& message);
 };
 
-// kDecode: no JSON; kBadRequest: JSON, but no AdmissionReview v1 with a request.
+// kDecode: no JSON; kBadRequest: JSON, but no AdmissionReview v1 with a request, or one whose uid, kind, resource or
+// subresource is longer than 253 bytes, so that an answer, which quotes them, is never long.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

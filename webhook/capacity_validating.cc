@@ -68,15 +68,15 @@ class Examiner {
                                    "Drain"));
   }
 
+  void WarnThatOthersAreUnknown(const std::string& why) {
+    objections_.warnings.push_back(
+        "spec: whether another NodePoolAutoscaler has this pool or these Nodes is not known now: " + why);
+  }
+
   void CompareOthers() {
+    if (deadline_.Passed()) return WarnThatOthersAreUnknown("the review's time is over");
     const auto page = client_.List(kNodePoolAutoscalerType, {}, deadline_.Token());
-    if (!page) {
-      objections_.warnings.push_back(
-          "spec: whether another NodePoolAutoscaler has this pool or these Nodes is not "
-          "known now: " +
-          page.error().message);
-      return;
-    }
+    if (!page) return WarnThatOthersAreUnknown(page.error().message);
     Warnings possible(objections_.warnings);
     for (const Json& other : page->items) {
       const std::string name = StringAt(other, {"metadata", "name"});

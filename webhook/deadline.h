@@ -14,7 +14,11 @@ namespace yad {
 // Thread-safe. `clock` must outlive it.
 class Deadline {
  public:
-  Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at) {}
+  // A time limit that leaves less than this counts as passed: a request to the apiserver would hardly be answered in
+  // time.
+  static constexpr Duration kLeast = std::chrono::milliseconds(200);
+
+  Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
 
   // The clock decides, not how soon a thread wakes.
   bool Passed() const { return clock_.Now() >= at_; }

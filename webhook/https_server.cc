@@ -43,8 +43,11 @@ constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::chrono::seconds kFarewellTime{1};  // for the other side's part of a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a request that was refused
+// Of a connection, in the kernel. Without this bound the kernel takes some 4 MB of an answer that its client does not
+// read, which counts as the container's memory and which max_bodies does not see.
+constexpr int kSendBuffer = 64 * 1024;
 
-// Bytes of bodies that may be held at once. Thread-safe.
+// Bytes of bodies and answers that may be held at once. Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -93,6 +96,7 @@ struct Shared {
   Count connections;
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
+  net::thread_pool quick_handler{1};
   std::atomic<bool> stopping{false};  // each answer is its connection's last
   std::atomic<bool> draining{false};  // and nothing more is waited for
 
@@ -101,6 +105,11 @@ struct Shared {
         handler(std::move(the_handler)),
         bodies(options.max_bodies),
         handlers(static_cast<std::size_t>(std::max(options.handler_threads, 1))) {}
+
+  net::thread_pool& PoolFor(const HttpsCall& call) {
+    if (options.is_quick && options.is_quick(call)) return quick_handler;
+    return call.body.size() > options.large_body ? large_handler : handlers;
+  }
 
   HttpsReply Call(const HttpsCall& call) const {
     try {
@@ -123,7 +132,7 @@ class Session : public std::enable_shared_from_this<Session> {
     shared_.connections.Add(1);
   }
   ~Session() {
-    ReleaseBody();
+    Hold(0);
     shared_.connections.Add(-1);
   }
 
@@ -131,9 +140,10 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Since when no whole request has come (of the steady clock): since the first byte where one has begun, as any number
-  // of bytes may never make one. 0: one is being answered, or the end has begun. Thread-safe, as the next two.
-  SteadyTime::rep quiet_since() const { return quiet_since_; }
+  // Since when the connection waits for its client (of the steady clock): for a handshake, for a whole request (since
+  // its first byte, as any number of bytes may never make one), until the client takes an answer, or until it closes.
+  // 0: a handler works for it, or it was aborted. Thread-safe, as the next two.
+  SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
   // The server stops: a connection on which nothing is asked ends now, the others after their answer.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
@@ -141,17 +151,20 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
   void Abort() {
-    quiet_since_ = 0;
+    aborted_ = true;
     net::post(stream_.get_executor(), [self = shared_from_this()] { self->Close(); });
   }
 
  private:
+  enum class Then { kNextRequest, kShutdown, kDiscard };  // after an answer
+
   void Expire(Duration after) {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
   }
   void Close() { beast::get_lowest_layer(stream_).close(); }
+  void BeQuiet() { quiet_since_ = Clock::Real().Now().time_since_epoch().count(); }
   void BeQuiet(Duration limit) {
-    quiet_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    BeQuiet();
     Expire(limit);
   }
 
@@ -210,11 +223,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Refuse(error);
-      const std::size_t grown = self->parser_->get().body().size() - self->held_;
-      if (!self->shared_.bodies.Take(grown)) {
-        return self->Answer(Plain(503, "too many large requests at once"), Then::kDiscard);
-      }
-      self->held_ += grown;
+      if (!self->Hold(self->parser_->get().body().size())) return self->Reject(503, "too many large requests at once");
       self->ReadBody();
     });
   }
@@ -226,37 +235,46 @@ class Session : public std::enable_shared_from_this<Session> {
     head_ = request.method() == http::verb::head;
     const Then then = request.keep_alive() ? Then::kNextRequest : Then::kShutdown;
     HttpsCall call{std::string(request.method_string()), std::string(request.target()),
-                   std::string(request[http::field::content_type]), std::move(request.body())};
+                   std::string(request[http::field::content_type]), std::move(request.body()), Clock::Real().Now()};
     // While the handler thinks, the connection's own clock stands still.
     beast::get_lowest_layer(stream_).expires_never();
-    net::thread_pool& pool = call.body.size() > shared_.options.large_body ? shared_.large_handler : shared_.handlers;
+    net::thread_pool& pool = shared_.PoolFor(call);
     net::post(pool, [self = shared_from_this(), call = std::move(call), then]() mutable {
       HttpsReply reply = self->shared_.Call(call);
       call.body = std::string();
       net::post(self->stream_.get_executor(),
-                [self, reply = std::move(reply), then]() mutable { self->Answer(std::move(reply), then); });
+                [self, reply = std::move(reply), then]() mutable { self->Handled(std::move(reply), then); });
     });
+  }
+
+  // The answer takes the place of the body in the budget.
+  void Handled(HttpsReply reply, Then then) {
+    BeQuiet();
+    if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
+    Answer(std::move(reply), then);
   }
 
   // A request that was understood too little for a handler.
   void Refuse(error_code error) {
     if (error == http::error::body_limit) {
-      const std::string limit = std::to_string(shared_.options.max_body);
-      return Answer(Plain(413, "the request is larger than " + limit + " bytes"), Then::kDiscard);
+      return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
     }
-    if (error == http::error::header_limit) return Answer(Plain(431, "the header is too large"), Then::kDiscard);
+    if (error == http::error::header_limit) return Reject(431, "the header is too large");
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
-      return Answer(Plain(400, "this is no HTTP/1.1 request"), Then::kDiscard);
+      return Reject(400, "this is no HTTP/1.1 request");
     }
     // The other side is gone, or too slow: the connection ends with this object.
   }
 
-  enum class Then { kNextRequest, kShutdown, kDiscard };
+  void Reject(int status, const std::string& text) {
+    parser_.reset();
+    Hold(0);
+    Answer(Plain(status, text), Then::kDiscard);
+  }
 
+  // The connection stays as quiet as it was: a client that does not read its answer makes room for another.
   void Answer(HttpsReply reply, Then then) {
-    quiet_since_ = 0;
-    ReleaseBody();
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
     response_ = {};
@@ -270,6 +288,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Expire(shared_.options.read_timeout);
     http::async_write(stream_, response_, [self = shared_from_this(), then](error_code error, std::size_t) {
       self->response_ = {};
+      self->Hold(0);
       if (error) return;
       switch (then) {
         case Then::kNextRequest:
@@ -296,9 +315,12 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  void ReleaseBody() {
-    shared_.bodies.Give(held_);
-    held_ = 0;
+  // Makes the connection's share of the budget so large. False: there is no room for more, and the share stays.
+  bool Hold(std::size_t bytes) {
+    if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
+    if (bytes < held_) shared_.bodies.Give(held_ - bytes);
+    held_ = bytes;
+    return true;
   }
 
   const std::shared_ptr<ssl::context> context_;  // outlives stream_, whatever certificate came since
@@ -309,8 +331,9 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies: the body's, then the answer's
   std::atomic<SteadyTime::rep> quiet_since_{0};
+  std::atomic<bool> aborted_{false};
   bool asked_ = false;  // a request has begun, and its answer has not been sent
 };
 
@@ -352,13 +375,14 @@ struct HttpsServer::Impl {
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
                       ignored);  // An answer must not wait for the acknowledgement of the last one.
+    socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
     auto session = std::make_shared<Session>(std::move(socket), std::make_shared<ssl::context>(pair.get()), shared);
     sessions.push_back(session);
     session->Start();
   }
 
-  // Whether one more connection may be held. Of those that wait for a request, or for its end, the one that has done so
-  // longest goes for it: else whoever opens many would lock the apiserver out.
+  // Whether one more connection may be held. The one that has waited longest for its client is closed for it: else a
+  // client that opens many connections would lock the apiserver out.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;
@@ -414,6 +438,7 @@ struct HttpsServer::Impl {
     each(&Session::Abort);
     shared.handlers.join();
     shared.large_handler.join();
+    shared.quick_handler.join();
     work.reset();
     threads.clear();
     return {};

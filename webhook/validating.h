@@ -27,7 +27,8 @@ class Validator {
   // - Static faults come all at once. One that the old spec had already is a warning; then the operator leaves the
   // object
   //   alone anyhow, and nothing is rendered.
-  // - Without faults, the cluster is asked (DryRun), and what looks wrong is warned of.
+  // - Without faults, the cluster is asked (DryRun), and what looks wrong is warned of. Where less than
+  //   Deadline::kLeast is left, the static checks and the caches decide alone.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

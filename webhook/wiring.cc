@@ -12,6 +12,7 @@ Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& store
   const auto certificate = std::make_shared<ServingCertificate>();
   HttpsServerOptions server_options;
   server_options.bind = ":" + std::to_string(options.port);
+  server_options.is_quick = NeverWaits;
   const auto server = std::make_shared<HttpsServer>(server_options, certificate, MakeAdmissionHandler(client, stores));
   if (Status listening = server->Listen(); !listening) return listening;
   manager.AddServer("webhook", [server](std::stop_token stop) { return server->Run(stop); });

@@ -41,7 +41,14 @@ std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
-// JSON's escapes, without the quotation marks.
+void AppendControl(std::string& out, unsigned char code) {
+  char escape[8];
+  std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(code));
+  out += escape;
+}
+
+// JSON's escapes, without the quotation marks. Control characters of both sets (C0 with DEL, and C1) are escaped: a
+// terminal that prints the line would obey them.
 void AppendEscaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
@@ -56,12 +63,12 @@ void AppendEscaped(std::string& out, std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-      out += escape;
+      AppendControl(out, static_cast<unsigned char>(c));
     } else if ((length = Utf8Length(text)) == 0) {
       length = 1;
       out += "\xEF\xBF\xBD";  // U+FFFD, the replacement character
+    } else if (c == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0) {
+      AppendControl(out, static_cast<unsigned char>(text[1]));  // U+0080 to U+009F
     } else {
       out.append(text.substr(0, length));
     }

@@ -55,12 +55,16 @@ const std::vector<Values> kMatrix = {
     {"certManager.enabled=true"},
     {"certManager.enabled=true", "certManager.issuerRef.name=company", "certManager.issuerRef.kind=ClusterIssuer"},
     {"networkPolicy.enabled=true"},
+    {"networkPolicy.enabled=true", "networkPolicy.webhookFrom[0].ipBlock.cidr=10.0.0.0/28"},
     {"networkPolicy.enabled=true", "networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.name=monitoring",
      "networkPolicy.egress[0].ports[0].port=443"},
     {"crds.enabled=false"},
     {"crds.nodePool=false", "crds.keep=false"},
     {"watchNamespace=default", "webhook.enabled=false", "metrics.enabled=false", "crds.enabled=false"},
 };
+
+const Json kNotDeleted = Json::array(
+    {{{"name", "not-deleted"}, {"expression", "object == null || !has(object.metadata.deletionTimestamp)"}}});
 
 std::string Text(const Values& values) {
   std::string text = "values:";
@@ -132,6 +136,7 @@ TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
       {{"certManager.enabled=true", "webhook.existingSecret=tls"},
        {"certManager.enabled and webhook.existingSecret exclude each other"}},
       {{"certManager.issuerRef.issuer=x"}, {"/certManager/issuerRef", "'issuer' not allowed"}},
+      {{"networkPolicy.webhookFrom=10.0.0.0/28"}, {"/networkPolicy/webhookFrom", "want array"}},
       {{"crds.keep=yes"}, {"/crds/keep", "want boolean"}},
       {{"test.image.tag="}, {"/test/image/tag", "minLength"}},
   };
@@ -288,6 +293,7 @@ TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTh
     EXPECT_EQ(webhook.at("matchPolicy"), "Equivalent");
     EXPECT_EQ(webhook.at("sideEffects"), "None");
     EXPECT_EQ(webhook.at("timeoutSeconds"), 7);
+    EXPECT_EQ(webhook.at("matchConditions"), kNotDeleted);
     EXPECT_EQ(webhook.at("namespaceSelector"),
               (Json{{"matchLabels", {{"yad", "yes"}}},
                     {"matchExpressions",
@@ -338,9 +344,24 @@ TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
                                         {"scope", "Cluster"}}}));
   EXPECT_EQ(webhook.at("failurePolicy"), "Fail");
   EXPECT_EQ(webhook.at("sideEffects"), "None");
+  EXPECT_EQ(webhook.at("matchConditions"), kNotDeleted);
   EXPECT_THAT(
       OfKind(Admitted({"nodePoolAutoscaler.enabled=true", "webhook.enabled=false"}), "ValidatingWebhookConfiguration"),
       IsEmpty());
+}
+
+TEST_F(RenderTest, TheNetworkPolicyLetsReviewsInFromTheGivenPeersAndFromAllWithoutAny) {
+  const auto rule = [&](const Values& values) {
+    const Json ingress = At(TheOne(Admitted(values), "NetworkPolicy"), "/spec/ingress");
+    EXPECT_EQ(At(ingress, "/0/ports/0/port"), "webhook");
+    EXPECT_TRUE(At(ingress, "/1/from").is_null()) << "metrics have peers of their own";
+    return At(ingress, "/0/from");
+  };
+  EXPECT_TRUE(rule({"networkPolicy.enabled=true"}).is_null());
+  const Json peers = rule({"networkPolicy.enabled=true", "networkPolicy.webhookFrom[0].ipBlock.cidr=10.0.0.0/28",
+                           "networkPolicy.webhookFrom[1].podSelector.matchLabels.a=b"});
+  EXPECT_EQ(peers,
+            (Json{{{"ipBlock", {{"cidr", "10.0.0.0/28"}}}}, {{"podSelector", {{"matchLabels", {{"a", "b"}}}}}}}));
 }
 
 TEST_F(RenderTest, CertManagersCertificateIsInjectedMountedAndServed) {

@@ -86,6 +86,7 @@ TEST_F(WebhookProtocolTest, WhatIsNoReviewGetsAStatusAndTheNextRequestIsServed) 
       {"an old review", post, review({{"apiVersion", "admission.k8s.io/v1beta1"}}), kJson, 400},
       {"a review without request", post, review({{"request", nullptr}}), kJson, 400},
       {"a request without uid", post, review({{"request", {{"uid", nullptr}}}}), kJson, 400},
+      {"a uid too long by a letter", post, review({{"request", {{"uid", std::string(254, 'u')}}}}), kJson, 400},
       {"a hundred thousand brackets", post, std::string(100'000, '['), kJson, 400},
       {"no content type", post, Review().dump(), "", 415},
       {"a form", post, Review().dump(), "Content-Type: application/x-www-form-urlencoded\r\n", 415},
@@ -184,7 +185,7 @@ TEST_F(WebhookProtocolTest, DefaultingIsAMinimalPatchAndNothingIsLeftToDo) {
 
 TEST_F(WebhookProtocolTest, TheUidComesBackAsItIsWhateverItIs) {
   if (!HasControlPlane()) return;
-  for (const std::string& uid : {std::string("x"), std::string(4000, 'u'), std::string("\"\\\n\x01 ü 😀")}) {
+  for (const std::string& uid : {std::string("x"), std::string(253, 'u'), std::string("\"\\\n\x01 ü 😀")}) {
     Json review = Review();
     review["request"]["uid"] = uid;
     EXPECT_EQ(At(Answered(kMutate, review), "/allowed"), true);

@@ -25,7 +25,7 @@ struct World : AdmissionWorld {
 
   // The response of an answered review; null where the body was refused as a whole.
   Json Ask(const char* path, const std::string& body) {
-    const HttpsReply reply = handler({"POST", path, "application/json", body});
+    const HttpsReply reply = handler({"POST", path, "application/json", body, clock.Now()});
     TakeAsked();
     if (reply.status != 200) {
       YAD_CHECK(reply.status == 400 && !ParseAdmissionReview(body), reply.body);

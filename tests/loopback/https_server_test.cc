@@ -1,100 +1,17 @@
-#include "webhook/https_server.h"
-
+// Requests and answers, time limits, certificates, the end of the server.
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
 
-#include <atomic>
-#include <future>
-#include <mutex>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/support/eventually.h"
-#include "tests/support/https_client.h"
-#include "tests/support/test_pki.h"
+#include "tests/loopback/https_server_fixture.h"
 
-namespace yad {
+namespace yad::testing {
 namespace {
 
-using testing::Eventually;
-using testing::HttpsAnswer;
-using testing::HttpsClient;
-
 constexpr std::chrono::milliseconds kShort{100};
-
-// What a test does not speak of takes for ever, but for the end of the server.
-HttpsServerOptions Patient() {
-  HttpsServerOptions options;
-  options.bind = "127.0.0.1:0";
-  options.handshake_timeout = options.idle_timeout = options.read_timeout = options.drain_timeout =
-      std::chrono::hours(1);
-  options.linger = {};
-  return options;
-}
-
-class HttpsServerTest : public ::testing::Test {
- protected:
-  void SetUp() override { Load("leaf"); }
-  void TearDown() override { Release(); }
-
-  void Load(const std::string& name) {
-    const auto pair = ca_.Issue({.common_name = name});
-    ASSERT_TRUE(certificate_->Load(pair.cert_pem, pair.key_pem));
-  }
-  void Start(HttpsServerOptions options = Patient()) {
-    server_.emplace(std::move(options), certificate_, [this](const HttpsCall& call) { return Handle(call); });
-    const Status listening = server_->Listen();
-    ASSERT_TRUE(listening) << listening.error().ToString();
-    thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
-  }
-  void Stop() {
-    thread_.request_stop();
-    thread_.join();
-  }
-  HttpsClient Connect(int tls_version = 0) { return HttpsClient(server_->port(), ca_.cert_pem(), tls_version); }
-  // One request on a connection of its own.
-  HttpsAnswer Ask(const std::string& first_line = "POST /echo HTTP/1.1", const std::string& body = "hello") {
-    return Connect().Ask(first_line, body);
-  }
-  void AwaitHandlers(int count) {
-    Eventually("handlers are at work", [&] { return in_handler_ == count; });
-  }
-
-  void Release() {
-    released_ = true;
-    released_.notify_all();
-  }
-
-  HttpsReply Handle(const HttpsCall& call) {
-    {
-      std::lock_guard lock(mutex_);
-      calls_.push_back(call);
-    }
-    if (call.target == "/throw") throw std::runtime_error("oh");
-    if (call.target == "/throw-anything") throw 1;
-    ++in_handler_;
-    if (call.target == "/wait") released_.wait(false);
-    if (call.target == "/overlap") {
-      most_ = std::max<int>(most_, in_handler_);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    --in_handler_;
-    return {200, "text/plain", call.body.size() < 100 ? call.body : std::to_string(call.body.size())};
-  }
-
-  const testing::TestCa ca_;
-  const std::shared_ptr<ServingCertificate> certificate_ = std::make_shared<ServingCertificate>();
-  std::mutex mutex_;
-  std::vector<HttpsCall> calls_;
-  std::atomic<int> in_handler_{0};
-  std::atomic<int> most_{0};
-  std::atomic<bool> released_{false};  // what /wait waits for
-  std::optional<HttpsServer> server_;
-  std::jthread thread_;
-};
 
 TEST_F(HttpsServerTest, AnswersInTls12And13AndKeepsTheConnection) {
   Start();
@@ -170,45 +87,6 @@ TEST_F(HttpsServerTest, BodyInChunksHasTheSameLimit) {
   large.Send("0\r\n\r\n");
   EXPECT_EQ(large.Read().status, 413);
   EXPECT_EQ(fits.Ask("POST /echo HTTP/1.1", "again").body, "again");
-}
-
-TEST_F(HttpsServerTest, BodiesOfAllConnectionsTogetherAreBounded) {
-  HttpsServerOptions options = Patient();
-  options.max_bodies = 100;
-  Start(options);
-  // Whoever only announces a body gets no room for it.
-  HttpsClient slow = Connect();
-  slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 90\r\n\r\n");
-  EXPECT_EQ(slow.Read().status, 100);
-  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(80, 'y')).status, 200);
-  slow.Send(std::string(60, 'x'));
-  Eventually("the others find no room", [&] {
-    const HttpsAnswer answer = Ask("POST /echo HTTP/1.1", std::string(80, 'y'));
-    return answer.status == 503 && answer.body == "too many large requests at once\n";
-  });
-  EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
-  slow.Send(std::string(30, 'x'));
-  EXPECT_EQ(slow.Read().body, std::string(90, 'x'));
-  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(80, 'y')).status, 200);
-  // Nor does one that ends in the middle keep what it had.
-  {
-    HttpsClient gone = Connect();
-    gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n" + std::string(60, 'x'));
-  }
-  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(80, 'y')).status == 200; });
-}
-
-TEST_F(HttpsServerTest, LargeBodiesAreHandledOneAtATime) {
-  HttpsServerOptions options = Patient();
-  options.large_body = 1000;
-  Start(options);
-  std::vector<std::future<HttpsAnswer>> answers;
-  for (int i = 0; i < 6; ++i) {
-    answers.push_back(
-        std::async(std::launch::async, [this] { return Ask("POST /overlap HTTP/1.1", std::string(1001, 'x')); }));
-  }
-  for (auto& answer : answers) EXPECT_EQ(answer.get().body, "1001");
-  EXPECT_EQ(most_, 1);
 }
 
 TEST_F(HttpsServerTest, ClientThatSaysNothingIsCutOffBeforeItsHandshake) {
@@ -325,58 +203,6 @@ TEST_F(HttpsServerTest, ClientThatLeavesWhileItsHandlerWorksHurtsNobody) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
-  HttpsServerOptions options = Patient();
-  options.max_connections = 3;
-  Start(options);
-  HttpsClient busy = Connect();
-  busy.Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
-  AwaitHandlers(1);
-  HttpsClient silent(server_->port());
-  HttpsClient asks = Connect();
-  EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  HttpsClient newest = Connect();
-  EXPECT_EQ(newest.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  EXPECT_TRUE(silent.AtEnd());
-  EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200);
-  Release();
-  EXPECT_EQ(busy.Read().body, "busy");
-}
-
-// A byte of a request is no request: else 256 bytes would keep the apiserver out.
-TEST_F(HttpsServerTest, ConnectionsWithHalfARequestMakeRoom) {
-  HttpsServerOptions options = Patient();
-  options.max_connections = 3;
-  Start(options);
-  std::vector<HttpsClient> halves;
-  for (const char* half :
-       {"P", "POST /echo HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nx"}) {
-    halves.push_back(Connect());
-    halves.back().Send(half);
-  }
-  for (int i = 0; i < 3; ++i) {
-    HttpsClient asks = Connect();
-    EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200) << i;
-  }
-}
-
-TEST_F(HttpsServerTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
-  HttpsServerOptions options = Patient();
-  options.max_connections = 2;
-  Start(options);
-  std::vector<HttpsClient> busy;
-  for (int i = 0; i < 2; ++i) {
-    busy.push_back(Connect());
-    busy.back().Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
-  }
-  AwaitHandlers(2);
-  EXPECT_FALSE(Connect().connected());
-  Release();
-  for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
-  // A connection is quiet a moment after its answer has arrived.
-  Eventually("there is room again", [&] { return Connect().connected(); });
-}
-
 TEST_F(HttpsServerTest, NewConnectionsSeeANewCertificateAndOldOnesGoOn) {
   Start();
   HttpsClient before = Connect();
@@ -465,4 +291,4 @@ TEST_F(HttpsServerTest, AddressThatIsNoneOrTakenIsAConfigError) {
 }
 
 }  // namespace
-}  // namespace yad
+}  // namespace yad::testing

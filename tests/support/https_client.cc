@@ -151,6 +151,8 @@ HttpsAnswer HttpsClient::Read(bool head) {
   return answer;
 }
 
+bool HttpsClient::AwaitAnswer() { return !impl_->buffer.empty() || impl_->Fill(); }
+
 bool HttpsClient::Renegotiate() { return SSL_renegotiate(impl_->ssl) == 1 && SSL_do_handshake(impl_->ssl) == 1; }
 
 bool HttpsClient::AtEnd() { return impl_->buffer.empty() && !impl_->Fill() && !impl_->out_of_patience; }

@@ -28,6 +28,7 @@ class HttpsClient {
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
   HttpsAnswer Read(bool head = false);  // head: the answer has no body, whatever its Content-Length
+  bool AwaitAnswer();                   // Until a first part of it is here, which Read returns with the rest.
   bool Renegotiate();                   // of TLS 1.2; whether the server goes along
   bool AtEnd();  // waits for the server to close; false: it sent something, or did not within that time
   // A whole request and its answer. `headers` end in CRLF each.

@@ -76,6 +76,13 @@ caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 {{- end }}
 {{- end -}}
 
+{{/* Objects that are being deleted are not reviewed: their finalizers can be removed while no replica answers. */}}
+{{- define "yad.matchConditions" -}}
+matchConditions:
+- name: not-deleted
+  expression: object == null || !has(object.metadata.deletionTimestamp)
+{{- end -}}
+
 {{/* 8760h, 30m or 10s in seconds. */}}
 {{- define "yad.seconds" -}}
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}

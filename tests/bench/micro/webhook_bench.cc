@@ -23,7 +23,7 @@ void Review(benchmark::State& state, const char* path, const AdmissionRequest& r
   world.SetPools(objects);
   const HttpsServer::Handler handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
   const HttpsCall call{"POST", std::string(path) + "?timeout=10s", "application/json",
-                       DumpJson(testing::ReviewJson(request))};
+                       DumpJson(testing::ReviewJson(request)), world.clock.Now()};
   if (handler(call).body.find(kAllowed) == std::string::npos) return state.SkipWithError("it is not allowed");
   world.TakeAsked();
   for (auto _ : state) {

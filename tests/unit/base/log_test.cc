@@ -36,6 +36,7 @@ TEST(LogTest, AnyBytesBecomeOneLineOfValidUtf8) {
            Case{"a\nb\r\tc", R"(a\nb\r\tc)"},
            Case{std::string("a\0b", 3), R"(a\u0000b)"},
            Case{"\x1b[31m\x7f", R"(\u001b[31m\u007f)"},
+           Case{"\xC2\x80 \xC2\x9B[31m \xC2\x9F \xC2\xA0", "\\u0080 \\u009b[31m \\u009f \xC2\xA0"},
            Case{"Größe 池 \xF0\x9F\x98\x80", "Größe 池 \xF0\x9F\x98\x80"},
            Case{"\xFF", replaced},
            Case{"\xC3", replaced},                                // cut off

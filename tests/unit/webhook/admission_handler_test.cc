@@ -27,8 +27,21 @@ class AdmissionHandlerTest : public ::testing::Test {
     world_.SetStatefulSets({});
   }
 
+  HttpsReply Call(const std::string& method, const std::string& target, const std::string& content_type,
+                  const std::string& body) {
+    return handler_({method, target, content_type, body, world_.clock.Now()});
+  }
   HttpsReply Post(const std::string& path, const std::string& body) {
-    return handler_({"POST", path + "?timeout=10s", "application/json", body});
+    return Call("POST", path + "?timeout=10s", "application/json", body);
+  }
+  // Whether a review that has waited so long for a thread is allowed.
+  bool IsAllowedAfter(Duration waited, const Json& object) {
+    const SteadyTime arrived = world_.clock.Now();
+    world_.clock.Advance(waited);
+    const HttpsReply reply = handler_({"POST", std::string(kValidatePath) + "?timeout=10s", "application/json",
+                                       ReviewJson(CreateRequest(object)).dump(), arrived});
+    EXPECT_EQ(reply.status, 200);
+    return Json::parse(reply.body)["response"]["allowed"];
   }
   // The response of a review that was answered with 200.
   Json Review(const std::string& path, const AdmissionRequest& request) {
@@ -78,11 +91,20 @@ TEST_F(AdmissionHandlerTest, WhatIsNoReviewIsAnsweredWithAStatusThatSaysSo) {
     }
   }
   const std::string good = ReviewJson(CreateRequest(DaemonJson())).dump();
-  EXPECT_EQ(handler_({"GET", kValidatePath, "application/json", ""}).status, 405);
-  EXPECT_EQ(handler_({"POST", kValidatePath, "text/yaml", good}).status, 415);
-  EXPECT_EQ(handler_({"POST", kValidatePath, "Application/JSON ; charset=utf-8", good}).status, 200);
-  EXPECT_EQ(handler_({"POST", std::string(kValidatePath) + "/", "application/json", good}).status, 404);
-  EXPECT_EQ(handler_({"POST", "/", "application/json", good}).status, 404);
+  EXPECT_EQ(Call("GET", kValidatePath, "application/json", "").status, 405);
+  EXPECT_EQ(Call("POST", kValidatePath, "text/yaml", good).status, 415);
+  EXPECT_EQ(Call("POST", kValidatePath, "Application/JSON ; charset=utf-8", good).status, 200);
+  EXPECT_EQ(Call("POST", std::string(kValidatePath) + "/", "application/json", good).status, 404);
+  EXPECT_EQ(Call("POST", "/", "application/json", good).status, 404);
+}
+
+TEST_F(AdmissionHandlerTest, AUidThatIsTooLongIsNotEchoed) {
+  AdmissionRequest deletion = CreateRequest(nullptr);
+  deletion.operation = "DELETE";
+  deletion.uid = std::string(1 << 20, 'u');
+  const HttpsReply reply = Post(kValidatePath, ReviewJson(deletion).dump());
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.body, "request.uid is longer than 253 bytes\n");
 }
 
 TEST_F(AdmissionHandlerTest, AnotherKindIsDeniedWithTheMend) {
@@ -157,7 +179,7 @@ TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
         if (asked.method == "POST") world.clock.Advance(dry_run);
         return JsonResponse(asked.body.is_null() ? Json::object() : asked.body, 200);
       });
-      EXPECT_EQ(handler({"POST", kValidatePath + query, "application/json", body}).status, 200);
+      EXPECT_EQ(handler({"POST", kValidatePath + query, "application/json", body, world.clock.Now()}).status, 200);
       int count = 0;
       for (const Asked& asked : world.TakeAsked()) count += asked.method == "GET";
       return count;
@@ -165,6 +187,40 @@ TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
     EXPECT_EQ(services_asked(std::chrono::seconds(seconds) - std::chrono::milliseconds(1)), 1);
     EXPECT_EQ(services_asked(std::chrono::seconds(seconds)), 0);
   }
+}
+
+TEST_F(AdmissionHandlerTest, TheTimeForTheClusterBeginsWithTheArrivalOfTheCall) {
+  EXPECT_TRUE(IsAllowedAfter(std::chrono::milliseconds(4800), DaemonJson("app:1")));
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(1)) << "200 ms are left of 5 s";
+  Json object = DaemonJson("app:2");
+  for (const int waited : {4801, 5000, 60'000}) {
+    EXPECT_TRUE(IsAllowedAfter(std::chrono::milliseconds(waited), object));
+    EXPECT_THAT(world_.TakeAsked(), IsEmpty()) << waited;
+  }
+  object["spec"]["paused"] = 1;
+  EXPECT_FALSE(IsAllowedAfter(std::chrono::minutes(1), object)) << "static checks need no time";
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(AdmissionHandlerTest, LatencyIncludesTheTimeThatACallWaitedForAThread) {
+  const auto slow = [] {
+    const std::string text = metrics::Render();
+    const std::string sum = std::string("controller_runtime_webhook_latency_seconds_sum{webhook=\"") + kValidatePath;
+    const std::size_t at = text.find(sum);
+    return at == std::string::npos ? 0 : std::stod(text.substr(text.find("} ", at) + 2));
+  };
+  const double before = slow();
+  IsAllowedAfter(std::chrono::seconds(7), DaemonJson());
+  EXPECT_DOUBLE_EQ(slow(), before + 7);
+}
+
+TEST_F(AdmissionHandlerTest, OnlyTheDefaultingWebhookNeverWaits) {
+  const auto never_waits = [](const std::string& target) { return NeverWaits({"POST", target, "", "", {}}); };
+  EXPECT_TRUE(never_waits(kMutatePath));
+  EXPECT_TRUE(never_waits(std::string(kMutatePath) + "?timeout=10s"));
+  EXPECT_FALSE(never_waits(std::string(kMutatePath) + "/"));
+  EXPECT_FALSE(never_waits(kValidatePath));
+  EXPECT_FALSE(never_waits(kValidateCapacityPath));
 }
 
 TEST_F(AdmissionHandlerTest, RequestsAreCountedAsControllerRuntimeCountsThem) {

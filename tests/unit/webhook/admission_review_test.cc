@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "operator/api/field_error.h"
 #include "operator/client/base64.h"
 
@@ -97,6 +99,23 @@ TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");
 }
 
+TEST(AdmissionReviewTest, RefusesPartsThatAnAnswerQuotesBeyondTheLengthOfAName) {
+  for (const char* part :
+       {"/uid", "/kind/group", "/kind/version", "/kind/kind", "/resource/resource", "/subResource"}) {
+    const Json::json_pointer place("/request" + std::string(part));
+    Json review = Review();
+    review[place] = std::string(253, 'x');
+    EXPECT_TRUE(ParseAdmissionReview(review.dump())) << part;
+    review[place] = std::string(254, 'x');
+    const auto request = ParseAdmissionReview(review.dump());
+    ASSERT_FALSE(request) << part;
+    EXPECT_EQ(request.error().reason, Reason::kBadRequest);
+    std::string name = "request" + std::string(part);
+    std::replace(name.begin(), name.end(), '/', '.');
+    EXPECT_EQ(request.error().message, name + " is longer than 253 bytes");
+  }
+}
+
 bool IsRead(const char* operation, const Json& object, const Json& old_object = nullptr) {
   Json review = Review();
   review["request"]["operation"] = operation;
@@ -169,6 +188,50 @@ TEST(AdmissionReviewTest, InvalidNamesEachFaultAsAnApiserverDoes) {
       {"field": "spec.selector", "reason": "FieldValueRequired", "message": "Required value"},
       {"field": "spec.revisionHistoryLimit", "reason": "FieldValueInvalid",
        "message": "Invalid value: -1: must be greater than or equal to 0"}]}})"_json);
+}
+
+AdmissionRequest RequestNamed(const std::string& name) {
+  AdmissionRequest request;
+  request.group = "apps.openyurt.io";
+  request.kind = "YurtAppDaemon";
+  request.key = {"shop", name};
+  return request;
+}
+
+TEST(AdmissionReviewTest, InvalidCutsNamesFieldsAndMessages) {
+  const std::string long_text(1 << 20, 'x');
+  const Json status = AdmissionAnswer::Invalid(RequestNamed(long_text), {{long_text, "FieldValueInvalid", long_text},
+                                                                         {"spec.a", "FieldValueInvalid", "no"}})
+                          .status;
+  const std::string name = std::string(250, 'x') + "...";
+  const std::string field = std::string(509, 'x') + "...";
+  const std::string message = std::string(3069, 'x') + "...";
+  EXPECT_EQ(status["details"]["name"], name);
+  EXPECT_EQ(status["details"]["causes"],
+            Json({{{"field", field}, {"reason", "FieldValueInvalid"}, {"message", message}},
+                  {{"field", "spec.a"}, {"reason", "FieldValueInvalid"}, {"message", "no"}}}));
+  EXPECT_EQ(status["message"],
+            "YurtAppDaemon.apps.openyurt.io \"" + name + "\" is invalid: [" + field + ": " + message + ", spec.a: no]");
+}
+
+TEST(AdmissionReviewTest, InvalidListsAHundredCausesOfOrdinaryLength) {
+  const Cause cause{"spec.workloadTemplate.deploymentTemplate.spec.template.spec.containers[0].env[12].valueFrom",
+                    "FieldValueInvalid", std::string(150, 'x')};
+  const AdmissionAnswer answer = AdmissionAnswer::Invalid(RequestNamed("web"), std::vector<Cause>(100, cause));
+  EXPECT_EQ(answer.status["details"]["causes"].size(), 100U);
+}
+
+TEST(AdmissionReviewTest, InvalidIsShortWhateverItsCausesHold) {
+  // JSON escapes this character with six bytes.
+  const std::string text(1 << 16, '\x01');
+  AdmissionRequest request = RequestNamed(text);
+  request.uid = request.group = request.kind = text.substr(0, 253);
+  const std::vector<Cause> causes(50, {text, "FieldValueInvalid", text});
+  const AdmissionAnswer answer = AdmissionAnswer::Invalid(request, causes);
+  EXPECT_LE(MakeAdmissionReview(request.uid, answer).size(), 80U * 1024);
+  const Json& listed = answer.status["details"]["causes"];
+  ASSERT_EQ(listed.size(), 2U) << "one cause of this size, and the count of the others";
+  EXPECT_EQ(listed[1]["message"], "Invalid value: and 49 more faults; fix these first");
 }
 
 TEST(AdmissionReviewTest, WarningsAreOneLineEachAndWholeWhereThereIsRoom) {

@@ -219,11 +219,23 @@ TEST_F(CapacityValidatingTest, WhatNestsWithoutEndIsRefused) {
   EXPECT_THAT(Refusal(Validate(object, object)), HasSubstr("nested too deeply"));
 }
 
+TEST_F(CapacityValidatingTest, AfterTheDeadlineNothingIsAskedAndStaticFaultsAreRefused) {
+  CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
+  const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
+  const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), late);
+  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("is not known now: the review's time is over")));
+  Json faulty = Hangzhou();
+  faulty["spec"]["minNodes"] = -1;
+  EXPECT_THAT(Refusal(validator.Validate(Request(faulty), late)), HasSubstr("spec.minNodes: Invalid"));
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
 TEST_F(CapacityValidatingTest, ItHasAPathOfItsOwn) {
   const auto handler = MakeAdmissionHandler(world_.client, world_.stores(), world_.clock);
   const auto review = [&](const AdmissionRequest& request) {
-    const HttpsReply reply = handler(
-        {"POST", std::string(kValidateCapacityPath) + "?timeout=10s", "application/json", ReviewJson(request).dump()});
+    const HttpsReply reply = handler({"POST", std::string(kValidateCapacityPath) + "?timeout=10s", "application/json",
+                                      ReviewJson(request).dump(), world_.clock.Now()});
     EXPECT_EQ(reply.status, 200);
     return Json::parse(reply.body)["response"];
   };

@@ -1,0 +1,215 @@
+// What clients can make the webhook's server hold, and for whom a call waits.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "tests/loopback/https_server_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class HttpsServerBoundsTest : public HttpsServerTest {};
+
+TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
+  HttpsServerOptions options = Patient();
+  options.max_bodies = 200;
+  Start(options);
+  // A client that only announces a body gets no room for it.
+  HttpsClient slow = Connect();
+  slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
+  EXPECT_EQ(slow.Read().status, 100);
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
+  slow.Send(std::string(110, 'x'));
+  Eventually("the others find no room", [&] {
+    const HttpsAnswer answer = Ask("POST /echo HTTP/1.1", std::string(120, 'y'));
+    return answer.status == 503 && answer.body == "too many large requests at once\n";
+  });
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
+  slow.Send(std::string(40, 'x'));
+  EXPECT_EQ(slow.Read().body, "150");
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
+  // A request that ends in the middle does not keep its room either.
+  {
+    HttpsClient gone = Connect();
+    gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 150\r\n\r\n" + std::string(110, 'x'));
+  }
+  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(120, 'y')).status == 200; });
+}
+
+TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
+  HttpsServerOptions options = Patient();
+  options.large_body = 1000;
+  Start(options);
+  std::vector<std::future<HttpsAnswer>> answers;
+  for (int i = 0; i < 6; ++i) {
+    answers.push_back(
+        std::async(std::launch::async, [this] { return Ask("POST /overlap HTTP/1.1", std::string(1001, 'x')); }));
+  }
+  for (auto& answer : answers) EXPECT_EQ(answer.get().body, "1001");
+  EXPECT_EQ(most_, 1);
+}
+
+TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
+  HttpsServerOptions options = Patient();
+  options.max_bodies = kLargeAnswer + 1000;
+  Start(options);
+  HttpsClient reader = Connect();
+  reader.Send("POST /mirror HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(kLargeAnswer) + "\r\n\r\n");
+  reader.Send(std::string(kLargeAnswer, 'x'));
+  ASSERT_TRUE(reader.AwaitAnswer());
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status, 503);
+  EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
+  EXPECT_EQ(reader.Read().body.size(), kLargeAnswer);
+  Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status == 200; });
+}
+
+TEST_F(HttpsServerBoundsTest, AnswerForWhichThereIsNoRoomIsReplacedByAShortOne) {
+  HttpsServerOptions options = Patient();
+  options.max_bodies = 1000;
+  Start(options);
+  HttpsClient client = Connect();
+  const HttpsAnswer answer = client.Ask("POST /large HTTP/1.1", "hello");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "too many large answers at once\n");
+  EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "nothing is held any more";
+}
+
+TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies) {
+  HttpsServerOptions options = Patient();
+  options.handler_threads = 1;
+  options.large_body = 1000;
+  options.is_quick = [](const HttpsCall& call) { return call.target == "/quick"; };
+  Start(options);
+  std::vector<HttpsClient> busy;
+  for (const std::size_t size : {5, 1001}) {
+    busy.push_back(Connect());
+    busy.back().Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+                     std::string(size, 'x'));
+  }
+  AwaitHandlers(2);
+  EXPECT_EQ(Ask("POST /quick HTTP/1.1", "hello").body, "hello");
+  EXPECT_EQ(Ask("POST /quick HTTP/1.1", std::string(1001, 'x')).body, "1001");
+  Release();
+  EXPECT_EQ(busy[0].Read().body, "xxxxx");
+  EXPECT_EQ(busy[1].Read().body, "1001");
+}
+
+TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
+  std::atomic<bool> read{false};
+  HttpsServerOptions options = Patient();
+  options.handler_threads = 1;
+  // The server asks for each call, as soon as it has read it.
+  options.is_quick = [&](const HttpsCall& call) {
+    if (call.target == "/echo") read = true;
+    return false;
+  };
+  Start(options);
+  HttpsClient busy = Connect();
+  busy.Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
+  AwaitHandlers(1);
+  HttpsClient waits = Connect();
+  const SteadyTime sent = Clock::Real().Now();
+  waits.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+  Eventually("the server has read the second request", [&] { return read.load(); });
+  const SteadyTime released = Clock::Real().Now();
+  Release();
+  EXPECT_EQ(busy.Read().body, "busy");
+  EXPECT_EQ(waits.Read().body, "hello");
+  Stop();
+  EXPECT_GE(calls_.back().arrived, sent);
+  EXPECT_LE(calls_.back().arrived, released);
+}
+
+TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  HttpsClient busy = Connect();
+  busy.Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
+  AwaitHandlers(1);
+  HttpsClient silent(server_->port());
+  HttpsClient asks = Connect();
+  EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  HttpsClient newest = Connect();
+  EXPECT_EQ(newest.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  EXPECT_TRUE(silent.AtEnd());
+  EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  Release();
+  EXPECT_EQ(busy.Read().body, "busy");
+}
+
+// A byte of a request is no request: else 256 bytes would keep the apiserver out.
+TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> halves;
+  for (const char* half :
+       {"P", "POST /echo HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nx"}) {
+    halves.push_back(Connect());
+    halves.back().Send(half);
+  }
+  for (int i = 0; i < 3; ++i) {
+    HttpsClient asks = Connect();
+    EXPECT_EQ(asks.Ask("POST /echo HTTP/1.1", "hello").status, 200) << i;
+  }
+}
+
+// Else clients that send no requests, and stay, would keep the apiserver out.
+TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> refused;
+  for (int i = 0; i < 3; ++i) {
+    refused.push_back(Connect());
+    refused.back().Send("garbage\r\n\r\n");
+    EXPECT_EQ(refused.back().Read().status, 400);
+  }
+  HttpsClient fourth = Connect();
+  EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+}
+
+TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 3;
+  Start(options);
+  std::vector<HttpsClient> unread;
+  for (int i = 0; i < 3; ++i) {
+    unread.push_back(Connect());
+    unread.back().Send("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx");
+    ASSERT_TRUE(unread.back().AwaitAnswer());
+  }
+  HttpsClient fourth = Connect();
+  EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
+  EXPECT_EQ(unread[0].Read().status, 0) << "it has waited longest";
+  EXPECT_EQ(unread[1].Read().body.size(), kLargeAnswer);
+  EXPECT_EQ(unread[2].Read().body.size(), kLargeAnswer);
+}
+
+TEST_F(HttpsServerBoundsTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
+  HttpsServerOptions options = Patient();
+  options.max_connections = 2;
+  Start(options);
+  std::vector<HttpsClient> busy;
+  for (int i = 0; i < 2; ++i) {
+    busy.push_back(Connect());
+    busy.back().Send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbusy");
+  }
+  AwaitHandlers(2);
+  EXPECT_FALSE(Connect().connected());
+  Release();
+  for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
+  // A connection is quiet a moment after its answer has arrived.
+  Eventually("there is room again", [&] { return Connect().connected(); });
+}
+
+TEST_F(HttpsServerBoundsTest, IdleConnectionsStayLongerThanAnApiserverKeepsThem) {
+  EXPECT_GT(HttpsServerOptions().idle_timeout, std::chrono::seconds(90));
+}
+
+}  // namespace
+}  // namespace yad::testing
