@@ -243,9 +243,11 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    unparsed_.consume(parser_->put(unparsed_.data(), error));
-    if (!error) return {};
-    if (error != http::error::need_more) return error;
+    // The parser may take a part and want more for the rest: the part is what the caller waits for.
+    const std::size_t taken = parser_->put(unparsed_.data(), error);
+    unparsed_.consume(taken);
+    if (error == http::error::need_more) error = {};
+    if (error || taken > 0) return error;
   }
   const auto space = unparsed_.prepare(kChunk);
   const std::size_t count =
