@@ -10,6 +10,8 @@
 #   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
 #
 # DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Any number of clusters run side by side.
+# `start` makes DIR, or takes an empty folder, and marks it with the file .made-by-cluster.sh. No command changes a folder
+# without that file.
 # --no-controllers leaves only etcd and the apiserver: nothing then makes pods, or deletes what an owner leaves behind.
 # CLUSTER_APISERVER_FLAGS may hold further flags for the apiserver, separated by spaces; CLUSTER_READY_SECONDS the patience.
 set -euo pipefail
@@ -18,6 +20,8 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 READY_SECONDS=${CLUSTER_READY_SECONDS:-120}
 ATTEMPTS=5
 APISERVER_FLAGS=${CLUSTER_APISERVER_FLAGS:-}
+
+MARKER=.made-by-cluster.sh
 
 say() { echo "cluster: $*" >&2; }
 usage() {
@@ -264,7 +268,18 @@ YAML
   fi
 }
 
+# may_start: is DIR new, empty, or a folder of an earlier start?
+may_start() {
+  [ -e "$DIR" ] || return 0
+  [ -d "$DIR" ] || { say "$DIR is no folder"; return 1; }
+  [ ! -e "$DIR/$MARKER" ] || return 0
+  [ -n "$(ls -A "$DIR")" ] || return 0
+  say "$DIR is not empty, and holds no file $MARKER: no earlier start has made it, so nothing in it is changed. Name a new folder"
+  return 1
+}
+
 start() {
+  may_start || exit 1
   ASSETS=$("$HERE/assets.sh" dir)
   local needed=(etcd kube-apiserver) name attempt rc
   [ "$CONTROLLERS" = no ] || needed+=(kube-controller-manager kube-scheduler kwok)
@@ -276,6 +291,7 @@ start() {
   done
   mkdir -p "$DIR"
   DIR=$(cd "$DIR" && pwd)
+  : >"$DIR/$MARKER"
   for name in etcd kube-apiserver; do
     if alive $name; then
       say "a cluster runs in $DIR already; stop it first: $HERE/cluster.sh stop $DIR"
@@ -314,6 +330,7 @@ TEXT
 existing() {
   [ -d "$DIR" ] || { say "there is no folder $DIR"; exit 1; }
   DIR=$(cd "$DIR" && pwd)
+  [ -e "$DIR/$MARKER" ] || { say "$DIR holds no file $MARKER: no start has made it, so nothing in it is changed"; exit 1; }
 }
 
 [ $# -ge 2 ] || usage

@@ -11,6 +11,7 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 SAMPLES=docs/samples
 RELEASE=yurtappdaemon-operator
 NAMESPACE=yurtappdaemon-system
+MARKER=.made-by-demo.sh # in the folder that the demo makes; "stop" deletes no other
 PATIENCE=${DEMO_PATIENCE:-90} # seconds for one thing to become true; a second or two is usual
 
 # --- telling -----------------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ stop_everything() {
     done
     if operator_lives; then kill -KILL "$pid" 2>/dev/null || true; fi
   fi
-  "$HERE/cluster.sh" stop "$DIR"
+  [ ! -e "$DIR/.made-by-cluster.sh" ] || "$HERE/cluster.sh" stop "$DIR"
   rm -rf "$DIR"
 }
 
@@ -279,8 +280,10 @@ TEXT
   exit $code
 }
 
-if [ "${1:-}" = stop ] && [ $# -eq 2 ] && [ -f "$2/kubeconfig" ]; then
-  DIR=$2
+if [ "${1:-}" = stop ] && [ $# -eq 2 ]; then
+  [ -d "$2" ] || { echo "demo: there is no folder $2" >&2; exit 1; }
+  DIR=$(cd "$2" && pwd)
+  [ -e "$DIR/$MARKER" ] || { echo "demo: $DIR holds no file $MARKER: no demo has made it, so nothing in it is deleted" >&2; exit 1; }
   stop_everything
   exit 0
 fi
@@ -306,6 +309,7 @@ trap 'exit 143' TERM
 tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK plays the machines: \
 its pods run no code, but everything above the kubelet is real."
 "$HERE/cluster.sh" start "$DIR" >/dev/null
+: >"$DIR/$MARKER"
 show version
 
 tell "The operator" "One helm install: CRDs, rights, webhooks. The operator makes the webhook's certificate itself."

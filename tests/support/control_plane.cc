@@ -120,6 +120,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   close(ends[0]);
   guard_pipe_ = ends[1];
 
+  // hack/cluster.sh starts in no other folder that holds a file.
+  WriteFile(dir_ + "/.made-by-cluster.sh", "");
   WriteFile(dir_ + "/audit-policy.yaml", kAuditPolicy);
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# hack/demo.sh and hack/cluster.sh change and delete only folders that they have made. Needs no control plane.
+set -euo pipefail
+HACK=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../hack" && pwd)
+
+say() { echo "script_folders_test: $*" >&2; }
+faults=0
+fault() { say "FAILED: $*"; faults=$((faults + 1)); }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache # Without the programs: a start that is not refused must not make a cluster.
+
+# foreign: a folder of somebody else, with the names that both scripts use.
+foreign() {
+  rm -rf "$work/foreign"
+  mkdir -p "$work/foreign"/{etcd,etcd.saved,pki}
+  for file in kubeconfig settings etcd/member etcd.saved/member pki/ca.key etcd.pid kube-apiserver.log; do
+    echo mine >"$work/foreign/$file"
+  done
+  chmod 755 "$work/foreign"
+}
+contents() { (cd "$work/foreign" && find . -printf '%p %m ' -type f -exec cat {} \; | sort); }
+
+# refuses WORD COMMAND...: it fails, says WORD, and leaves the foreign folder as it is.
+refuses() {
+  local word=$1 before answer
+  shift
+  foreign
+  before=$(contents)
+  if answer=$("$@" 2>&1); then
+    fault "$* did not fail"
+  elif [[ $answer != *"$word"* ]]; then
+    fault "$* said: $answer"
+  fi
+  [ "$(contents 2>&1)" = "$before" ] || fault "$* changed the folder"
+}
+refuses .made-by-demo.sh "$HACK/demo.sh" stop "$work/foreign"
+refuses .made-by-cluster.sh "$HACK/cluster.sh" start "$work/foreign"
+for command in stop stop-apiserver start-apiserver save-etcd restore-etcd; do
+  refuses .made-by-cluster.sh "$HACK/cluster.sh" $command "$work/foreign"
+done
+refuses "no folder" "$HACK/demo.sh" stop "$work/nowhere"
+refuses "no folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
+
+# What they have made, they stop and delete.
+mkdir "$work/own"
+touch "$work/own/.made-by-cluster.sh" "$work/own/kubeconfig"
+"$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop a folder of its own"
+[ -e "$work/own/kubeconfig" ] || fault "cluster.sh stop deleted more than process ids"
+touch "$work/own/.made-by-demo.sh"
+"$HACK/demo.sh" stop "$work/own" || fault "demo.sh does not stop a folder of its own"
+[ ! -e "$work/own" ] || fault "demo.sh stop left its folder"
+
+[ $faults = 0 ] || exit 1
+say "foreign folders are left alone"
