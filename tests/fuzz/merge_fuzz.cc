@@ -35,14 +35,19 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
 
   const Json significant = DropInsignificant(live);
   YAD_CHECK(DropInsignificant(significant) == significant, shown());
-  const Json canonical = Canonical(WorkloadSchema(), live);
-  YAD_CHECK(Canonical(WorkloadSchema(), canonical) == canonical, shown() + "\n" + DumpJson(canonical));
+  for (const Defaults defaults : {Defaults::kKept, Defaults::kDropped}) {
+    const Json canonical = Canonical(WorkloadSchema(), live, defaults);
+    YAD_CHECK(Canonical(WorkloadSchema(), canonical, defaults) == canonical, shown() + "\n" + DumpJson(canonical));
+  }
 
   if (!last.is_object() || !now.is_object()) return;
   const bool same = SameObject(WorkloadSchema(), last, now);
   YAD_CHECK(SameObject(WorkloadSchema(), now, last) == same, shown());
   YAD_CHECK(SameObject(WorkloadSchema(), now, now), shown());
-  if (Canonical(WorkloadSchema(), last) == Canonical(WorkloadSchema(), now)) YAD_CHECK(same, shown());
+  for (const Defaults defaults : {Defaults::kKept, Defaults::kDropped}) {
+    const bool alike = Canonical(WorkloadSchema(), last, defaults) == Canonical(WorkloadSchema(), now, defaults);
+    if (alike) YAD_CHECK(same, shown());
+  }
 }
 
 }  // namespace
