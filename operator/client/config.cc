@@ -65,6 +65,15 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
+// A server that refuses the credentials may refuse the client certificate: its CA may have been replaced.
+void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
+  if (paths.client_cert.empty()) return;
+  options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
+    files->Invalidate();
+    if (others) others();
+  };
+}
+
 }  // namespace
 
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
@@ -137,6 +146,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
       return credential->token.empty() ? "" : "Bearer " + credential->token;
     };
     options.on_unauthorized = [source] { source->Invalidate(); };
+    RereadAfterRefusal(config.tls_files, files, options);
     return std::make_unique<Client>(std::move(transport), std::move(options));
   }
 
@@ -160,6 +170,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
       return header;
     };
   }
+  RereadAfterRefusal(config.tls_files, files, options);
   return std::make_unique<Client>(std::move(transport), std::move(options));
 }
 

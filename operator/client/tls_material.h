@@ -36,7 +36,8 @@ class TlsMaterialReader {
 
   // Reads the files at most once a minute. While one of them cannot be read, the material read last is returned.
   std::shared_ptr<const TlsMaterial> Get();
-  // A connection has failed: the next Get reads the files, but not within a second of the last time.
+  // A connection has failed, or the server has refused the client certificate: the next Get reads the files, but not
+  // within a second of the last time.
   void Invalidate();
 
  private:

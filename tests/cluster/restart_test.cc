@@ -158,13 +158,8 @@ TEST_F(ApiserverTest, TheApiserverGoesAwayAndComesBack) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
-  RunProcess({std::string(YAD_SOURCE_DIR) + "/hack/cluster.sh", "stop-apiserver", plane().dir()});
-  ProcessOptions options;
-  options.env["CLUSTER_APISERVER_FLAGS"] =
-      "--audit-policy-file=" + plane().dir() + "/audit-policy.yaml --audit-log-path=" + plane().dir() + "/audit.log";
-  const ProcessResult started =
-      RunProcess({std::string(YAD_SOURCE_DIR) + "/hack/cluster.sh", "start-apiserver", plane().dir()}, options);
-  ASSERT_EQ(started.exit_code, 0) << started.err;
+  plane().RunScript("stop-apiserver");
+  plane().RunScript("start-apiserver");
   Eventually("the API answers", [&] { return kube().client().GetRaw("/readyz").has_value(); });
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});

@@ -17,11 +17,6 @@ class RestoredEtcdTest : public ::testing::Test {
     plane_ = std::make_unique<ControlPlane>(YAD_SOURCE_DIR, options);
     kube_ = std::make_unique<Kube>(plane_->client(), "default");
   }
-  void Cluster(const char* command) {
-    const ProcessResult result =
-        RunProcess({std::string(YAD_SOURCE_DIR) + "/hack/cluster.sh", command, plane_->dir()}, {}, kUntilItEnds);
-    if (result.exit_code != 0) throw TestFailure(std::string(command) + ": " + result.err);
-  }
   void AddPool(const std::string& name) {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
@@ -61,8 +56,8 @@ TEST_F(RestoredEtcdTest, AProcessThatSawMoreEndsAndTheNextKeepsWhatTheBackupHas)
   options.log_file = plane_->dir() + "/operator.log";
   OperatorProcess seeing(options);
   const auto saved = WaitFor(2, "example.org/app:1");
-  Cluster("save-etcd");
-  Cluster("start-apiserver");
+  plane_->RunScript("save-etcd");
+  plane_->RunScript("start-apiserver");
   Eventually("the API answers", [&] { return kube_->client().GetRaw("/readyz").has_value(); });
   AddPool("c");
   kube_->Edit(kYurtAppDaemonType, "web", [](Json& object) {
@@ -72,8 +67,8 @@ TEST_F(RestoredEtcdTest, AProcessThatSawMoreEndsAndTheNextKeepsWhatTheBackupHas)
   WaitFor(3, "example.org/app:2");
 
   const WallTime begin = std::chrono::system_clock::now();
-  Cluster("restore-etcd");
-  Cluster("start-apiserver");
+  plane_->RunScript("restore-etcd");
+  plane_->RunScript("start-apiserver");
   EXPECT_EQ(seeing.Wait(kUntilItEnds), 1);
   EXPECT_NE(seeing.Log().find("restored from a backup"), std::string::npos);
   OperatorProcess anew(options);

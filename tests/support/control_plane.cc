@@ -160,6 +160,14 @@ std::string ControlPlane::server() const {
   return config.has_value() ? config->server : "";
 }
 
+void ControlPlane::RunScript(const std::string& command) const {
+  ProcessOptions process;
+  process.env["CLUSTER_READY_SECONDS"] = "120";
+  const ProcessResult result =
+      RunProcess({source_dir_ + "/hack/cluster.sh", command, dir_}, process, std::chrono::minutes(4));
+  if (result.exit_code != 0) throw TestFailure("hack/cluster.sh " + command + ": " + result.err + result.out);
+}
+
 void ControlPlane::ApplyCrds() {
   Kubectl({"apply", "--server-side", "--force-conflicts", "-f", source_dir_ + "/crds"});
   AwaitCrds();

@@ -59,6 +59,8 @@ class ControlPlane {
   std::string server() const;           // "https://127.0.0.1:port"
   int minor() const { return minor_; }  // of its version: 34 for Kubernetes 1.34
   Client& client() { return *client_; }
+  // hack/cluster.sh COMMAND on this control plane: "stop-apiserver", "start-apiserver" and so on.
+  void RunScript(const std::string& command) const;
   void ApplyCrds();
   void AwaitCrds() const;  // until all that are there are served
 

@@ -48,6 +48,11 @@ void AddExtension(X509* cert, X509* issuer, int nid, const std::string& value) {
   X509_EXTENSION_free(extension);
 }
 
+void AddToSubject(X509* cert, const char* attribute, const std::string& value) {
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), attribute, MBSTRING_UTF8,
+                             reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0);
+}
+
 CertPtr NewCert(const std::string& common_name, EVP_PKEY* key, X509* issuer, int from_days, int to_days) {
   static std::atomic<long> serial{1};
   CertPtr cert(X509_new());
@@ -56,8 +61,7 @@ CertPtr NewCert(const std::string& common_name, EVP_PKEY* key, X509* issuer, int
   X509_gmtime_adj(X509_getm_notBefore(cert.get()), from_days * 86400L);
   X509_gmtime_adj(X509_getm_notAfter(cert.get()), to_days * 86400L);
   X509_set_pubkey(cert.get(), key);
-  X509_NAME_add_entry_by_txt(X509_get_subject_name(cert.get()), "CN", MBSTRING_UTF8,
-                             reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1, 0);
+  AddToSubject(cert.get(), "CN", common_name);
   X509_set_issuer_name(cert.get(), X509_get_subject_name(issuer == nullptr ? cert.get() : issuer));
   return cert;
 }
@@ -86,6 +90,7 @@ CertificateAndKey TestCa::Issue(const LeafOptions& options) const {
   const KeyPtr key = NewKey();
   const CertPtr cert =
       NewCert(options.common_name, key.get(), impl_->cert.get(), options.valid_from_days, options.valid_to_days);
+  if (!options.organization.empty()) AddToSubject(cert.get(), "O", options.organization);
   AddExtension(cert.get(), impl_->cert.get(), NID_basic_constraints, "critical,CA:FALSE");
   AddExtension(cert.get(), impl_->cert.get(), NID_ext_key_usage, "serverAuth,clientAuth");
   if (!options.alt_names.empty()) {
