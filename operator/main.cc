@@ -80,19 +80,113 @@ StatusServer::Reply Readiness(const Manager& manager) {
                          : StatusServer::Reply{503, "text/plain; charset=utf-8", missing + "\n"};
 }
 
+// Sets up the allocator for many threads that mostly wait.
+void TuneAllocator() {
+  // Two arenas are plenty, and keep freed memory in few places.
+  mallopt(M_ARENA_MAX, 2);
+  // A body, or a large object's text, goes back to the system when it is freed. Without this, the first one that is
+  // freed makes the library keep the next ones.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  // Without this, every larger allocation first looks through all small freed ones (malloc_consolidate).
+  mallopt(M_MXFAST, 0);
+}
+
+ManagerOptions MakeManagerOptions(const Options& options, const std::string& own_namespace) {
+  ManagerOptions manager;
+  if (!options.leader_elect) return manager;
+  LeaderElectionOptions election;
+  const std::string& ns = options.leader_election_namespace;
+  election.lease = {ns.empty() ? own_namespace : ns, kName};
+  election.identity = Identity();
+  election.lease_duration = options.lease_duration;
+  election.renew_deadline = options.renew_deadline;
+  election.retry_period = options.retry_period;
+  manager.leader_election = election;
+  return manager;
+}
+
+// The controller yurtappdaemon, and the webhook where a certificate is given.
+Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Options& options,
+                  const std::string& own_namespace) {
+  const ReconcilerStores stores =
+      AddYurtAppDaemonController(manager, client, events, {options.ns, options.workers, options.max_removals});
+  if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
+  const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
+  return AddWebhook(manager, client, read, MakeWebhookOptions(options, own_namespace));
+}
+
+void AddPools(Manager& manager, Client& client, EventRecorder& events, const Options& options) {
+  const NodePoolOptions nodepool{options.node_agents, options.required_csi_drivers};
+  switch (options.controllers.Choose(kNodePoolController)) {
+    case Chosen::kYes:
+      AddNodePoolController(manager, client, manager.leaders_client(), events, nodepool);
+      break;
+    case Chosen::kByDefault:
+      AddNodePoolControllerAuto(manager, client, events, nodepool);
+      break;
+    case Chosen::kNo:
+      break;
+  }
+}
+
+// The servers of --metrics-bind-address and --health-probe-bind-address.
+class StatusServers {
+ public:
+  // `capacity` is null where the autoscaler does not run.
+  StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
+      : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
+    metrics_.Handle("/metrics", [] {
+      return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
+    });
+    health_.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
+    health_.Handle("/readyz", [&manager] { return Readiness(manager); });
+    if (capacity == nullptr) return;
+    health_.Handle("/debug/capacity", [capacity] {
+      return StatusServer::Reply{200, "application/json", capacity->Describe().dump(2) + "\n"};
+    });
+  }
+
+  // False where an address cannot be listened on; the log names the flag.
+  bool Listen(Manager& manager) {
+    for (auto& [server, flag] :
+         {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
+      if (const Status serving = Serve(manager, *server, flag); !serving) {
+        log::Err("Cannot listen", {{"flag", flag}, {"error", serving.error()}});
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  StatusServer metrics_;
+  StatusServer health_;
+};
+
+int ExitCodeOf(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::kStopped:
+      log::Info("Stopped");
+      return kOk;
+    case RunOutcome::kLeaseLost:
+      log::Err("Lost the lease: another replica may lead now");
+      _exit(kLeaseLost);
+    case RunOutcome::kStopTimedOut:
+      log::Err("Did not stop in time");
+      _exit(kStopTimedOut);
+    case RunOutcome::kFailed:
+      break;
+  }
+  return kCannotStart;
+}
+
 int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // Until there is something to be stopped in an orderly way, it ends at once, whatever it waits for.
+  // A signal ends the process at once until the Manager runs, whatever the process waits for.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
-  // Two arenas are plenty for threads that mostly wait, and keep what was freed in few places.
-  mallopt(M_ARENA_MAX, 2);
-  // A body, or a large object's text, goes back to the system when it is freed. Without this, the first that is freed
-  // makes the library keep the next ones.
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Else every larger piece first looks through all small ones that were freed (malloc_consolidate).
-  mallopt(M_MXFAST, 0);
+  TuneAllocator();
   int exit_code = kOk;
   const std::optional<Options> options = ParseOptions(argc, argv, YAD_VERSION, exit_code);
   if (!options) return exit_code;
@@ -110,82 +204,23 @@ int Main(int argc, char** argv) {
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
 
-  ManagerOptions manager_options;
-  if (options->leader_elect) {
-    LeaderElectionOptions election;
-    const std::string& ns = options->leader_election_namespace;
-    election.lease = {ns.empty() ? config->ns : ns, kName};
-    election.identity = Identity();
-    election.lease_duration = options->lease_duration;
-    election.renew_deadline = options->renew_deadline;
-    election.retry_period = options->retry_period;
-    manager_options.leader_election = election;
-  }
-  Manager manager(**client, manager_options);
+  Manager manager(**client, MakeManagerOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
-    const ReconcilerStores stores =
-        AddYurtAppDaemonController(manager, **client, events, {options->ns, options->workers, options->max_removals});
-    if (!options->webhook_cert_dir.empty() || !options->webhook_cert_secret.empty()) {
-      const WebhookOptions webhook = MakeWebhookOptions(*options, config->ns);
-      const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
-      if (const Status added = AddWebhook(manager, **client, read, webhook); !added) {
-        log::Err("Cannot serve the webhook", {{"error", added.error()}});
-        return kCannotStart;
-      }
-    }
-  }
-  const NodePoolOptions nodepool{options->node_agents, options->required_csi_drivers};
-  switch (options->controllers.Choose(kNodePoolController)) {
-    case Chosen::kYes:
-      AddNodePoolController(manager, **client, manager.leaders_client(), events, nodepool);
-      break;
-    case Chosen::kByDefault:
-      AddNodePoolControllerAuto(manager, **client, events, nodepool);
-      break;
-    case Chosen::kNo:
-      break;
-  }
-
-  std::shared_ptr<const CapacityReconciler> capacity;
-  if (options->controllers.Choose(kAutoscalerController) == Chosen::kYes)
-    capacity = AddCapacityController(manager, **client, events, options->capacity_resync);
-
-  StatusServer metrics_server({options->metrics_bind_address});
-  metrics_server.Handle("/metrics", [] {
-    return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
-  });
-  StatusServer health_server({options->health_probe_bind_address});
-  health_server.Handle("/healthz", [] { return StatusServer::Reply{200, "text/plain; charset=utf-8", "ok\n"}; });
-  health_server.Handle("/readyz", [&manager] { return Readiness(manager); });
-  if (capacity) {
-    health_server.Handle("/debug/capacity", [&capacity] {
-      return StatusServer::Reply{200, "application/json", capacity->Describe().dump(2) + "\n"};
-    });
-  }
-  for (auto& [server, flag] :
-       {std::pair{&metrics_server, "--metrics-bind-address"}, {&health_server, "--health-probe-bind-address"}}) {
-    if (const Status serving = Serve(manager, *server, flag); !serving) {
-      log::Err("Cannot listen", {{"flag", flag}, {"error", serving.error()}});
+    if (const Status added = AddProduct(manager, **client, events, *options, config->ns); !added) {
+      log::Err("Cannot serve the webhook", {{"error", added.error()}});
       return kCannotStart;
     }
   }
+  AddPools(manager, **client, events, *options);
+  std::shared_ptr<const CapacityReconciler> capacity;
+  if (options->controllers.Choose(kAutoscalerController) == Chosen::kYes)
+    capacity = AddCapacityController(manager, **client, events, options->capacity_resync);
+  StatusServers servers(*options, manager, capacity);
+  if (!servers.Listen(manager)) return kCannotStart;
 
   at_once.reset();
-  switch (manager.Run(stop.get_token())) {
-    case RunOutcome::kStopped:
-      log::Info("Stopped");
-      return kOk;
-    case RunOutcome::kLeaseLost:
-      log::Err("Lost the lease: another replica may lead now");
-      _exit(kLeaseLost);
-    case RunOutcome::kStopTimedOut:
-      log::Err("Did not stop in time");
-      _exit(kStopTimedOut);
-    case RunOutcome::kFailed:
-      break;
-  }
-  return kCannotStart;
+  return ExitCodeOf(manager.Run(stop.get_token()));
 }
 
 }  // namespace

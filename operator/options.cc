@@ -67,14 +67,14 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::se
                                         CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
-}  // namespace
+// Values of flags that are parsed further once all flags are known.
+struct Texts {
+  std::vector<std::string> controllers = {"*"};
+  std::vector<std::string> agents;
+  std::string max_removals;
+};
 
-std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code) {
-  Options options;
-  CLI::App app("Keeps one workload per NodePool for every YurtAppDaemon.", "yurtappdaemon-operator");
-  app.set_version_flag("--version", "yurtappdaemon-operator " + version);
-  app.add_option("--kubeconfig", options.kubeconfig,
-                 "Kubeconfig file. Without it: $KUBECONFIG, then the pod's service account, then ~/.kube/config.");
+void AddLeaderElectionFlags(CLI::App& app, Options& options) {
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
                "Let one replica at a time write, elected by a Lease. Needed with more than one replica.");
   app.add_option("--leader-election-namespace", options.leader_election_namespace,
@@ -88,12 +88,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   AddDuration(app, "--leader-elect-retry-period", options.retry_period,
               "How often the leader renews the Lease, and the others look at it.")
       ->default_str("2s");
-  app.add_option("--metrics-bind-address", options.metrics_bind_address, "Where /metrics is served; 0 switches it off.")
-      ->capture_default_str();
-  app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
-                 "Where /healthz and /readyz are served; 0 switches them off.")
-      ->capture_default_str();
-  app.add_option("--namespace", options.ns, "Look after this namespace only. Without it: all.");
+}
+
+void AddRequestFlags(CLI::App& app, Options& options) {
   AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
               "How long a request to the apiserver may take until it has failed. Watches have times of their own.")
       ->default_str("30s");
@@ -103,12 +100,14 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--kube-api-burst", options.kube_api_burst, "Requests that may go out at once under --kube-api-qps.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+}
+
+void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--workers", options.workers, "YurtAppDaemons reconciled side by side.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  std::vector<std::string> controllers = {"*"};
   app.add_option(
-         "--controllers", controllers,
+         "--controllers", texts.controllers,
          "Which controllers run: names, -name, and * for all that run by default. yurtappdaemon: by default. "
          "nodepool (counts the pools' nodes, gives them what their pool says): with * where OpenYurt's "
          "yurt-manager does not do that; named, always. nodepool-autoscaler (leases spare nodes to pools): only "
@@ -116,8 +115,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  std::vector<std::string> agents;
-  app.add_option("--node-agents", agents,
+  app.add_option("--node-agents", texts.agents,
                  "Label selectors of pods that every node depends on, divided by semicolons (k8s-app=kube-proxy;"
                  "k8s-app=yurt-hub). A node on which one of them is not ready is in state warning.")
       ->allow_extra_args(false);
@@ -128,9 +126,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   AddDuration(app, "--capacity-resync", options.capacity_resync,
               "The controller nodepool-autoscaler looks at everything at least that often.")
       ->default_str("30s");
-  std::string max_removals;
   app.add_option(
-         "--max-removals", max_removals,
+         "--max-removals", texts.max_removals,
          "Remove the workloads of no more pools of one YurtAppDaemon at once than this, a number or a percentage "
          "of its pools that have workloads (20, 10%); else none of them, until somebody allows it. 0: never "
          "without being allowed. Without it: no limit.")
@@ -138,6 +135,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
         const auto limit = text.empty() ? Result<RemovalLimit>() : ParseRemovalLimit(text);
         return limit ? "" : limit.error().message;
       });
+}
+
+void AddWebhookFlags(CLI::App& app, Options& options) {
   app.add_option("--webhook-port", options.webhook_port, "Where the admission webhook is served.")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
@@ -156,6 +156,9 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
               "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
               "replaced.")
       ->default_str("8760h");
+}
+
+void AddLogFlags(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
                                                                             {"info", log::Level::kInfo},
@@ -164,6 +167,45 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--log-format", options.log_format, "text or json")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, log::Format>{{"text", log::Format::kText}, {"json", log::Format::kJson}}));
+}
+
+// Fills in what `texts` mean. The error names the flag.
+Status Interpret(const Texts& texts, Options& options) {
+  const auto at = [](const char* flag, const Error& error) {
+    return Fail(error.reason, std::string(flag) + ": " + error.message);
+  };
+  auto chosen =
+      ControllerList::Parse(texts.controllers, {kYurtAppDaemonController, kNodePoolController, kAutoscalerController});
+  if (!chosen) return at("--controllers", chosen.error());
+  options.controllers = *std::move(chosen);
+  auto selectors = ParseAgents(texts.agents);
+  if (!selectors) return at("--node-agents", selectors.error());
+  options.node_agents = *std::move(selectors);
+  if (!texts.max_removals.empty()) options.max_removals = *ParseRemovalLimit(texts.max_removals);
+  if (std::string fault = Contradiction(options); !fault.empty()) return Fail(Reason::kConfig, std::move(fault));
+  return {};
+}
+
+}  // namespace
+
+std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code) {
+  Options options;
+  Texts texts;
+  CLI::App app("Keeps one workload per NodePool for every YurtAppDaemon.", "yurtappdaemon-operator");
+  app.set_version_flag("--version", "yurtappdaemon-operator " + version);
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Kubeconfig file. Without it: $KUBECONFIG, then the pod's service account, then ~/.kube/config.");
+  AddLeaderElectionFlags(app, options);
+  app.add_option("--metrics-bind-address", options.metrics_bind_address, "Where /metrics is served; 0 switches it off.")
+      ->capture_default_str();
+  app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
+                 "Where /healthz and /readyz are served; 0 switches them off.")
+      ->capture_default_str();
+  app.add_option("--namespace", options.ns, "Look after this namespace only. Without it: all.");
+  AddRequestFlags(app, options);
+  AddControllerFlags(app, options, texts);
+  AddWebhookFlags(app, options);
+  AddLogFlags(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -174,21 +216,8 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
     exit_code = 2;
     return std::nullopt;
   }
-  const auto refuse = [&](const char* flag, const Error& error) {
-    std::cerr << flag << ": " << error.message << "\n";
-    exit_code = 2;
-    return std::nullopt;
-  };
-  auto chosen =
-      ControllerList::Parse(controllers, {kYurtAppDaemonController, kNodePoolController, kAutoscalerController});
-  if (!chosen) return refuse("--controllers", chosen.error());
-  options.controllers = *std::move(chosen);
-  auto selectors = ParseAgents(agents);
-  if (!selectors) return refuse("--node-agents", selectors.error());
-  options.node_agents = *std::move(selectors);
-  if (!max_removals.empty()) options.max_removals = *ParseRemovalLimit(max_removals);
-  if (const std::string fault = Contradiction(options); !fault.empty()) {
-    std::cerr << fault << "\n";
+  if (const Status interpreted = Interpret(texts, options); !interpreted) {
+    std::cerr << interpreted.error().message << "\n";
     exit_code = 2;
     return std::nullopt;
   }

@@ -128,6 +128,16 @@ bool IsToldOfServices(const std::vector<Cause>& told) {
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
 }
 
+// An update of metadata alone may still carry a token or an approval that has no effect.
+AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
+  AdmissionAnswer answer = AdmissionAnswer::Allowed();
+  for (std::string warning :
+       {RemovalTokenWarning(request.object, request.old_object), ApprovalWarning(request.object, request.old_object)}) {
+    if (!warning.empty()) answer.warnings.push_back(std::move(warning));
+  }
+  return answer;
+}
+
 }  // namespace
 
 bool SameSpec(const Json& object, const Json& old_object) {
@@ -145,14 +155,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   const Json& object = request.object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
   const bool update = request.old_object.is_object();
-  if (update && SameSpec(object, request.old_object)) {
-    AdmissionAnswer answer = AdmissionAnswer::Allowed();
-    for (std::string warning :
-         {RemovalTokenWarning(object, request.old_object), ApprovalWarning(object, request.old_object)}) {
-      if (!warning.empty()) answer.warnings.push_back(std::move(warning));
-    }
-    return answer;
-  }
+  if (update && SameSpec(object, request.old_object)) return AllowSameSpec(request);
 
   Checked checked = Check(object);
   const Checked old_checked = update ? Check(request.old_object) : Checked();

@@ -57,11 +57,16 @@ ObjectReference Regarding(const ObjectMeta& meta) {
 
 void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const std::vector<std::string>& fought,
                         Memory& memory) const {
-  const YurtAppDaemon& daemon = snapshot.daemon;
+  ReportWrites(snapshot.daemon, applied);
+  ReportReverts(snapshot.daemon, applied, fought);
+  ReportFailures(snapshot.daemon, applied, memory);
+}
+
+void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Applied& applied) const {
   const ObjectReference regarding = Regarding(daemon.meta);
   const std::string kind = TypeOf(daemon.kind).kind;
-  const auto tell = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
-                        const std::string& what, bool service = false) {
+  const auto report = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
+                          const std::string& what, bool service = false) {
     service ? CountServiceWrites(action, pools.size()) : CountWrites(action, pools.size());
     if (pools.empty()) return;
     events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
@@ -69,29 +74,32 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
         service ? "Services written" : "Workloads written",
         {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"what", what}});
   };
-  tell(applied.created, "WorkloadCreated", "Create", "created the " + kind);
+  report(applied.created, "WorkloadCreated", "Create", "created the " + kind);
   for (const auto& [revision, pools] : MovedTo(applied)) {
-    tell(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
+    report(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
   }
-  tell(applied.repaired, "WorkloadRepaired", "Repair",
-       "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
-  tell(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
-  tell(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
-  tell(applied.services_created, "ServiceCreated", "Create", "created the Service", true);
-  tell(applied.services_updated, "ServiceUpdated", "Update", "updated the Service", true);
-  tell(applied.services_repaired, "ServiceRepaired", "Repair",
-       "undid changes of the Service that the YurtAppDaemon did not ask for", true);
-  tell(applied.services_removed, "ServiceRemoved", "Remove", "removed the Service", true);
-  tell(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+  report(applied.repaired, "WorkloadRepaired", "Repair",
+         "undid changes of the " + kind + " that the YurtAppDaemon did not ask for");
+  report(applied.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
+  report(applied.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
+  report(applied.services_created, "ServiceCreated", "Create", "created the Service", true);
+  report(applied.services_updated, "ServiceUpdated", "Update", "updated the Service", true);
+  report(applied.services_repaired, "ServiceRepaired", "Repair",
+         "undid changes of the Service that the YurtAppDaemon did not ask for", true);
+  report(applied.services_removed, "ServiceRemoved", "Remove", "removed the Service", true);
+  report(applied.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+}
 
+void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Applied& applied,
+                                 const std::vector<std::string>& fought) const {
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
     if (pools.empty()) return;
-    events_.Record(regarding, EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
     log::Warn("Workloads do not stay as written",
               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
   };
   warn(fought, "RepairsSlowedDown",
-       "somebody keeps changing what the template says of the " + kind +
+       "somebody keeps changing what the template says of the " + TypeOf(daemon.kind).kind +
            " or its Service; it is repaired more and more seldom");
   std::vector<std::string> rewritten;
   std::string first_rewritten;
@@ -102,8 +110,10 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
   }
   warn(rewritten, "ValueNotKept",
        "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
+}
 
-  // A failure is told once; across a restart, status remembers it.
+void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Applied& applied, Memory& memory) const {
+  // Each failure has one event. After a restart, status shows which failures have had theirs.
   if (const Json* pools = Find(daemon.status, {"pools"}); !memory.complete && pools != nullptr && pools->is_array()) {
     for (const Json& entry : *pools) memory.failed[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
   }
@@ -121,7 +131,7 @@ void DaemonEvents::Tell(const Snapshot& snapshot, const Applied& applied, const 
   for (const auto& [reason, results] : failures) {
     std::vector<std::string> names;
     for (const PoolResult* result : results) names.push_back(result->plan->pool);
-    events_.Record(regarding, EventType::kWarning, reason, "Write",
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Write",
                    NamePools(names) + ": " + results.front()->failure_message);
     log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                {"reason", reason},

@@ -35,6 +35,11 @@ class DaemonEvents {
   static void Forget(const ObjectKey& daemon);
 
  private:
+  void ReportWrites(const YurtAppDaemon& daemon, const Applied& applied) const;
+  // Pools whose workloads do not stay as they were written.
+  void ReportReverts(const YurtAppDaemon& daemon, const Applied& applied, const std::vector<std::string>& fought) const;
+  void ReportFailures(const YurtAppDaemon& daemon, const Applied& applied, Memory& memory) const;
+
   EventSink& events_;
 };
 

@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/reconciler.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -12,6 +13,7 @@
 #include "operator/nodepool/nodepool_type.h"
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/next_look.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/service_reader.h"
 #include "operator/yurtappdaemon/services.h"
@@ -79,6 +81,31 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
     record.emplace(result.plan->pool, std::move(health));
   }
   return record;
+}
+
+// The names of the revisions that must not be pruned: the update revision, the current one (of the old status too where
+// `old_status_counts`), and those that workloads are on. `named` finds the revision that a label names.
+std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Applied& applied, const Json& status,
+                                    bool old_status_counts,
+                                    const std::function<RevisionPtr(const std::string& label)>& named) {
+  std::set<std::string> live{snapshot.update->name, StringAt(status, {"currentRevision"})};
+  if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
+  std::set<std::string_view> labels;          // few
+  std::unordered_set<std::string_view> seen;  // workloads as they are after the writes
+  for (const PoolResult& result : applied.pools) {
+    if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
+    if (!result.workload) continue;
+    labels.insert(result.workload->object->meta().Label(kRevisionLabel));
+    seen.insert(result.workload->object->meta().key.name);
+  }
+  for (const WorkloadRef& workload : snapshot.workloads) {  // leaving, and duplicates
+    const ObjectMeta& meta = workload.object->meta();
+    if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
+  }
+  for (const std::string_view label : labels) {
+    if (const RevisionPtr revision = named(std::string(label))) live.insert(revision->name);
+  }
+  return live;
 }
 
 PlanExecutor::Options WithServices(PlanExecutor::Options options, const ReconcilerStores& stores) {
@@ -280,54 +307,28 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!status_due) return Fail(status_due.error());
   ShowPools(meta.key, status);
 
-  std::set<std::string> live{snapshot->update->name, StringAt(status, {"currentRevision"})};
-  // What the cluster still says, where the new status has not been written yet.
-  if (snapshot->current != nullptr && *status_due > Duration::zero()) live.insert(snapshot->current->name);
-  std::set<std::string_view> labels;          // few
-  std::unordered_set<std::string_view> seen;  // workloads as they are after the writes
-  for (const PoolResult& result : applied.pools) {
-    if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
-    if (!result.workload) continue;
-    labels.insert(result.workload->object->meta().Label(kRevisionLabel));
-    seen.insert(result.workload->object->meta().key.name);
-  }
-  for (const WorkloadRef& workload : snapshot->workloads) {  // leaving, and duplicates
-    const ObjectMeta& of_workload = workload.object->meta();
-    if (!seen.contains(of_workload.key.name)) labels.insert(of_workload.Label(kRevisionLabel));
-  }
-  for (const std::string_view label : labels) {
-    if (const RevisionPtr named = state->history.Named(*revisions, std::string(label))) live.insert(named->name);
-  }
+  // The cluster still names currentRevision of the old status while the new one has not been written.
+  const bool old_status_counts = *status_due > Duration::zero();
+  const std::set<std::string> live =
+      LiveRevisions(*snapshot, applied, status, old_status_counts,
+                    [&](const std::string& label) { return state->history.Named(*revisions, label); });
   if (const Status pruned = state->history.Prune(snapshot->daemon, *revisions, live, stop); !pruned)
     return Fail(pruned.error());
 
-  // First: the backoff of a retry may be minutes, and what is shown would be old for as long.
-  Duration due = *status_due;
-  if (due == Duration::zero() && plan.held.undecided()) {
-    due = removals_.UntilSettled(state->removals);
-  }
-  const Duration wish =
-      applied.retry ? Duration(applied.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-  if (due > Duration::zero()) {
-    return applied.retry ? ReconcileResult::RequeueWithBackoff(std::max(due, wish), wish)
-                         : ReconcileResult::RequeueAfter(due);
-  }
-  // When time alone changes something; never: max.
-  Duration wake = plan.wake ? std::max<Duration>(*plan.wake - snapshot->now, kShortestWake) : Duration::max();
-  if (held_back > Duration::zero()) wake = std::min(wake, held_back);
-  if (applied.retry && wake == Duration::max()) return Fail(*applied.retry);
-  if (applied.retry) {
+  LookReasons reasons;
+  reasons.status_due = *status_due;
+  if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
+  reasons.retry = applied.retry;
+  if (plan.wake) reasons.plan_due = std::max<Duration>(*plan.wake - snapshot->now, kShortestWake);
+  reasons.paced_due = held_back;
+  reasons.diagnosis_due = examined.again.value_or(Duration::max());
+  reasons.unseen_removal =
+      std::any_of(applied.leaving.begin(), applied.leaving.end(),
+                  [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); });
+  const Result<ReconcileResult> next = NextLook(reasons);
+  if (next && applied.retry)
     log::Warn("some pools could not be written", {{"yurtappdaemon", meta.key.ToString()}, {"error", *applied.retry}});
-    return ReconcileResult::RequeueWithBackoff(wake, wish);
-  }
-  // Pods that wait are no event. (Where a write is tried again, its backoff is not cut short for that.)
-  wake = std::min(wake, examined.again.value_or(Duration::max()));
-  // No event will tell when they are gone.
-  if (std::any_of(applied.leaving.begin(), applied.leaving.end(),
-                  [&](const WorkloadRef& workload) { return unseen.contains(workload.object->meta().key.name); })) {
-    return ReconcileResult::RequeueWithBackoff(wake);
-  }
-  return wake < Duration::max() ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
+  return next;
 }
 
 Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions,

@@ -36,6 +36,71 @@ void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& m
   service.write = IsAnotherService(rendered, live) ? ServiceWrite::kUpdate : ServiceWrite::kRepair;
 }
 
+// The Services and the workloads of one snapshot, found by name and by pool.
+struct ServiceIndex {
+  explicit ServiceIndex(const Snapshot& snapshot) {
+    for (const ServiceRef& service : snapshot.services) {
+      by_name.emplace(service.object->meta().key.name, &service);
+      if (!service.object->meta().deleting()) by_pool.emplace(service.pool, &service);
+    }
+    for (const WorkloadRef& workload : snapshot.workloads) {
+      names[workload.pool].push_back(ServiceName(workload.object->meta().key.name));
+    }
+  }
+
+  std::unordered_map<std::string_view, const ServiceRef*> by_name;
+  std::unordered_map<std::string_view, const ServiceRef*> by_pool;
+  std::unordered_map<std::string_view, std::vector<std::string>> names;  // of the Services of a pool's workloads
+};
+
+std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
+  if (!pool.workload) {
+    const auto old = index.by_pool.find(pool.pool);
+    // The workload may only be missing in the caches: its name shows when it is back.
+    if (old != index.by_pool.end()) return old->second->object->meta().key.name;
+    return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
+  }
+  std::string name = ServiceName(pool.workload->object->meta().key.name);
+  if (index.by_name.contains(name)) return name;
+  // A pool with two workloads: it is not settled which one stays, so the Service of either serves.
+  if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
+    for (const std::string& other : names->second) {
+      if (index.by_name.contains(other)) return other;
+    }
+  }
+  return name;
+}
+
+void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
+  std::unordered_map<std::string_view, std::size_t> selected;
+  std::set<std::string_view> in_use;  // names; the labels of these Services may have been changed
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    selected.emplace(plan.pools[i].pool, i);
+    if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);
+  }
+  std::set<std::string_view> held;
+  for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.pool);
+  for (const ServiceRef& service : snapshot.services) {
+    const ObjectMeta& meta = service.object->meta();
+    if (meta.deleting() || held.contains(service.pool) || in_use.contains(meta.key.name)) continue;
+    const auto at = selected.find(service.pool);
+    if (at == selected.end()) {
+      plan.service_removals.push_back({service, std::nullopt});
+      continue;
+    }
+    const PoolPlan& pool = plan.pools[at->second];
+    // A pool without a workload, with one of an unknown revision, or with two leaves open which Service belongs there.
+    const auto names = index.names.find(service.pool);
+    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate) &&
+                       (names == index.names.end() || names->second.size() <= 1);
+    if (known) plan.service_removals.push_back({service, at->second});
+  }
+  std::sort(plan.service_removals.begin(), plan.service_removals.end(),
+            [](const ServiceRemoval& a, const ServiceRemoval& b) {
+              return a.service.object->meta().key < b.service.object->meta().key;
+            });
+}
+
 }  // namespace
 
 bool NeedsServices(const Snapshot& snapshot) {
@@ -44,70 +109,18 @@ bool NeedsServices(const Snapshot& snapshot) {
 }
 
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
-  const YurtAppDaemon& daemon = snapshot.daemon;
-  std::unordered_map<std::string_view, const ServiceRef*> by_name, by_pool;
-  for (const ServiceRef& service : snapshot.services) {
-    by_name.emplace(service.object->meta().key.name, &service);
-    if (!service.object->meta().deleting()) by_pool.emplace(service.pool, &service);
-  }
-  std::erase_if(memo, [&](const auto& entry) { return !by_name.contains(entry.first); });
-
-  std::unordered_map<std::string_view, std::vector<std::string>> names;  // that the workloads of a pool stand for
-  for (const WorkloadRef& workload : snapshot.workloads) {
-    names[workload.pool].push_back(ServiceName(workload.object->meta().key.name));
-  }
-
-  std::unordered_map<std::string_view, std::size_t> selected;
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    PoolPlan& pool = plan.pools[i];
-    selected.emplace(pool.pool, i);
+  const ServiceIndex index(snapshot);
+  std::erase_if(memo, [&](const auto& entry) { return !index.by_name.contains(entry.first); });
+  for (PoolPlan& pool : plan.pools) {
     if (ContentWithService(pool.to) == nullptr || (!pool.workload && pool.write != Write::kCreate)) continue;
     ServicePlan service;
-    const auto old = by_pool.find(pool.pool);
-    if (pool.workload) {
-      service.name = ServiceName(pool.workload->object->meta().key.name);
-      // Which of two workloads stays is not settled yet: the Service of either will do.
-      for (const std::string& name : names[pool.pool]) {
-        if (!by_name.contains(service.name) && by_name.contains(name)) service.name = name;
-      }
-    } else if (old != by_pool.end()) {
-      // Its workload may only be out of sight: what it is called is seen when it is back.
-      service.name = old->second->object->meta().key.name;
-    } else {
-      service.name = ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
-    }
-    if (const auto live = by_name.find(service.name); live != by_name.end()) service.live = live->second->object;
-    PlanWrite(daemon, pool, memo, service);
+    service.name = NameFor(snapshot.daemon, pool, index);
+    if (const auto live = index.by_name.find(service.name); live != index.by_name.end())
+      service.live = live->second->object;
+    PlanWrite(snapshot.daemon, pool, memo, service);
     pool.service = std::move(service);
   }
-
-  std::set<std::string_view> claimed;  // whatever their labels say by now
-  for (const PoolPlan& pool : plan.pools) {
-    if (pool.service) claimed.insert(pool.service->name);
-  }
-  std::set<std::string_view> held;
-  for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.pool);
-  for (const ServiceRef& service : snapshot.services) {
-    const ObjectMeta& meta = service.object->meta();
-    if (meta.deleting() || held.contains(service.pool) || claimed.contains(meta.key.name)) continue;
-    const auto at = selected.find(service.pool);
-    if (at == selected.end()) {
-      plan.service_removals.push_back({service, std::nullopt});
-      continue;
-    }
-    const PoolPlan& pool = plan.pools[at->second];
-    // Nothing says what is to be there as long as there is no workload, or one of which nobody knows what made it, or
-    // two.
-    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate) &&
-                       names[service.pool].size() <= 1;
-    if (known) {
-      plan.service_removals.push_back({service, at->second});
-    }
-  }
-  std::sort(plan.service_removals.begin(), plan.service_removals.end(),
-            [](const ServiceRemoval& a, const ServiceRemoval& b) {
-              return a.service.object->meta().key < b.service.object->meta().key;
-            });
+  PlanRemovals(snapshot, index, plan);
 }
 
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live) {

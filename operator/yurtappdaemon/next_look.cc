@@ -1,0 +1,27 @@
+#include "operator/yurtappdaemon/next_look.h"
+
+#include <algorithm>
+
+namespace yad {
+
+Result<ReconcileResult> NextLook(const LookReasons& reasons) {
+  const Duration server_wish =
+      reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
+  // The status comes first: the backoff of a retry may be minutes, and the status would be outdated for as long.
+  const Duration due = reasons.status_due > Duration::zero() ? reasons.status_due : reasons.removals_due;
+  if (due > Duration::zero()) {
+    if (!reasons.retry) return ReconcileResult::RequeueAfter(due);
+    return ReconcileResult::RequeueWithBackoff(std::max(due, server_wish), server_wish);
+  }
+  Duration wake = reasons.plan_due;
+  if (reasons.paced_due > Duration::zero()) wake = std::min(wake, reasons.paced_due);
+  if (reasons.retry) {
+    if (wake == Duration::max()) return Fail(*reasons.retry);
+    return ReconcileResult::RequeueWithBackoff(wake, server_wish);
+  }
+  wake = std::min(wake, reasons.diagnosis_due);
+  if (reasons.unseen_removal) return ReconcileResult::RequeueWithBackoff(wake);
+  return wake < Duration::max() ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
+}
+
+}  // namespace yad
