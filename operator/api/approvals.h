@@ -1,4 +1,4 @@
-// Annotation apps.openyurt.io/approve.
+// The entries of annotation apps.openyurt.io/approve.
 #ifndef OPERATOR_API_APPROVALS_H_
 #define OPERATOR_API_APPROVALS_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// What stands between the commas, without the blanks around it. Pure.
+// Returns the entries between the commas, without the spaces around them. Pure.
 std::vector<std::string> ApprovalEntries(const std::string& annotation);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// `status.conditions`.
+// Reading and writing `status.conditions`.
 #ifndef OPERATOR_API_CONDITIONS_H_
 #define OPERATOR_API_CONDITIONS_H_
 
@@ -14,14 +14,14 @@
 
 namespace yad {
 
-inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a message
+inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a condition's message
 
-// Shortened to `limit` bytes, on a character's edge.
+// Shortens `text` to `limit` bytes, at a character boundary.
 std::string Cut(std::string text, std::size_t limit);
-// "a, b, c and 4 more"
+// Joins names and limits their number: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names);
 
-// The condition of this type in `object.status.conditions`, or in a status by itself; nullptr: it has none.
+// Return the condition of this type in `object.status.conditions`, or in `status.conditions`; nullptr if there is none.
 const Json* FindCondition(const Json& object, std::string_view type);
 const Json* FindConditionIn(const Json& status, std::string_view type);
 
@@ -32,12 +32,13 @@ struct Condition {
   std::string message;
 };
 
-// The conditions of a status, changed one by one. A time of transition is kept while the condition's status is.
+// The conditions of a status, updated one by one. A condition keeps its lastTransitionTime while its status stays the
+// same.
 class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Conditions of ours carry observedGeneration; upstream's three stay as upstream writes them.
+  // Sets a condition. The operator's own conditions carry observedGeneration; the three of upstream OpenYurt do not.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-// Longer values would drown what is wrong with them.
+// A longer value would hide the description of its fault.
 constexpr std::size_t kMaxValueLength = 256;
 
 std::string ValueText(const Json& value) {

@@ -1,4 +1,4 @@
-// A fault in a field, worded as k8s.io/apimachinery's field.Error words it.
+// A fault in a field, worded like field.Error of k8s.io/apimachinery.
 #ifndef OPERATOR_API_FIELD_ERROR_H_
 #define OPERATOR_API_FIELD_ERROR_H_
 
@@ -18,7 +18,7 @@ struct FieldError {
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
   std::string value;   // the bad value as JSON text; unused for kRequired and kForbidden
-  std::string detail;  // what is wrong and how to mend it
+  std::string detail;  // the fault and its fix
 
   static FieldError Required(std::string path, std::string detail = "");
   static FieldError Invalid(std::string path, const Json& value, std::string detail);
@@ -30,13 +30,13 @@ struct FieldError {
 
   bool operator==(const FieldError&) const = default;
 
-  // `spec.x: Invalid value: "a": must be no more than 63 characters`
+  // Returns the path and the message: `spec.x: Invalid value: "a": must be no more than 63 characters`.
   std::string ToString() const;
-  Cause ToCause() const;  // field, FieldValueInvalid …, the message without the path
+  Cause ToCause() const;  // path, FieldValueInvalid …, the message without the path
 };
 
-// Faults in the order in which they are found, the first kMost of them: what somebody wrote may have one in each of a
-// million elements. Who loops over such stops when it is full().
+// Faults in the order in which they are found, up to kMost: user input may have a fault in each of a million elements.
+// A loop over user input stops when full() is true.
 class FieldErrors {
  public:
   static constexpr std::size_t kMost = 1000;
@@ -65,10 +65,10 @@ class FieldErrors {
   std::vector<FieldError> errors_;
 };
 
-// All of them in one line, as an apiserver prints an aggregate: "a", or "[a, b]".
+// Returns all faults on one line, as an apiserver prints an aggregate: "a", or "[a, b]".
 std::string Describe(const FieldErrors& errors);
 std::vector<Cause> ToCauses(const FieldErrors& errors);
-// kInvalid with Describe as the message, and the causes.
+// Returns an Error of kInvalid with Describe's text as the message, and the causes.
 Error ToError(const FieldErrors& errors);
 
 }  // namespace yad

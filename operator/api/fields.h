@@ -1,4 +1,4 @@
-// Typed reading of JSON fields that collects faults. For the validation in this folder.
+// Typed reading of JSON fields that collects faults, for the validation in this folder.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
@@ -14,33 +14,34 @@
 
 namespace yad {
 
-// One field of an object: its value, nullptr where it is absent or null (an apiserver drops nulls), and its path.
+// One field of an object: its path and its value. The value is nullptr if the field is absent or null, because an
+// apiserver drops nulls.
 struct JsonField {
   const Json* value = nullptr;
   std::string path;
 
   bool present() const { return value != nullptr; }
-  JsonField Child(std::string_view key) const;  // absent where this is no object
-  JsonField Element(std::size_t index) const;   // this must be an array
+  JsonField Child(std::string_view key) const;  // absent if this is not an object
+  JsonField Element(std::size_t index) const;   // requires an array
 };
 
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
-// Each returns the value if it is there and good; a value of a wrong type or out of range is a fault, an absent one is
-// none.
+// Return the value if it is present and valid. A value of a wrong type or out of range adds a fault; an absent value
+// does not.
 const Json* AsObject(const JsonField& field, FieldErrors& errors);
 const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// As AsText, but an absent or empty one is a fault too.
+// Works like AsText, but an absent or empty value adds a fault too.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
-// An integer >= 0, or "0%" to "100%". With `positive`, neither 0 nor "0%".
+// Checks for an integer >= 0, or "0%" to "100%". `positive` excludes 0 and "0%".
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
-// An array of strings, none empty.
+// Checks for an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Names from a list of pools, or a selector of them: exactly one of the two fields of `entry`.
+// Checks that `entry` has exactly one of `pools`, a list of pool names, and `nodepoolSelector`, and that it is valid.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors);
 
 }  // namespace yad

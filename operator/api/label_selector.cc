@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// nullptr where `key` is missing or null.
+// Returns nullptr if `key` is missing or null.
 const Json* Member(const Json& object, std::string_view key) {
   const Json* found = Find(object, {key});
   return found == nullptr || found->is_null() ? nullptr : found;
@@ -24,7 +24,7 @@ void CheckValue(const std::string& value, const std::string& path, FieldErrors& 
   }
 }
 
-// The strings of one requirement's `values`.
+// Returns the strings of one requirement's `values`, sorted, each once.
 std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
   const Json* values = Member(requirement, "values");
@@ -54,7 +54,7 @@ std::string Trim(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// At the commas that stand in no parentheses.
+// Splits at the commas outside of parentheses.
 std::vector<std::string> SplitRequirements(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -69,7 +69,7 @@ std::vector<std::string> SplitRequirements(std::string_view text) {
   return parts;
 }
 
-// One requirement of a selector's text as an entry of matchExpressions.
+// Converts one requirement of a selector's text to an entry of matchExpressions.
 Json ExpressionOf(const std::string& text) {
   if (text.starts_with("!")) return {{"key", Trim(text.substr(1))}, {"operator", "DoesNotExist"}};
   if (text.ends_with(")")) {
@@ -157,7 +157,8 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
       Requirement requirement;
       requirement.key = StringAt(expression, {"key"});
       requirement.values = ReadValues(expression, at + ".values", errors);
-      // Judged as written, whatever the values' types are: otherwise `values: [1]` would be said to be missing.
+      // The presence of `values` is judged as written, whatever the types of the values are. Otherwise `values: [1]`
+      // would be reported as missing.
       const Json* values = Member(expression, "values");
       const bool has_values = values != nullptr && !values->empty();
       const std::string op = StringAt(expression, {"operator"});

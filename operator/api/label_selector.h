@@ -11,27 +11,28 @@
 
 namespace yad {
 
-// Immutable; any thread may read it.
+// A parsed label selector. Immutable; any thread may read it.
 class LabelSelector {
  public:
-  LabelSelector() = default;  // matches nothing (as a nil selector)
+  LabelSelector() = default;  // matches nothing, as a nil selector does
 
-  // `selector` is a LabelSelector object; `{}` matches everything, null matches nothing. Fails with kInvalid and one
-  // cause per fault (unknown operator, In without values, Exists with values, malformed keys and values), paths below
-  // `path`.
+  // Parses a LabelSelector object: `{}` matches everything, null matches nothing. Fails with kInvalid and one cause per
+  // fault (unknown operator, In without values, Exists with values, malformed keys and values). The causes' paths are
+  // below `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // The same, with the faults appended to `errors`; if there are some, the result is not to be used.
+  // Does the same and appends the faults to `errors`. The result must not be used if there are any.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
-  // As kubectl takes it: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid, and for an empty text.
+  // Parses kubectl's text form: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the text is empty or
+  // malformed.
   static Result<LabelSelector> ParseText(const std::string& text);
 
   bool Matches(const StringMap& labels) const;
-  bool empty() const { return matches_all_; }  // `{}`
-  // Whether no labels at all can match both, as far as one key at a time tells.
+  bool empty() const { return matches_all_; }  // true for `{}`
+  // Returns true if no set of labels can match both selectors, as far as a comparison key by key shows.
   bool Excludes(const LabelSelector& other) const;
-  // "app=x,tier in (a,b),!y", as kubectl prints it and the apiserver reads it. "" for `{}`; "<none>", which no
-  // apiserver accepts, for the one that matches nothing.
+  // Returns the text form of kubectl and the apiserver: "app=x,tier in (a,b),!y". The result is "" for `{}`, and
+  // "<none>" for a selector that matches nothing; no apiserver accepts "<none>".
   std::string ToString() const;
 
  private:
@@ -41,7 +42,7 @@ class LabelSelector {
     Operator op = Operator::kExists;
     std::vector<std::string> values;  // sorted, each once
 
-    bool Excludes(const Requirement& other) const;  // of the same key
+    bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;
   std::vector<Requirement> requirements_;  // sorted by key; all must hold

@@ -1,4 +1,4 @@
-// Node as the operator reads it.
+// Typed view of a Node.
 #ifndef OPERATOR_API_NODE_H_
 #define OPERATOR_API_NODE_H_
 
@@ -16,34 +16,35 @@ struct NodeTaint {
   std::string key;
   std::string value;
   std::string effect;
-  std::string time_added = {};  // RFC 3339; "" where it does not say; makes no difference to ==
+  std::string time_added = {};  // RFC 3339; "" if not set; operator== ignores it
 
   bool operator==(const NodeTaint& other) const {
     return key == other.key && value == other.value && effect == other.effect;
   }
 };
 
-// Bad ones are left out.
+// Reads a list of taints and skips the malformed ones.
 std::vector<NodeTaint> ParseTaints(const Json& list);
 Json ToJson(const NodeTaint& taint);
-// Whether the apiserver takes them for one: a node has each key and effect once.
+// Returns true if the apiserver treats both as the same taint: a node has each pair of key and effect once.
 bool SameTaint(const NodeTaint& a, const NodeTaint& b);
 
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
-  std::vector<NodeTaint> taints;  // as they stand there; bad ones left out
-  // By type: "True", "False" or "Unknown". Heartbeats change times only, and are not seen here.
+  std::vector<NodeTaint> taints;  // in the Node's order; malformed ones are left out
+  // The status of each condition by type: "True", "False" or "Unknown". A heartbeat changes only times, so it makes no
+  // difference here.
   std::map<std::string, std::string> conditions;
-  WallTime ready_since;   // of the Ready condition's status, whatever that is; the epoch where it does not say
-  Resources allocatable;  // where it says nothing of pods: as many as there may be
+  WallTime ready_since;   // last transition of condition Ready, to any status; the epoch if not set
+  Resources allocatable;  // `pods` is unlimited if the Node does not set it
   Resources capacity;
 
   bool ready() const;
-  const std::string& pool() const;  // "" where it belongs to none
+  const std::string& pool() const;  // "" if the Node is in no pool
 };
 
-// Never fails: what is malformed counts as absent.
+// Never fails: malformed values count as absent.
 Node ParseNode(const Json& object);
 
 }  // namespace yad

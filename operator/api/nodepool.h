@@ -1,4 +1,4 @@
-// NodePool as the operator reads it: all served versions alike.
+// Typed view of a NodePool, the same for all served versions.
 #ifndef OPERATOR_API_NODEPOOL_H_
 #define OPERATOR_API_NODEPOOL_H_
 
@@ -19,15 +19,15 @@ struct Taint {
 struct NodePool {
   std::string name;
   StringMap labels;
-  std::string type;           // "Edge", "Cloud", or what the future brings
-  std::vector<Taint> taints;  // without duplicates, in the pool's order; bad ones left out
+  std::string type;           // "Edge", "Cloud", or a type of a later version
+  std::vector<Taint> taints;  // without duplicates, in the pool's order; malformed ones are left out
   bool deleting = false;
-  bool offline = false;  // status says readyNodeNum: 0 (absent: not offline)
+  bool offline = false;  // status.readyNodeNum is 0; an absent number does not count as 0
 
   bool operator==(const NodePool&) const = default;
 };
 
-// Never fails: what is malformed counts as absent.
+// Never fails: malformed values count as absent.
 NodePool ParseNodePool(const Json& object);
 
 }  // namespace yad

@@ -112,7 +112,7 @@ StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view
 }
 
 bool IsDeeperThan(const Json& value, std::size_t levels) {
-  // Level by level, so that nothing recurses.
+  // The loop visits level by level instead of recursing.
   std::vector<const Json*> level;
   if (value.is_structured()) level.push_back(&value);
   for (std::size_t depth = 0; !level.empty(); ++depth) {

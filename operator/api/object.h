@@ -1,5 +1,5 @@
-// Kubernetes objects as data. Objects stay JSON: what we have never heard of survives. Typed views exist for what we
-// read.
+// Kubernetes objects as data. Objects stay JSON, so that unknown fields survive; typed views exist for the fields that
+// the operator reads.
 #ifndef OPERATOR_API_OBJECT_H_
 #define OPERATOR_API_OBJECT_H_
 
@@ -19,7 +19,7 @@
 namespace yad {
 
 using Json = nlohmann::json;  // Keys are sorted, so that equal objects have equal text.
-using StringMap = boost::container::flat_map<std::string, std::string>;  // Small ones, and many of them.
+using StringMap = boost::container::flat_map<std::string, std::string>;  // The maps are small and numerous.
 
 // A namespaced name. `ns` is empty for cluster-scoped objects.
 struct ObjectKey {
@@ -30,7 +30,7 @@ struct ObjectKey {
   std::string ToString() const { return ns.empty() ? name : ns + "/" + name; }
 };
 
-// What a URL is made of, and what a manifest says. `group` is empty for the core group.
+// An API resource: the parts of its URL, and the kind for manifests. `group` is empty for the core group.
 struct ResourceType {
   std::string group;
   std::string version;
@@ -59,37 +59,37 @@ struct ObjectMeta {
   std::string resource_version;
   std::int64_t generation = 0;
   std::string creation_timestamp;  // RFC 3339
-  std::string deletion_timestamp;  // RFC 3339; empty: not being deleted
+  std::string deletion_timestamp;  // RFC 3339; empty if the object is not being deleted
   StringMap labels;
   StringMap annotations;
   std::shared_ptr<const std::vector<OwnerReference>> owners;  // nullptr: none
 
   bool deleting() const { return !deletion_timestamp.empty(); }
-  const OwnerReference* controller() const;  // nullptr: nobody controls it
-  // The value, or "" where it is absent.
+  const OwnerReference* controller() const;  // nullptr if the object has no controller
+  // Return the value, or "" if it is absent.
   const std::string& Label(const std::string& name) const;
   const std::string& Annotation(const std::string& name) const;
 };
 
-// Reads `object.metadata`. Values of a wrong type count as absent: nothing throws.
+// Reads `object.metadata`. Values of a wrong type count as absent, so nothing throws.
 ObjectMeta ParseMeta(const Json& object);
 
-// Walks `path` through nested objects. Returns nullptr where a step is missing or not an object.
+// Walks `path` through nested objects. Returns nullptr if a step is missing or not in an object.
 const Json* Find(const Json& object, std::initializer_list<std::string_view> path);
-// The string, integer or bool at `path`, or the given default where it is missing or of another type.
+// Return the string, integer or bool at `path`, or `fallback` if it is missing or of another type.
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback = "");
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback = false);
-// The object of strings at `path`; entries that are no strings are left out.
+// Returns the object of strings at `path`. Entries that are not strings are left out.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
-// Whether objects and arrays stand in each other more than `levels` deep. Copying, comparing and printing Json recurse
-// (parsing and destroying do not): ask this before doing so with what somebody else wrote.
+// Returns true if objects and arrays nest more than `levels` deep. Copying, comparing and printing Json recurse;
+// parsing and destroying do not. Check the depth before one of these on JSON from outside of this process.
 bool IsDeeperThan(const Json& value, std::size_t levels);
-// Far more than any object means, and far less than a thread's stack holds.
+// No real object is nested this deep, and a thread's stack holds far more levels.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
-// FNV-1a, 64 bits. Stable across releases: it goes into names.
+// FNV-1a, 64 and 32 bits. The result must stay the same across releases, because it is part of names.
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 std::uint32_t Fnv1a32(std::string_view text, std::uint32_t seed = 0x811c9dc5U);
 

@@ -1,4 +1,4 @@
-// Pod as the operator reads it: a few words of each, and what a waiting one asks of a node.
+// Typed view of a Pod: a few fields, and for a waiting pod its requirements on a node.
 #ifndef OPERATOR_API_POD_H_
 #define OPERATOR_API_POD_H_
 
@@ -14,10 +14,10 @@
 namespace yad {
 
 struct Toleration {
-  std::string key;  // "" with Exists: every taint
+  std::string key;  // "" with `exists` matches every taint
   bool exists = false;
   std::string value;
-  std::string effect;  // "": every effect
+  std::string effect;  // "" matches every effect
   bool operator==(const Toleration&) const = default;
 };
 
@@ -28,47 +28,47 @@ struct NodeRequirement {
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// All of them must hold. An empty one matches nothing, as Kubernetes has it.
+// A term of node affinity: all requirements must hold. An empty term matches nothing, as in Kubernetes.
 struct NodeTerm {
   std::vector<NodeRequirement> labels;
-  std::vector<NodeRequirement> fields;  // metadata.name
+  std::vector<NodeRequirement> fields;  // of metadata.name
   bool operator==(const NodeTerm&) const = default;
 };
 
-// What a pod asks of the node that it is to run on.
+// A pod's requirements on its node.
 struct Placement {
   StringMap node_selector;
   bool has_affinity = false;
-  std::vector<NodeTerm> affinity;  // required; one must hold
+  std::vector<NodeTerm> affinity;  // the required terms, of which one must hold
   std::vector<Toleration> tolerations;
-  std::uint64_t digest = 0;  // of all that; equal ones have equal digests
+  std::uint64_t digest = 0;  // equal placements have equal digests
   bool operator==(const Placement&) const = default;
 
-  // How many conditions it states.
+  // Returns the number of conditions in the node selector and the affinity.
   std::size_t constraints() const;
 };
 
 struct Pod {
   ObjectKey key;
-  std::string uid;   // namespace/name where the object has none
-  std::string node;  // "": it has none yet
+  std::string uid;   // namespace/name if the object has no uid
+  std::string node;  // "" if not scheduled yet
   WallTime created;
   std::int64_t priority = 0;
   bool deleting = false;
-  bool terminal = false;       // Succeeded or Failed: it needs nothing any more
-  bool ready = false;          // its condition Ready
-  bool pending = false;        // phase
-  bool gated = false;          // held back by schedulingGates
-  bool unschedulable = false;  // the scheduler says so
-  bool of_node = false;        // a DaemonSet's, or a static pod: it comes and goes with its node
+  bool terminal = false;       // phase is Succeeded or Failed: the pod uses no resources any more
+  bool ready = false;          // condition Ready is True
+  bool pending = false;        // phase is Pending
+  bool gated = false;          // schedulingGates are set
+  bool unschedulable = false;  // the scheduler reports Unschedulable
+  bool of_node = false;        // a DaemonSet's pod or a static pod, bound to the life of its node
   Resources requests;
-  std::shared_ptr<const Placement> placement;  // only of those without a node
+  std::shared_ptr<const Placement> placement;  // set only for pods that have no node and are not terminal
 
-  // Pending, and the scheduler found no node for it.
+  // Returns true if the pod is pending and the scheduler found no node for it.
   bool waits() const { return pending && unschedulable && node.empty() && !deleting && !gated; }
 };
 
-// Never fails: what is malformed counts as absent.
+// Never fails: malformed values count as absent.
 Pod ParsePod(const Json& object);
 
 }  // namespace yad

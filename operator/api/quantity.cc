@@ -8,12 +8,12 @@ namespace {
 
 constexpr int kMaxExponent = 999;  // as many digits as ApplyExponent reads
 
-// mantissa * 10^exponent.
+// The value mantissa * 10^exponent.
 struct Number {
   unsigned __int128 mantissa = 0;
   int exponent = 0;
   bool negative = false;
-  bool cut = false;  // Digits beyond the type were left out: the value is a little more.
+  bool cut = false;  // Digits beyond the type were dropped: the absolute value is a little larger.
 
   void DropDigit() {
     mantissa /= 10;
@@ -30,7 +30,7 @@ struct Number {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes sign, digits, point and digits from the front of `text`.
+// Consumes digits, an optional point and more digits from the front of `text`. Returns false if there is no digit.
 bool TakeDigits(std::string_view& text, Number& number) {
   bool any = false;
   bool fraction = false;
@@ -98,7 +98,7 @@ bool ApplySuffix(std::string_view suffix, Number& number) {
   return (suffix[0] == 'e' || suffix[0] == 'E') && ApplyExponent(suffix.substr(1), number);
 }
 
-// Without zeros at the end of the mantissa.
+// Parses a quantity. The mantissa of the result has no trailing zeros.
 std::optional<Number> ParseQuantity(std::string_view text) {
   Number number;
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
@@ -140,7 +140,7 @@ std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text) {
     value /= 10;
   }
   for (; exponent > 0 && value != 0 && value <= kMax; --exponent) value *= 10;
-  if (rest && !number->negative) ++value;  // up is towards zero for what is negative
+  if (rest && !number->negative) ++value;  // the division truncates towards zero, which rounds a negative amount up
   const auto amount = static_cast<std::int64_t>(value < kMax ? value : kMax);
   return number->negative ? -amount : amount;
 }

@@ -9,16 +9,17 @@
 
 namespace yad {
 
-// One text for all spellings of a quantity: "1", "1000m" and "1.0" give the same. nullopt: not a quantity, or one of
-// more than about 38 digits, or beyond 1e999.
+// Returns one text for all spellings of a quantity: "1", "1000m" and "1.0" give the same. Returns nullopt if the text
+// is not a quantity, has more than about 38 digits, or is beyond 1e999.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
-// The quantity in thousandths (milli) or in whole units, rounded up, as kube-scheduler counts; what is beyond the type
-// is its largest or smallest value. nullopt: no quantity, or beyond 1e999.
+// QuantityIn returns the quantity in whole units or in thousandths (milli), rounded up as in kube-scheduler. An amount
+// beyond the type becomes the type's largest or smallest value. Returns nullopt if the text is not a quantity, or is
+// beyond 1e999.
 enum class Unit { kOne, kMilli };
 std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text);
 
-// Whether two quantities are equal ("1Gi" and "1024Mi"). False where one is none.
+// Returns true if two quantities are equal ("1Gi" and "1024Mi"), and false if one is not a quantity.
 bool QuantityEqual(const std::string& a, const std::string& b);
 
 }  // namespace yad

@@ -31,7 +31,7 @@ std::int64_t& At(Resources& resources, const std::string& name) {
   return resources.others.insert(at, {name, 0})->second;
 }
 
-// combine(mine, theirs) for each resource that `with` knows.
+// Calls combine(mine, theirs) for each resource in `with`.
 template <typename Combine>
 void ForEach(Resources& resources, const Resources& with, Combine combine) {
   combine(resources.milli_cpu, with.milli_cpu);
@@ -88,7 +88,7 @@ std::int64_t Resources::Get(const std::string& name) const {
   return at != others.end() && at->first == name ? at->second : 0;
 }
 
-// Follows k8s.io/component-helpers/resource.PodRequests.
+// This follows k8s.io/component-helpers/resource.PodRequests.
 Resources RequestsOf(const Json& pod) {
   Resources sum, restartable, at_start;
   if (const Json* containers = Find(pod, {"spec", "containers"}); containers != nullptr && containers->is_array()) {
@@ -97,7 +97,7 @@ Resources RequestsOf(const Json& pod) {
   if (const Json* containers = Find(pod, {"spec", "initContainers"}); containers != nullptr && containers->is_array()) {
     for (const Json& container : *containers) {
       Resources needs = RequestsOfContainer(container);
-      if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar goes on beside all that comes later
+      if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar runs beside all later containers
         sum.Add(needs);
         restartable.Add(needs);
         needs = restartable;

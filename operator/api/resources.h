@@ -1,4 +1,4 @@
-// Amounts of cpu, memory and what else pods ask for and nodes have, as kube-scheduler counts them.
+// Amounts of cpu, memory and other resources that pods request and nodes have, as kube-scheduler counts them.
 #ifndef OPERATOR_API_RESOURCES_H_
 #define OPERATOR_API_RESOURCES_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Sums end at the type's limits. Plain data.
+// Amounts by resource. Sums saturate at the type's limits. Plain data.
 struct Resources {
   std::int64_t milli_cpu = 0;
   std::int64_t memory = 0;             // bytes
@@ -21,22 +21,22 @@ struct Resources {
 
   bool operator==(const Resources&) const = default;
 
-  // A ResourceList ({"cpu": "250m", …}); nullptr, and what is no quantity or negative, counts as nothing.
+  // Parses a ResourceList ({"cpu": "250m", …}). nullptr, negative amounts and malformed quantities count as zero.
   static Resources Parse(const Json* list);
 
   void Add(const Resources& more);
   void Subtract(const Resources& less);
-  // The larger of both, resource by resource.
+  // Raises each resource to the larger of both amounts.
   void Raise(const Resources& to);
-  // Whether this is no more than `room` of each resource that is asked for.
+  // Returns true if no positive amount of this exceeds that in `room`.
   bool FitsIn(const Resources& room) const;
-  // By a ResourceList's name; cpu in milli. 0 where there is none.
+  // Returns the amount by a ResourceList's name, cpu in milli; 0 if there is none.
   std::int64_t Get(const std::string& name) const;
 };
 
-// What the scheduler sets aside for a pod: the sum over its containers and restartable init containers, or what one of
-// the init containers needs where that is more; its overhead; a pod's own requests instead, where it states them. One
-// of `pods`.
+// Returns the amount that the scheduler reserves for a pod. It is the sum over the containers and the sidecars
+// (restartable init containers), or the need of one init container with the sidecars before it if that is more. cpu and
+// memory requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
 Resources RequestsOf(const Json& pod);
 
 }  // namespace yad

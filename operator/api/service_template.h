@@ -1,4 +1,4 @@
-// What a Service can select by. Pure.
+// Labels that a Service can select by. Pure.
 #ifndef OPERATOR_API_SERVICE_TEMPLATE_H_
 #define OPERATOR_API_SERVICE_TEMPLATE_H_
 
@@ -8,7 +8,8 @@
 
 namespace yad {
 
-// The labels that mean the same as a LabelSelector: matchLabels, and In with one value. nullopt: no labels do.
+// Returns the labels that are equivalent to a LabelSelector: matchLabels, and In with one value. Returns nullopt if no
+// labels are.
 std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad

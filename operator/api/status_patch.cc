@@ -16,7 +16,7 @@ Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
     if (Find(before, {key}) != nullptr && !after.contains(key)) changed[std::string(key)] = nullptr;
   }
   if (changed.empty()) return nullptr;
-  Json patch = Json::object();  // Member by member: a braced list would copy what has changed.
+  Json patch = Json::object();  // A braced list would copy `changed`.
   patch["metadata"]["uid"] = uid;
   patch["status"] = std::move(changed);
   return patch;

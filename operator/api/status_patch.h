@@ -1,4 +1,4 @@
-// What to write of a status that is to say something else.
+// A merge patch for a changed status.
 #ifndef OPERATOR_API_STATUS_PATCH_H_
 #define OPERATOR_API_STATUS_PATCH_H_
 
@@ -9,8 +9,9 @@
 
 namespace yad {
 
-// The merge patch, for the object with this uid, that turns `before` into `after`, top-level fields of status only;
-// null where they are equal. Fields that `after` lacks stay: they are somebody else's, but for `comes_and_goes`. Pure.
+// Returns the merge patch, for the object with this uid, that turns `before` into `after`, comparing top-level fields
+// of the status; null if they are equal. Fields that `after` lacks belong to other writers and stay, except the fields
+// in `come_and_go`, which the patch removes. Pure.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
                  std::initializer_list<std::string_view> come_and_go = {});
 

@@ -11,7 +11,7 @@ std::optional<IntOrPercent> IntOrPercentAt(const Json& object, std::string_view 
   if (value == nullptr) return std::nullopt;
   if (value->is_number_integer()) return IntOrPercent{value->get<int>(), false};
   if (!value->is_string()) return std::nullopt;
-  return IntOrPercent{std::stoi(value->get_ref<const std::string&>()), true};  // stops at "%"
+  return IntOrPercent{std::stoi(value->get_ref<const std::string&>()), true};  // std::stoi stops at "%".
 }
 
 RolloutGroup ParseGroup(const Json& object) {

@@ -1,4 +1,4 @@
-// spec.updateStrategy as the operator reads it.
+// Typed view of spec.updateStrategy.
 #ifndef OPERATOR_API_UPDATE_STRATEGY_H_
 #define OPERATOR_API_UPDATE_STRATEGY_H_
 
@@ -17,28 +17,28 @@ namespace yad {
 
 enum class UpdateStrategyType { kAll, kRollingUpdate, kOnDelete };
 
-// A number, or a percentage of something.
+// A number, or a percentage of a total.
 struct IntOrPercent {
   int value = 0;
   bool percent = false;
 
-  std::size_t Of(std::size_t total) const;  // percentages are rounded up
+  std::size_t Of(std::size_t total) const;  // rounds percentages up
 };
 
-// Pools that are updated one group after the other.
+// A group of pools. The groups are updated one after the other.
 struct RolloutGroup {
   std::string name;
   std::set<std::string> pools;
-  std::optional<LabelSelector> selector;  // instead of `pools`
+  std::optional<LabelSelector> selector;  // an alternative to `pools`
   std::optional<IntOrPercent> max_unavailable;
-  bool manual = false;  // waits for an approval
+  bool manual = false;  // The group waits for an approval.
 
   bool Selects(const NodePool& pool) const;
 };
 
-// The name of the group of the pools that no other group has.
+// The name of the group for the pools that no other group selects.
 inline constexpr char kDefaultGroup[] = "default";
-inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // as in a Deployment
+inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the default of a Deployment
 
 struct RollingUpdate {
   IntOrPercent max_unavailable{1, false};
@@ -47,18 +47,18 @@ struct RollingUpdate {
   std::chrono::seconds min_ready{0};
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
   bool rollback = false;             // onFailure: Rollback
-  std::vector<RolloutGroup> groups;  // the last one is kDefaultGroup, which selects every pool
+  std::vector<RolloutGroup> groups;  // The last one is kDefaultGroup, for the pools that no other group selects.
 
-  // Index of the first group that selects the pool.
+  // Returns the index of the first group that selects the pool, or else that of kDefaultGroup.
   std::size_t GroupOf(const NodePool& pool) const;
 };
 
 struct UpdateStrategy {
   UpdateStrategyType type = UpdateStrategyType::kAll;
-  RollingUpdate rolling;  // what it says for kRollingUpdate; else the defaults
+  RollingUpdate rolling;  // the values for kRollingUpdate; the defaults for other types
 };
 
-// Reads what ValidateUpdateStrategy accepts; null or absent fields take their defaults.
+// Reads a strategy that ValidateUpdateStrategy accepts. Null or absent fields get their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
 }  // namespace yad

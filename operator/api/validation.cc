@@ -9,7 +9,7 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Deeper than this nothing below may recurse into the object.
+// Checks the depth of the spec. The code below may recurse into the spec only if this returns true.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
@@ -52,7 +52,7 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   }
 }
 
-// Nothing to compare by: nulls, empty objects and empty lists. Recurses: depth is checked before.
+// Drops values that make no difference: nulls, empty objects and empty lists. Recurses, so the depth is checked before.
 Json WithoutEmpty(const Json& value) {
   if (value.is_object()) {
     Json result = Json::object();
@@ -64,7 +64,7 @@ Json WithoutEmpty(const Json& value) {
   }
   if (value.is_array()) {
     Json result = Json::array();
-    // Elements keep their places, whatever they are.
+    // Elements keep their positions, empty or not.
     for (const Json& child : value) result.push_back(WithoutEmpty(child));
     return result;
   }
@@ -73,13 +73,14 @@ Json WithoutEmpty(const Json& value) {
 
 Json Comparable(const Json* value) { return value == nullptr ? Json() : WithoutEmpty(*value); }
 
-// What an apiserver compares of a StatefulSet's spec, with the defaults that it would fill in taken away.
+// Returns the part of a StatefulSet's spec that the apiserver compares on update, without the values that it would set
+// by default.
 Json ImmutableStatefulSetPart(const Json& statefulset_template) {
   Json spec = Comparable(Find(statefulset_template, {"spec"}));
   if (!spec.is_object()) return spec;
   for (const char* key : {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
                           "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
-                          "selector"}) {  // the selector: spec.selector takes its place
+                          "selector"}) {  // spec.selector replaces the selector
     spec.erase(key);
   }
   if (StringAt(spec, {"podManagementPolicy"}) == "OrderedReady") spec.erase("podManagementPolicy");
@@ -160,7 +161,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // An old one with faults never had workloads, and may be mended.
+  // A selector with faults never had workloads, so a user may fix it.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     LabelSelector parsed;
     FieldErrors faults;

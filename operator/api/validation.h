@@ -1,4 +1,5 @@
-// The parts that ValidateYurtAppDaemon is made of. For this folder only. None recurses: depth is checked before.
+// The parts of ValidateYurtAppDaemon, for this folder only. None of them recurses; ValidateYurtAppDaemon checks the
+// depth first.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
@@ -8,13 +9,15 @@
 
 namespace yad {
 
-// deploymentTemplate or statefulSetTemplate. `selector` is spec.selector, nullptr where that is at fault itself.
+// Validates deploymentTemplate or statefulSetTemplate. `selector` is spec.selector, or nullptr if spec.selector has
+// faults itself.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
 // `selector` is spec.selector as written.
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
-// What of a Service can't be changed in place.
+// Reports changes of a Service that cannot be made in place.
 void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);
-// Labels and annotations of a template. A value of a label that says {{nodepool…}} is looked at when it is rendered.
+// Checks the labels and annotations of a template. The value of a label with {{nodepool…}} is checked only when it is
+// rendered.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);

@@ -1,4 +1,4 @@
-// The names that this API has given to labels, annotations, kinds and types.
+// Names of this API: labels, annotations, kinds and resource types.
 #ifndef OPERATOR_API_WELL_KNOWN_H_
 #define OPERATOR_API_WELL_KNOWN_H_
 
@@ -6,32 +6,32 @@
 
 namespace yad {
 
-// On workloads.
+// Labels and annotations of workloads.
 inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in the pod template too
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
 // The conditions of the workload's last update (operator/yurtappdaemon/update_record.h).
 inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
-// On a pool's Service: what of it was rendered last, as compact JSON.
+// Annotation of a pool's Service: the part of it that was rendered last, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
-// Its removal was allowed with this token.
+// Annotation of a workload: the token that approved its removal.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
-// On YurtAppDaemons. Set by a person: the removals that this token names may happen.
+// Annotations of YurtAppDaemons, which users set. The first one approves the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
-// Set by a person: groups of a rollout that may begin, "<updateRevision>/<group>", comma-separated.
+// The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
-// On ControllerRevisions.
-inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";  // when its rollout failed, RFC 3339
+// Labels and annotations of ControllerRevisions.
+inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";  // the time its rollout failed, RFC 3339
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
-// On Nodes.
+// Labels and annotations of Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
-// What a Node has from its pool, as JSON: OpenYurt's name and format.
+// The attributes that a Node has from its pool, as JSON with OpenYurt's name and format.
 inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
-// The terms on which a pool has a spare Node, as JSON; `applied` is what the lease gave to the Node.
+// The lease of a spare Node by a pool, as JSON; `applied` holds the attributes that the lease gave to the Node.
 inline constexpr char kLeaseAnnotation[] = "capacity.openyurt.io/lease";
-// Why, and since when, a Node is kept out of every inventory. A person removes it.
+// The reason and the start of a Node's exclusion from every inventory. A user removes the annotation.
 inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantined";
 
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
@@ -43,7 +43,7 @@ inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
-// The version is chosen by discovery.
+// Discovery chooses the version.
 inline const ResourceType kNodePoolType{"apps.openyurt.io", "v1beta1", "nodepools", "NodePool", false};
 
 }  // namespace yad

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kDefaultRevisionHistoryLimit = 10;
 
-// A null counts as absent.
+// Returns `fallback` if the value is absent or null.
 Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, Json fallback) {
   const Json* value = Find(object, path);
   return value == nullptr || value->is_null() ? fallback : *value;
@@ -23,7 +23,7 @@ std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::s
   return result;
 }
 
-// Of one in which ValidateYurtAppDaemon finds nothing.
+// Reads an object in which ValidateYurtAppDaemon finds no fault.
 Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   YurtAppDaemon daemon;
   daemon.meta = ParseMeta(object);
@@ -35,7 +35,7 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   const Json& workload = *Find(spec, {"workloadTemplate", TemplateField(daemon.kind)});
   daemon.workload_template = {{"metadata", ValueAt(workload, {"metadata"}, Json::object())},
                               {"spec", *Find(workload, {"spec"})}};
-  // Whatever it said before: OpenYurt's webhook has always written spec.selector there.
+  // The value in the template is ignored: OpenYurt's webhook has always overwritten it with spec.selector.
   daemon.workload_template["spec"]["selector"] = daemon.selector;
   daemon.service_template = ValueAt(spec, {"serviceTemplate"}, nullptr);
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());

@@ -1,4 +1,4 @@
-// YurtAppDaemon as the operator reads it. The template itself stays JSON.
+// Typed view of a YurtAppDaemon. The workload template stays JSON.
 #ifndef OPERATOR_API_YURTAPPDAEMON_H_
 #define OPERATOR_API_YURTAPPDAEMON_H_
 
@@ -20,12 +20,12 @@ enum class WorkloadKind { kDeployment, kStatefulSet };
 const ResourceType& TypeOf(WorkloadKind kind);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 
-// Which pools a daemon wants. Immutable.
+// The pools that a YurtAppDaemon selects. Immutable.
 struct PoolSelection {
   std::optional<LabelSelector> selector;
   std::set<std::string> names;
   std::set<std::string> exclude;
-  std::string type;  // "", "Edge", "Cloud": filters the selector's pools, not `names`
+  std::string type;  // "", "Edge" or "Cloud"; filters the selector's pools, not `names`
 
   bool Selects(const NodePool& pool) const;
 };
@@ -34,27 +34,28 @@ struct YurtAppDaemon {
   ObjectMeta meta;
   WorkloadKind kind = WorkloadKind::kDeployment;
   Json selector;           // spec.selector as written
-  Json workload_template;  // {metadata, spec} of the given kind; the selector defaulted from spec.selector
-  Json service_template;   // {metadata, spec} of each pool's Service; null: there is none
+  Json workload_template;  // {metadata, spec} of the given kind; its selector is spec.selector
+  Json service_template;   // {metadata, spec} of each pool's Service; null if there is none
   Json overrides;          // an array; may be empty
   PoolSelection pools;
   int revision_history_limit = 10;
   bool paused = false;
   UpdateStrategy strategy;
-  Json status;  // as last written; null where there is none
+  Json status;  // the last written status; null if there is none
 };
 
-// Reads an object that ValidateYurtAppDaemon accepts. Faults come back as kInvalid with causes, so a webhook need not
-// exist.
+// Parses an object that ValidateYurtAppDaemon accepts. Otherwise fails with kInvalid and causes, so the operator does
+// not depend on the webhook.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
-Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // Takes the status, which is long where there are many pools.
+Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // Moves the status, which is long if there are many pools.
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
-// Of one in which ValidateYurtAppDaemon has found nothing, and which is not looked through again.
+// Parses an object in which ValidateYurtAppDaemon has found no fault, without validating it again.
 Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
-// Every fault of the spec that can be told without the cluster, all at once, in Kubernetes' words. Empty: good.
+// Returns every fault of the spec that can be found without the cluster, in Kubernetes' words.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
-// What an update may not change (selector, kind, what a StatefulSet or a Service can't change in place).
+// Returns the changes that an update must not make: of the selector, of the kind, and of fields of a StatefulSet or a
+// Service that cannot change in place.
 FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// Exponential backoff with full-range jitter.
+// Exponential backoff with jitter.
 #ifndef OPERATOR_BASE_BACKOFF_H_
 #define OPERATOR_BASE_BACKOFF_H_
 
@@ -16,12 +16,12 @@ struct BackoffPolicy {
   double jitter = 0.5;  // Each delay is multiplied by a random factor in [1, 1 + jitter].
 };
 
-// Not thread-safe: one per loop.
+// The delays of one retry loop. Not thread-safe.
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy = {}, std::uint64_t seed = std::random_device{}());
-  Duration Next();  // the delay before the next attempt
-  void Reset();     // after a success
+  Duration Next();  // Returns the delay before the next attempt.
+  void Reset();     // Starts over at `initial`, after a success.
 
  private:
   BackoffPolicy policy_;

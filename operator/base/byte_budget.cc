@@ -9,7 +9,7 @@ ByteBudget::Lease ByteBudget::Take(std::size_t bytes, const std::stop_token& sto
   std::unique_lock lock(mutex_);
   const std::uint64_t ticket = next_ticket_++;
   changed_.wait(lock, stop, [&] { return ticket == now_serving_ && bytes <= left_; });
-  // A caller that gives up waits for its turn all the same: those before it give up at the same moment, or are served.
+  // A caller that gives up still waits for its turn. The callers before it are served or give up at the same moment.
   changed_.wait(lock, [&] { return ticket == now_serving_; });
   ++now_serving_;
   if (bytes > left_) bytes = 0;

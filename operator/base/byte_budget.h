@@ -1,4 +1,4 @@
-// A bound on memory that several threads use at once.
+// A bound on the memory that several threads use at once.
 #ifndef OPERATOR_BASE_BYTE_BUDGET_H_
 #define OPERATOR_BASE_BYTE_BUDGET_H_
 
@@ -10,10 +10,10 @@
 
 namespace yad {
 
-// Thread-safe.
+// A number of bytes that callers lease, first come, first served. Thread-safe.
 class ByteBudget {
  public:
-  // What was taken, until it is destroyed. Not longer than the budget.
+  // Bytes taken from the budget. The destructor returns them; the budget must outlive the lease.
   class Lease {
    public:
     Lease(ByteBudget& budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
@@ -28,8 +28,9 @@ class ByteBudget {
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
-  // Waits until so many bytes are left, in the order of the calls. More than the whole budget is the whole budget. When
-  // `stop` fires the lease is empty.
+  // Blocks until `bytes` bytes are free; callers are served in the order of their calls. A request for more than the
+  // whole budget takes the whole budget. If `stop` fires first, the lease is empty unless the bytes are free when the
+  // turn comes.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:

@@ -12,13 +12,13 @@ class RealClock : public Clock {
 
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override {
-    // "For ever" must not go through a conversion between clocks, which would overflow.
+    // A deadline of "forever" must not be converted between clocks, because the conversion would overflow.
     if (deadline == SteadyTime::max()) return cv.wait(lock, stop, ready);
     return cv.wait_until(lock, stop, deadline, ready);
   }
 };
 
-// Reads exactly `digits` digits at `position` and moves it behind them. -1: there are none.
+// Reads exactly `digits` digits at `position` and advances `position` past them. Returns -1 if a digit is missing.
 int ReadNumber(const std::string& text, std::size_t& position, int digits) {
   int number = 0;
   for (int i = 0; i < digits; ++i, ++position) {
@@ -67,7 +67,7 @@ bool Clock::Sleep(Duration duration, std::stop_token stop) {
 }
 
 Clock& Clock::Real() {
-  static RealClock* clock = new RealClock;  // never destroyed: threads may outlive main
+  static RealClock* clock = new RealClock;  // Never destroyed: threads may outlive main.
   return *clock;
 }
 
@@ -119,7 +119,8 @@ WallTime ParseTime(const std::string& text) {
   if (at != text.size()) return bad;
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-  // The wall clock counts nanoseconds in 64 bits, until 2261: so differences, and sums of a year or two, stay in it.
+  // WallTime counts nanoseconds in 64 bits and ends in 2262. These bounds leave room for differences of two times and
+  // for sums with a year or two.
   if (whole < sys_days(year(1950) / 1 / 1) || whole >= sys_days(year(2200) / 1 / 1)) return bad;
   return WallTime(whole) + fraction;
 }

@@ -1,4 +1,4 @@
-// Time as a dependency, so that nothing in a unit test sleeps.
+// Time as a dependency, so that unit tests need not sleep.
 #ifndef OPERATOR_BASE_CLOCK_H_
 #define OPERATOR_BASE_CLOCK_H_
 
@@ -15,27 +15,29 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// Thread-safe.
+// The source of time, and of waits that end at a time. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual SteadyTime Now() const = 0;    // for intervals
-  virtual WallTime WallNow() const = 0;  // for timestamps in objects
+  virtual SteadyTime Now() const = 0;    // the monotonic time, for intervals
+  virtual WallTime WallNow() const = 0;  // the wall-clock time, for timestamps in objects
 
-  // Waits on `cv` until `ready()`, `deadline`, or `stop`. Returns ready(). `lock` is held on return.
+  // Waits on `cv` until `ready()` is true, `deadline` passes or `stop` fires. Returns `ready()`. `lock` is held on
+  // return.
   virtual bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                          SteadyTime deadline, const std::function<bool()>& ready) = 0;
 
-  // Returns false if `stop` came first.
+  // Blocks for `duration` or until `stop` fires. Returns false if `stop` fired.
   bool Sleep(Duration duration, std::stop_token stop);
 
   static Clock& Real();
 };
 
-// RFC 3339 with seconds ("2026-11-20T10:30:43Z"), as metav1.Time; microseconds as metav1.MicroTime.
+// Formats as RFC 3339: FormatTime with seconds as metav1.Time ("2026-11-20T10:30:43Z"), FormatMicroTime with
+// microseconds as metav1.MicroTime.
 std::string FormatTime(WallTime time);
 std::string FormatMicroTime(WallTime time);
-// Accepts both, and an offset. Returns the epoch for anything else.
+// Parses either format, with "Z" or a numeric offset. Returns the epoch for any other text.
 WallTime ParseTime(const std::string& text);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// Errors as values. Functions that can fail return Result<T>; exceptions stop in the file that owns the throwing
+// Errors as values. A function that can fail returns a Result<T>. Exceptions stop in the file that owns the throwing
 // library.
 #ifndef OPERATOR_BASE_ERROR_H_
 #define OPERATOR_BASE_ERROR_H_
@@ -12,7 +12,8 @@
 
 namespace yad {
 
-// Why something failed. The first group are Kubernetes' own reasons (metav1.StatusReason); the second are ours.
+// The cause of a failure. The first group holds Kubernetes' own reasons (metav1.StatusReason), the second this
+// project's.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
@@ -30,18 +31,18 @@ enum class Reason {
   kInternalError,
 
   kTransport,  // No answer: connection refused, TLS failure, time-out.
-  kDecode,     // An answer that cannot be understood.
-  kTooLarge,   // An answer that is larger than the caller takes.
-  kCancelled,  // We were asked to stop.
+  kDecode,     // The answer could not be parsed.
+  kTooLarge,   // The answer exceeds the caller's size limit.
+  kCancelled,  // The caller's stop token fired.
   kConfig,     // Flags, kubeconfig or files are wrong; retrying does not help.
   kNotSynced,  // A cache was read before its first successful list.
   kUnknown,
 };
 
-// The reason's CamelCase name, as in logs and metrics ("NotFound").
+// Returns the reason's CamelCase name for logs and metrics ("NotFound").
 std::string_view ToString(Reason reason);
 
-// One field that an apiserver or our validation complains about.
+// One field that the apiserver or the operator's validation rejects.
 struct Cause {
   std::string field;   // "spec.selector.matchLabels"
   std::string reason;  // Kubernetes' CauseType, for instance "FieldValueInvalid".
@@ -51,11 +52,11 @@ struct Cause {
 struct Error {
   Reason reason = Reason::kUnknown;
   std::string message;
-  int http_status = 0;                                   // 0 where no HTTP answer exists.
-  std::optional<std::chrono::milliseconds> retry_after;  // The server's own wish.
+  int http_status = 0;                                   // 0 if there was no HTTP answer.
+  std::optional<std::chrono::milliseconds> retry_after;  // The delay that the server requests.
   std::vector<Cause> causes;
 
-  // "NotFound: deployments.apps \"x\" not found"
+  // Returns the reason and the message: "NotFound: deployments.apps \"x\" not found".
   std::string ToString() const;
 };
 
@@ -68,7 +69,7 @@ inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-// Whether the same request may succeed later without anybody changing something in it.
+// Returns true if the same request, unchanged, may succeed later.
 bool IsTransient(const Error& error);
 
 }  // namespace yad

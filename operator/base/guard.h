@@ -1,4 +1,4 @@
-// For what runs code of somebody else, or on a thread of its own: an exception that nobody catches ends the process.
+// A barrier for callbacks and thread functions: an exception that escapes from a thread ends the process.
 #ifndef OPERATOR_BASE_GUARD_H_
 #define OPERATOR_BASE_GUARD_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// What `function` returns, a Result; what it throws becomes an Error of kInternalError.
+// Returns the Result of `function`. An exception that escapes from `function` becomes an Error of kInternalError.
 template <typename Function>
 std::invoke_result_t<Function> Guard(Function&& function) {
   try {

@@ -1,4 +1,4 @@
-// Data behind its lock: the value can only be reached while the lock is held.
+// Data behind its lock: code can reach the value only while it holds the lock.
 #ifndef OPERATOR_BASE_GUARDED_H_
 #define OPERATOR_BASE_GUARDED_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Thread-safe. `guarded.With([](T& value) { ... })` holds the lock while the function runs.
+// A value with its mutex. `guarded.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
 template <typename T>
 class Guarded {
  public:

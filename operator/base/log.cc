@@ -23,7 +23,7 @@ spdlog::logger& Logger() {
   return *logger;
 }
 
-// The length of the well-formed UTF-8 sequence that `text` begins with; 0: there is none.
+// Returns the length of the well-formed UTF-8 sequence at the start of `text`, or 0 if there is none.
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -33,7 +33,7 @@ std::size_t Utf8Length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  // Rejects overlong forms, surrogates and code points above U+10FFFF.
   if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || (first == 0xF0 && byte(1) < 0x90) ||
       (first == 0xF4 && byte(1) > 0x8F)) {
     return 0;
@@ -47,8 +47,8 @@ void AppendControl(std::string& out, unsigned char code) {
   out += escape;
 }
 
-// JSON's escapes, without the quotation marks. Control characters of both sets (C0 with DEL, and C1) are escaped: a
-// terminal that prints the line would obey them.
+// Appends `text` with JSON's escapes, without the quotation marks. C0 control characters with DEL, and C1 control
+// characters, are escaped because a terminal that prints the line would obey them.
 void AppendEscaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
@@ -82,7 +82,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-// Not-a-number and infinity are no JSON: they are quoted too.
+// Returns true if the value is written without quotes. NaN and infinity are not valid JSON numbers and are quoted.
 bool IsBare(const Value& value) {
   if (value.quoted() || value.text().empty()) return false;
   const char last = value.text().back();
@@ -99,7 +99,7 @@ void AppendValue(std::string& out, const Value& value) {
 
 std::string Timestamp(WallTime time) {
   std::string text = FormatMicroTime(time);
-  text.erase(text.size() - 4, 3);  // milliseconds are enough
+  text.erase(text.size() - 4, 3);  // Milliseconds are precise enough.
   return text;
 }
 

@@ -1,4 +1,4 @@
-// Structured logging: a constant message and key=value pairs (or one JSON object a line). Thread-safe.
+// Structured logging: a constant message with key=value pairs, or one JSON object per line. Thread-safe.
 #ifndef OPERATOR_BASE_LOG_H_
 #define OPERATOR_BASE_LOG_H_
 
@@ -15,11 +15,11 @@ namespace yad::log {
 enum class Level { kDebug, kInfo, kWarn, kError };
 enum class Format { kText, kJson };
 
-// To standard error. Called once at start; before it, Info and text.
+// Sets the level and the format of the log on standard error. Call it once at startup; the defaults are Info and text.
 void Configure(Level level, Format format);
 bool Enabled(Level level);
 
-// A value of a field, turned into text when it is made.
+// The value of a field, converted to text on construction.
 class Value {
  public:
   Value(std::string_view text) : text_(text), quoted_(true) {}            // NOLINT(google-explicit-constructor)
@@ -45,10 +45,10 @@ struct Field {
   Value value;
 };
 
-// One line, without its end:
+// Returns one log line without the line break:
 //   2026-11-20T10:30:43.123Z INFO  message key="value" n=3
 //   {"ts":"2026-11-20T10:30:43.123Z","level":"info","msg":"message","key":"value","n":3}
-// Whatever bytes the fields hold, it stays one line, and JSON stays valid UTF-8.
+// The result is a single line, and the JSON is valid UTF-8, for any bytes in the fields.
 std::string FormatLine(Format format, WallTime time, Level level, std::string_view message,
                        std::initializer_list<Field> fields);
 

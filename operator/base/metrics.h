@@ -16,8 +16,8 @@ namespace yad::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// Handles. Thread-safe and cheap: get one once and keep the reference, which lives as long as the process (or until
-// Remove).
+// Handles to metrics, thread-safe and cheap. Get a handle once and keep the reference: it is valid until Remove, or
+// until the process ends.
 class Counter {
  public:
   explicit Counter(prometheus::Counter& metric) : metric_(metric) {}
@@ -48,20 +48,21 @@ class Histogram {
   prometheus::Histogram& metric_;
 };
 
-// Upper bounds of histograms, in rising order; +Inf is implied.
+// Upper bounds of a histogram's buckets, in ascending order. +Inf is implied.
 using Buckets = std::vector<double>;
 
-// The metric of that name and these labels, made at the first call; the same call gives the same metric. Thread-safe. A
-// malformed name or label, or one name for two types, is a mistake in the program and ends it.
+// Returns the metric with this name and these labels, and creates it on the first call. Thread-safe. A malformed name
+// or label, or one name with two types, is a programming error and ends the process.
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept;
 
-// For label sets that end, for instance with an object. References to that metric must not be used afterwards.
+// Removes the metric. This is for label sets that end, for instance with an object. References to the metric must not
+// be used afterwards.
 void Remove(const std::string& name, const Labels& labels);
 
-// Everything registered, and process_* as read from /proc now.
+// Returns all registered metrics in Prometheus' text format, with process_* as read from /proc at the time of the call.
 std::string Render();
 
 }  // namespace yad::metrics

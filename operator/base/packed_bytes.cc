@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// What the next ones of a family are compared with.
+// Returns the current dictionary of each family.
 WeakTable<std::string>& Relatives() {
   static auto& relatives = *new WeakTable<std::string>;  // Never destroyed: threads may pack while the process ends.
   return relatives;
@@ -21,7 +21,7 @@ WeakTable<std::string>& Relatives() {
 PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
   if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
     if ((relative_ = Relatives().Find(family))) {
-      // Worth it only where most of it is gone.
+      // Compression has to save at least half of the bytes, or the bytes are stored verbatim.
       const int room = static_cast<int>(bytes.size() / 2);
       std::array<char, 4096> on_stack;
       std::unique_ptr<char[]> on_heap;

@@ -1,4 +1,4 @@
-// Bytes kept small: as what differs from others that are much like them.
+// Bytes compressed against similar bytes.
 #ifndef OPERATOR_BASE_PACKED_BYTES_H_
 #define OPERATOR_BASE_PACKED_BYTES_H_
 
@@ -10,22 +10,22 @@
 
 namespace yad {
 
-// Those of one family are much alike, as are the objects that one controller makes: of a Deployment's 2.5 KB, some 0.4
-// are left. The first of a family are kept as they are, and so are such as differ so much that those after them had
-// better be compared with them. LZ4, with them as the dictionary.
+// Bytes compressed with LZ4, with an earlier member of the same family as the dictionary. The objects that one
+// controller creates form a family: a 2.5 KB Deployment shrinks to about 0.4 KB. The first member of a family is stored
+// verbatim. A member that does not shrink to half is stored verbatim too and becomes the family's new dictionary.
 //
-// Immutable. Any number may be made at once, in any thread.
+// Immutable. Any number of threads may construct values at once.
 class PackedBytes {
  public:
-  PackedBytes() = default;  // none
+  PackedBytes() = default;  // empty
   PackedBytes(std::string_view bytes, std::uint64_t family);
 
   std::string Unpack() const;
-  std::size_t size() const;  // in memory; what is shared with the family left out
+  std::size_t size() const;  // Returns the bytes held in memory, without the dictionary that the family shares.
 
  private:
   std::shared_ptr<const std::string> relative_;
-  std::unique_ptr<const char[]> packed_;  // nullptr: *relative_ is the whole
+  std::unique_ptr<const char[]> packed_;  // nullptr: *relative_ holds all bytes
   std::uint32_t packed_size_ = 0;
   std::uint32_t unpacked_size_ = 0;
 };

@@ -1,4 +1,4 @@
-// A loop whose rounds run side by side.
+// A loop that runs its iterations in parallel.
 #ifndef OPERATOR_BASE_PARALLEL_H_
 #define OPERATOR_BASE_PARALLEL_H_
 
@@ -7,8 +7,9 @@
 
 namespace yad {
 
-// Calls body(0) … body(count - 1), at most `limit` at a time, on threads of its own (on the caller's where one is
-// enough). Returns when all have returned, however they did: the first exception is thrown on then.
+// Calls body(0) … body(count - 1), at most `limit` at a time, on the caller's thread and on up to `limit` - 1 threads
+// that it starts. Returns when all calls have ended. An exception does not stop the other calls; the first one is
+// rethrown at the end.
 void ParallelFor(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& body);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// How often one thing is done again that somebody keeps undoing or refusing.
+// Exponential backoff for actions that another actor keeps reverting or rejecting.
 #ifndef OPERATOR_BASE_RETRY_PACE_H_
 #define OPERATOR_BASE_RETRY_PACE_H_
 
@@ -9,17 +9,18 @@
 
 namespace yad {
 
-// Some in quick succession are done at once: a change by hand is repaired at once. After them, each waits twice as long
-// as the one before: a second at first, five minutes at most. Not thread-safe.
+// Per-name exponential backoff. The first `at_once` tries run at once, so that a manual change is reverted at once.
+// Each later try waits twice as long as the one before, from 1 s up to 5 min. A name without a try for a minute beyond
+// its delay starts over. Not thread-safe.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
 
-  // How long the next try of this one has to wait; zero: not at all.
+  // Returns the time until `name` may be tried again, or zero if it may be tried now.
   Duration Wait(const std::string& name, SteadyTime now) const;
-  // It was done, or tried, now. True where this makes the next one wait for the first time.
+  // Records a try at `now`. Returns true if the next try is the first one that has to wait.
   bool Tried(const std::string& name, SteadyTime now);
-  // What comes next is the first one.
+  // Resets `name`: its next try counts as the first one.
   void Forget(const std::string& name) { entries_.erase(name); }
 
  private:
@@ -31,7 +32,7 @@ class RetryPace {
   bool IsOver(const Entry& entry, SteadyTime now) const;
 
   int at_once_;
-  SteadyTime swept_;  // what is over was thrown away
+  SteadyTime swept_;  // the last removal of entries that are over
   std::unordered_map<std::string, Entry> entries_;
 };
 

@@ -1,4 +1,4 @@
-// What several objects share, found by a key for as long as one of them holds it.
+// A table of shared values that does not keep its values alive.
 #ifndef OPERATOR_BASE_WEAK_TABLE_H_
 #define OPERATOR_BASE_WEAK_TABLE_H_
 
@@ -11,11 +11,12 @@
 
 namespace yad {
 
-// Thread-safe. The last who holds a value takes it along; its key goes at some later Set.
+// A map from keys to values that several objects share. A value is freed with its last owner; a later Set removes its
+// key. Thread-safe.
 template <typename T>
 class WeakTable {
  public:
-  // nullptr: nobody holds one.
+  // Returns nullptr if no value with this key is alive.
   std::shared_ptr<const T> Find(std::uint64_t key) const {
     return table_.With([&](const Table& table) {
       const auto found = table.values.find(key);

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648), as kubeconfig files hold it.
+// Base64 (RFC 4648), as in kubeconfig files.
 #ifndef OPERATOR_CLIENT_BASE64_H_
 #define OPERATOR_CLIENT_BASE64_H_
 
@@ -9,7 +9,8 @@
 namespace yad {
 
 std::string Base64Encode(std::string_view bytes);
-// White space is passed over. nullopt: any other character, or a length that cannot be.
+// Decodes `text` and skips white space. Returns nullopt for any other character outside of the alphabet or an
+// impossible length.
 std::optional<std::string> Base64Decode(std::string_view text);
 
 }  // namespace yad

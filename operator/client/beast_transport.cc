@@ -29,7 +29,7 @@ namespace http = beast::http;
 using Code = Connection::Code;
 using Request = http::request<http::span_body<const char>>;
 
-// A body that is appended to a string. Beast's own string_body reserves whatever length a server promises.
+// A body that is appended to a string. Beast's own string_body would reserve whatever length a server announces.
 struct TextBody {
   using value_type = std::string;
 
@@ -65,7 +65,7 @@ constexpr std::size_t kChunk = 16u << 10;       // a TLS record
 constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends up to 4 KiB of warnings
 constexpr std::size_t kMaxErrorBody = 1u << 20;
 
-// What all requests to one server share. Kept alive by open streams.
+// The state that all requests to one server share. Open streams keep it alive.
 struct Server {
   Server(std::unique_ptr<Dialer> to_server, const ConnectionPool::Limits& limits)
       : dialer(std::move(to_server)), pool(limits) {}
@@ -82,7 +82,8 @@ std::string Seconds(std::chrono::milliseconds time) {
 
 SteadyTime In(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
 
-// What Beast writes a request to. Small buffers are joined, so that headers and a short body are one TLS record.
+// The stream to which Beast writes a request. It joins small buffers, so that headers and a short body become one TLS
+// record.
 class RequestSink {
  public:
   RequestSink(Connection& connection, std::chrono::milliseconds timeout) : connection_(connection), timeout_(timeout) {}
@@ -125,21 +126,22 @@ class Exchange : public HttpStream {
 
   const HttpResponse& head() const override { return head_; }
 
-  // Sends the request, and reads the head of the answer.
+  // Sends the request and reads the head of the answer.
   Status Start(const HttpRequest& request);
   Result<bool> Read(std::string& out) override;
-  // The rest of the answer, after Start. The connection goes back to the pool.
+  // Reads the rest of the answer, after Start. The connection returns to the pool.
   Result<HttpResponse> TakeAll();
-  // The rest of an answer that is no stream, into the head's body.
+  // Reads the rest of an answer that is not a stream into the head's body.
   Status ReadRefusal();
 
  private:
   Request MakeRequest(const HttpRequest& from) const;
   Status Connect(bool pooled);
-  // Whether the request may be sent once more: `connection_` came from the pool, and nothing can have been processed.
+  // Returns true if the request may be sent once more. `connection_` must come from the pool, no byte of an answer may
+  // have arrived, and either no byte of the request was written or the request only reads (GET).
   bool MayRepeat(const HttpRequest& request, std::size_t written) const;
   Code ReadHead();
-  // Reads and parses what arrives next. The body that it holds is in the parser's message.
+  // Reads and parses the next bytes. The parsed body is in the parser's message.
   Code ParseSome();
   void TakeHead();
   void GiveBack();
@@ -153,7 +155,7 @@ class Exchange : public HttpStream {
   const std::string what_;
   PooledConnection connection_;
   bool from_pool_ = false;
-  std::optional<std::stop_callback<std::function<void()>>> interrupt_;  // while there is a connection
+  std::optional<std::stop_callback<std::function<void()>>> interrupt_;  // set while there is a connection
   std::optional<Parser> parser_;
   beast::flat_buffer unparsed_;
   bool something_arrived_ = false;
@@ -172,7 +174,7 @@ Request Exchange::MakeRequest(const HttpRequest& from) const {
   request.target(target);
   request.version(11);
   request.set(http::field::host, dialer.server().authority);
-  // An answer without compression: it would cost more time here than it saves on a cluster's network.
+  // The answer shall be uncompressed: decompression would take more time than compression saves on a cluster's network.
   request.set(http::field::accept_encoding, "identity");
   if (!from.body.empty()) request.set(http::field::content_type, "application/json");
   for (const auto& [name, value] : from.headers) request.set(name, value);
@@ -205,12 +207,13 @@ Status Exchange::Start(const HttpRequest& request) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
-    // A second attempt has a new connection: after a restart of the server all pooled ones are closed.
+    // The second attempt uses a new connection, because a restart of the server closes all pooled ones.
     if (Status connected = Connect(!is_stream_ && attempt == 1); !connected) return connected;
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);
-    // A server may refuse a body before it has read all of it, and close: its answer is there nevertheless.
+    // A server may reject a body before it has read all of it, and close the connection. Its answer has arrived
+    // nevertheless.
     const bool timed_out = write_error == asio::error::timed_out;
     const Code error = timed_out ? write_error : ReadHead();
     if (!error) break;
@@ -228,12 +231,12 @@ Code Exchange::ReadHead() {
     parser_.emplace();
     parser_->eager(false);
     parser_->header_limit(kMaxHeaders);
-    // Boost 1.74 takes "no limit" for a limit of 0 where the answer has a length.
+    // Boost 1.74 treats "no limit" as a limit of 0 if the answer has a length, so a stream gets the largest number.
     parser_->body_limit(is_stream_ ? std::numeric_limits<std::uint64_t>::max() : max_answer_);
     while (!parser_->is_header_done()) {
       if (const Code error = ParseSome()) return error;
     }
-    // 1xx answers, such as Early Hints, come before the real one.
+    // 1xx answers, such as Early Hints, precede the real answer.
     if (parser_->get().result_int() / 100 != 1 || parser_->get().result_int() == 101) break;
   }
   parser_->eager(true);
@@ -243,7 +246,7 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // The parser may take a part and want more for the rest: the part is what the caller waits for.
+    // The parser may consume a part and need more bytes for the rest. The caller waits for that part.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};
@@ -253,7 +256,7 @@ Code Exchange::ParseSome() {
   const std::size_t count =
       connection_.connection->Read(static_cast<char*>(space.data()), space.size(), In(timeout_), error);
   if (error == asio::error::eof && something_arrived_) {
-    parser_->put_eof(error);  // The end of a body without a length, or of half an answer.
+    parser_->put_eof(error);  // This is the end of a body without a length, or of half an answer.
     return error;
   }
   if (error) return error;
@@ -313,7 +316,7 @@ Result<bool> Exchange::Read(std::string& out) {
   while (body.empty() && !parser_->is_done()) {
     if (const Code error = ParseSome()) return Explain(error);
   }
-  // A quiet stream keeps no buffer.
+  // An idle stream must not keep a buffer.
   if (unparsed_.size() == 0) unparsed_ = {};
   const bool more = !body.empty();
   out += body;

@@ -1,4 +1,4 @@
-// HTTP/1.1 over Boost.Beast's parser and serializer, sockets and OpenSSL.
+// HTTP/1.1 on Boost.Beast's parser and serializer, sockets and OpenSSL.
 #ifndef OPERATOR_CLIENT_BEAST_TRANSPORT_H_
 #define OPERATOR_CLIENT_BEAST_TRANSPORT_H_
 
@@ -9,10 +9,10 @@
 
 namespace yad {
 
-// Blocks the caller's thread, and needs no other. Requests of Send use pooled connections; each stream has its own.
-// A request is sent at most twice, and a second time only where the server cannot have processed it, or where it only
-// reads: when a pooled connection turns out to be closed.
-// kConfig where the address, a certificate or a key cannot be used.
+// Returns a transport that blocks the caller's thread and needs no other thread. Send uses pooled connections; each
+// stream has its own connection. A request is sent at most twice. The second attempt happens when a pooled connection
+// turns out to be closed, and only if the server cannot have processed the request or the request only reads. Fails
+// with kConfig if the address, a certificate or a key is not usable.
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad

@@ -33,7 +33,7 @@ Result<ClusterConfig> LoadFile(const std::string& path, const std::string& conte
   return ConfigFromKubeconfig({{path, std::move(*text)}}, context);
 }
 
-// $KUBECONFIG: files that do not exist are passed over, as kubectl does; but not all of them.
+// Loads the files of $KUBECONFIG. Files that do not exist are skipped, as in kubectl, but at least one has to exist.
 Result<ClusterConfig> LoadList(const std::string& list, const std::string& context) {
   std::vector<KubeconfigFile> files;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -136,7 +136,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // A plugin that is missing or misbehaves is said at the start. One that only fails may work later.
+    // A missing or malfunctioning plugin is reported at startup. A plugin whose run merely fails may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

@@ -1,4 +1,4 @@
-// Where the cluster is and who we are: kubeconfig files or a pod's service account.
+// The address of the cluster and the operator's identity, from kubeconfig files or a pod's service account.
 #ifndef OPERATOR_CLIENT_CONFIG_H_
 #define OPERATOR_CLIENT_CONFIG_H_
 
@@ -29,9 +29,9 @@ struct ClusterConfig {
   std::string ca_pem;           // empty: the system's CAs
   std::string client_cert_pem;  // may be empty
   std::string client_key_pem;
-  TlsFiles tls_files;      // where the three above were read, and are read again
+  TlsFiles tls_files;      // the files of the three fields above, which are read again
   std::string token;       // static bearer token
-  std::string token_file;  // re-read when it changes; wins over token
+  std::string token_file;  // read again when it changes; takes precedence over `token`
   std::string username, password;
   std::optional<ExecCredentialPlugin> exec;
   std::string proxy_url;
@@ -39,17 +39,17 @@ struct ClusterConfig {
   std::string source;  // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
 };
 
-// The config as kubectl finds it: `kubeconfig_flag` if given, else $KUBECONFIG (several files, merged: the first that
-// sets a value wins), else the pod's service account, else ~/.kube/config. `context` empty: current-context.
-// Every failure is kConfig and names the file, the entry and the mend.
+// Finds the config as kubectl does: `kubeconfig_flag` if given, else $KUBECONFIG (several files are merged, and the
+// first that sets a value wins), else the pod's service account, else ~/.kube/config. An empty `context` selects
+// current-context. Every failure is kConfig; its message names the file, the entry and the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "");
 
-// The pod's service account: KUBERNETES_SERVICE_HOST/PORT and the files in `directory`.
+// Returns the config of the pod's service account: KUBERNETES_SERVICE_HOST/PORT and the files in `directory`.
 Result<ClusterConfig> LoadInClusterConfig(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// A client over the real transport, with the config's credentials wired in (token files re-read, exec plugins run and
-// cached until they expire).
+// Returns a client on the real transport with the config's credentials. The client reads token files again. It runs
+// exec plugins and caches their credentials until they expire.
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// One connection to a server: TCP, and TLS over it.
+// One connection to a server: TCP, optionally with TLS.
 #ifndef OPERATOR_CLIENT_CONNECTION_H_
 #define OPERATOR_CLIENT_CONNECTION_H_
 
@@ -16,31 +16,31 @@ struct ssl_st;      // OpenSSL's SSL
 
 namespace yad {
 
-// One thread uses it; Interrupt is for any thread. A call waits until `deadline` at most.
-// Error codes are the system's, OpenSSL's (asio's ssl category, the packed code of OpenSSL's queue), and asio's
-// eof, timed_out and operation_aborted. After any error the connection is of no use but for Read.
+// A connection for one thread; any thread may call Interrupt. Each call blocks until `deadline` at most. Error codes
+// are the system's, OpenSSL's (asio's ssl category, the packed code of OpenSSL's queue), and asio's eof, timed_out and
+// operation_aborted. Only Read may be called after an error.
 class Connection {
  public:
   using Code = boost::system::error_code;
 
-  // Makes a socket. The error of `Connect` says so where the system has none left.
+  // Creates a socket. If the system has no socket left, Connect returns the error.
   explicit Connection(int address_family);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   Code Connect(const SocketAddress& address, SteadyTime deadline);
-  // From here on all bytes are encrypted.
+  // Performs the TLS handshake. All later bytes are encrypted.
   Code StartTls(ssl_ctx_st* context, SteadyTime deadline);
-  // At least one byte, at most `size`; 0 with an error.
+  // Reads at least one byte and at most `size`. Returns 0 on an error.
   std::size_t Read(char* to, std::size_t size, SteadyTime deadline, Code& error);
-  // All of the bytes, or an error. Returns how many the system has taken.
+  // Writes all bytes, or fails. Returns the number of bytes that the system has accepted.
   std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
-  // Between two requests: false where the server has closed the connection or says something unasked.
+  // Checks a connection between two requests. Returns false if the server has closed it or has sent unsolicited bytes.
   bool IsQuiet();
-  // Ends the call that waits, and all later ones, with operation_aborted.
+  // Ends a blocked call and all later ones with operation_aborted.
   void Interrupt() noexcept;
-  // Says goodbye to the server, without waiting for an answer. Not after an error.
+  // Sends TLS' close_notify without waiting for an answer. Must not be called after an error.
   void SayGoodbye() noexcept;
 
  private:
@@ -49,7 +49,7 @@ class Connection {
   };
 
   Code Wait(short events, SteadyTime deadline) const;
-  // What to do after OpenSSL's `result` of less than 1: nothing (the call can be repeated), or an error.
+  // Returns no error if the OpenSSL call that returned `result` (less than 1) can be repeated.
   Code AfterTlsCall(int result, SteadyTime deadline);
   int Receive(char* to, std::size_t size, Code& error) const;
 

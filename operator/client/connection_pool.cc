@@ -24,7 +24,7 @@ PooledConnection ConnectionPool::Take() {
 
 void ConnectionPool::Put(PooledConnection connection) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  std::vector<PooledConnection> dropped;  // closed without the lock
+  std::vector<PooledConnection> dropped;  // closed after the lock is released
   {
     std::lock_guard lock(mutex_);
     if (now < connection.retire_at) {

@@ -1,4 +1,4 @@
-// Connections to one server that wait for their next request.
+// The idle connections to one server.
 #ifndef OPERATOR_CLIENT_CONNECTION_POOL_H_
 #define OPERATOR_CLIENT_CONNECTION_POOL_H_
 
@@ -13,13 +13,13 @@
 
 namespace yad {
 
-// A connection, and until when it may be used.
+// A connection and the time until which it may be used.
 struct PooledConnection {
   std::unique_ptr<Connection> connection;
   SteadyTime retire_at;
 };
 
-// Thread-safe.
+// Holds connections between two requests. Thread-safe.
 class ConnectionPool {
  public:
   struct Limits {
@@ -30,12 +30,12 @@ class ConnectionPool {
   };
   explicit ConnectionPool(const Limits& limits) : limits_(limits) {}
 
-  // The connection that was used last, as it is the least likely to have been closed. Connections that the server has
-  // closed, and those that are too old, are dropped. nullptr in `connection`: none is left.
+  // Returns the most recently used connection, which is the least likely to have been closed. Drops connections that
+  // are too old, were idle for too long, or were closed by the server. `connection` is nullptr if none is left.
   PooledConnection Take();
-  // After a whole request and its whole answer.
+  // Returns a connection to the pool, after a whole request and its whole answer.
   void Put(PooledConnection connection);
-  // When a connection that is made now retires.
+  // Returns the time at which a connection created now retires.
   SteadyTime RetireAt();
 
  private:

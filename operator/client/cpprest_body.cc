@@ -66,8 +66,8 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   if (abandoned_) return refuse("nobody waits for it");
   if (bytes_.size() + count > limits_.most)
     return refuse("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
-  // A page of a list: memory that is reserved and never touched costs nothing, and what a string that grows has to copy
-  // does.
+  // An answer that is taken as a whole is a page of a list. Reserved memory that is never touched costs nothing, but a
+  // growing string copies its bytes.
   if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {
     bytes_.reserve(std::min(limits_.most, 8 * bytes_.size()));
   }
@@ -136,7 +136,7 @@ bool Answer::TakeBytes(std::string& out) {
   } else {
     out += bytes_;
   }
-  bytes_ = std::string();  // A burst's memory is not kept.
+  bytes_ = std::string();  // The memory of a burst is released.
   rested_ = std::chrono::steady_clock::now() + limits_.rest;
   GoOn(std::move(lock));
   return true;

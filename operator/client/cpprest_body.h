@@ -1,10 +1,10 @@
-// What a request sends and what its answer brings, as cpprestsdk's stream buffers: the library's own hand every block
-// through several tasks and copies, which for an event of a watch costs more than to decrypt it.
+// The bodies of a request and of its answer as stream buffers of cpprestsdk. The library's own buffers pass every block
+// through several tasks and copies, which costs more for a watch event than its decryption.
 #ifndef OPERATOR_CLIENT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_CPPREST_BODY_H_
 
 #include <cpprest/astreambuf.h>
-#undef U  // A macro of that library, and elsewhere a name.
+#undef U  // U is a macro of cpprestsdk, and a name elsewhere.
 
 #include <atomic>
 #include <chrono>
@@ -23,7 +23,8 @@
 
 namespace yad {
 
-// A buffer for one direction and for nothing but blocks. What the library does not ask for throws std::logic_error.
+// A buffer for one direction that supports blocks only. Functions that the library does not call throw
+// std::logic_error.
 class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::uint8_t> {
  public:
   using Mode = std::ios_base::openmode;
@@ -39,7 +40,7 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   std::size_t in_avail() const override { return 0; }
   utility::size64_t size() const override { return 0; }
   std::exception_ptr exception() const override { return nullptr; }
-  // nullptr, false: blocks are handed over by copy.
+  // nullptr and false: blocks are copied.
   std::uint8_t* alloc(std::size_t) override { return nullptr; }
   void commit(std::size_t) override {}
   bool acquire(std::uint8_t*&, std::size_t&) override { return false; }
@@ -67,17 +68,17 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   [[noreturn]] static void Refuse();
 };
 
-// The library may read it to the end while nobody waits for the answer any more: it owns the text.
+// The body of a request. It owns the text, because the library may read it to the end after the caller has given up.
 class RequestBody : public BlockBuffer {
  public:
   explicit RequestBody(std::string text) : text_(std::move(text)) {}
 
   bool can_read() const override { return true; }
-  bool can_seek() const override { return true; }  // The library sends a request again that met a closed connection.
+  bool can_seek() const override { return true; }  // The library repeats a request that met a closed connection.
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
   pos_type seekpos(pos_type position, Mode) override;
-  // How many bytes the library has read at most. Thread-safe.
+  // Returns the largest number of bytes that the library has read. Thread-safe.
   std::size_t taken() const { return taken_; }
 
  private:
@@ -86,44 +87,44 @@ class RequestBody : public BlockBuffer {
   std::atomic<std::size_t> taken_ = 0;
 };
 
-// An answer on its way: written by the library's thread, waited for by one other, which is woken for nothing but what
-// it waits for.
+// An answer in progress. The library's thread writes it. One other thread waits for it, and is woken only for the part
+// that it waits for.
 class Answer : public BlockBuffer {
  public:
   enum class Part { kHead, kSomeBytes, kAll };
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
   struct Limits {
-    // Of an answer that is taken bit by bit, the library reads no further while so many bytes or more are waiting to be
-    // taken.
+    // While an answer is taken in parts, the library stops reading once this many bytes wait to be taken.
     std::size_t most_waiting = 0;
-    std::size_t most = 0;  // One that is waited for as a whole fails where it has more.
-    // So long after bytes were taken nobody is woken for further ones, unless the library waits: a burst is taken
-    // together, because to wake up for each of its events costs as much as to read it. What comes alone is not delayed.
+    std::size_t most = 0;  // Limit of an answer taken as a whole: it fails beyond this many bytes.
+    // The waiting thread is not woken for this time after it has taken bytes, unless the library waits for it. A burst
+    // of events is thus taken together, because a wake-up per event costs as much as reading the event. An event after
+    // a quiet period is delivered at once.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}
 
   // ---- for the library's thread
   void Begin(int status, std::map<std::string, std::string> headers);
-  void End(std::exception_ptr failure);  // nullptr: all has arrived
+  void End(std::exception_ptr failure);  // nullptr: the answer is complete
   bool can_write() const override { return true; }
   pplx::task<std::size_t> putn_nocopy(const std::uint8_t* from, std::size_t count) override;
 
-  // ---- for the one that waits
-  // kThere: the part, or the orderly end. kFailed: it ended before the part was there, see failure(). kSilent: nothing
-  // at all has arrived for so long.
+  // ---- for the waiting thread
+  // Blocks until the part has arrived. kThere: the part has arrived, or the answer ended normally. kFailed: the answer
+  // ended before the part arrived, see failure(). kSilent: no byte has arrived for `silence`.
   Waited Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence);
-  std::exception_ptr failure() const;  // nullptr: none so far
+  std::exception_ptr failure() const;  // nullptr: no failure so far
   bool has_begun() const;
   HttpResponse TakeHead();  // status and headers
-  // Appends what has arrived and was not taken yet. False: nothing.
+  // Appends the bytes that have arrived and were not taken yet. Returns false if there are none.
   bool TakeBytes(std::string& out);
-  // Nobody will wait any more, and nothing more is read.
+  // Ends the reading, because the caller waits no longer.
   void Abandon();
 
  private:
-  // The library waits before it reads on, having brought `count` bytes.
+  // The library has delivered `count` bytes and waits before it reads further.
   struct Pause {
     pplx::task_completion_event<std::size_t> over;
     std::size_t count = 0;
@@ -137,10 +138,10 @@ class Answer : public BlockBuffer {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<Part> wanted_;
-  bool resting_ = false;  // whoever wants some bytes: until rested_
+  bool resting_ = false;  // a Wait for kSomeBytes sleeps until rested_
   std::chrono::steady_clock::time_point rested_;
-  std::size_t pieces_ = 0;  // that have arrived so far
-  HttpResponse head_;       // status 0: has not begun
+  std::size_t pieces_ = 0;  // number of arrivals so far
+  HttpResponse head_;       // status 0: the answer has not begun
   std::string bytes_;
   std::optional<Pause> pause_;
   bool ended_ = false;

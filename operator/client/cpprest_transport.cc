@@ -16,9 +16,9 @@
 #include "operator/client/cpprest_body.h"
 #include "operator/client/tls_client.h"
 
-// Replaces OpenSSL's function in this program, and does nothing. cpprestsdk calls it for each connection before it lets
-// us replace the context, and would read all of the system's CAs (10 ms, 1 MB) for nothing. TlsClient::MakeContext asks
-// the certificate store for them where it needs them.
+// Replaces OpenSSL's function in this program and does nothing. cpprestsdk calls it for each connection before the
+// context can be replaced, and would read all of the system's CAs (10 ms, 1 MB) in vain. TlsClient::MakeContext loads
+// them into the certificate store if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -28,14 +28,14 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;          // more than requests that are ever under way at once
-constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection takes before its write fails
+constexpr int kMaxWriteAttempts = 64;          // more than the requests that are ever in flight at once
+constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
 
-// What all requests to one server share. Kept alive by open streams.
+// The state that all requests to one server share. Open streams keep it alive.
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;         // "" where the library's own is right
+  std::string host_header;         // "" if the library's own header is right
   std::shared_ptr<TlsClient> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
@@ -59,8 +59,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The library gives the value of the lower layer's error code, without its category; the text says which step
-    // failed.
+    // The library reports the value of the lower layer's error code without its category. The text names the failed
+    // step.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -69,7 +69,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       return TransportError("cannot reach " + url + ": the name \"" + host + "\" cannot be resolved (" + why + ")");
     }
     if (starts("Failed to connect")) {
-      // ECONNREFUSED arrives as EHOSTUNREACH: the library makes one of both.
+      // ECONNREFUSED arrives as EHOSTUNREACH, because the library maps both to one code.
       const std::string why =
           code == EHOSTUNREACH
               ? "connection refused, or no route to the host (is the API server running, and is this its address?)"
@@ -104,18 +104,18 @@ class Exchange : public HttpStream {
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
-  // Closes the connection, unless the answer was read to its end: then it goes back to the pool.
+  // Closes the connection, unless the answer was read to its end: such a connection returns to the pool.
   ~Exchange() override {
     if (!ended_) Cancel();
   }
 
   const HttpResponse& head() const override { return head_; }
 
-  // Until this part of the answer is there.
+  // Sends the request and blocks until this part of the answer has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
-    // A pooled connection that the server has closed meanwhile shows in the first write, or in the read after it. The
-    // library repeats the request in the latter case; here, where it cannot have been processed, we do. After a restart
-    // of the server all pooled connections are such; each attempt uses one up.
+    // If the server has closed a pooled connection, the first write fails, or the read after it. The library repeats
+    // the request after a failed read. This loop repeats it after a failed write if the server cannot have processed
+    // it. A restart of the server closes all pooled connections; each attempt uses one up.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
       answer_ = std::make_shared<Answer>(limits_);
@@ -127,7 +127,8 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
-      // A server that refuses a body early and closes fails the write too. It has read some of it.
+      // The write also fails when a server rejects a body early and closes. Such a server has read some of the body, so
+      // the request is not repeated.
       if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
   }
@@ -139,14 +140,14 @@ class Exchange : public HttpStream {
     return !ended_;
   }
 
-  // After Start with Part::kAll.
+  // Returns the whole answer, after Start with Part::kAll.
   HttpResponse TakeAll() {
     ended_ = true;
     answer_->TakeBytes(head_.body);
     return std::move(head_);
   }
 
-  // Reads what the server says why there is no stream into the head's body.
+  // Reads the server's error, sent instead of a stream, into the head's body.
   Status ReadRefusal() {
     for (;;) {
       const Result<bool> more = Read(head_.body);
@@ -160,11 +161,12 @@ class Exchange : public HttpStream {
   }
 
  private:
-  // A new one for each attempt: the library moves the body out of it.
+  // Makes a new request for each attempt, because the library moves the body out of the old one.
   http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);
-    // An answer without compression: it would cost more time here than it saves on a cluster's network.
+    // The answer shall be uncompressed: decompression would take more time than compression saves on a cluster's
+    // network.
     request.headers().add("Accept-Encoding", "identity");
     if (!server_->host_header.empty()) request.headers().add("Host", server_->host_header);
     std::string content_type = "application/json";
@@ -195,7 +197,7 @@ class Exchange : public HttpStream {
     }
   }
 
-  // An exception that nobody takes out of a task ends the process: these take every one, and throw none.
+  // An unobserved exception of a task ends the process. These continuations observe every exception and throw none.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -217,8 +219,8 @@ class Exchange : public HttpStream {
     });
   }
 
-  // Not past the time-out or the stop. The library's own timer is of no use: it cannot be set for one request, and
-  // neither it nor a cancellation ends the resolution of a name.
+  // Waits until the time-out or the stop at most. The library's own timer is not usable: it cannot be set per request,
+  // and neither the timer nor a cancellation ends a name resolution.
   Status Wait(Answer::Part part) {
     switch (answer_->Wait(part, stop_, timeout_)) {
       case Answer::Waited::kThere:
@@ -247,7 +249,7 @@ class Exchange : public HttpStream {
     try {
       cancel_.cancel();
       if (answer_ != nullptr) answer_->Abandon();
-    } catch (...) {  // Nothing is left to be cancelled then.
+    } catch (...) {  // Nothing is left to cancel in this case.
     }
   }
 
@@ -257,8 +259,8 @@ class Exchange : public HttpStream {
   const Answer::Limits limits_;
   const std::string what_;
   pplx::cancellation_token_source cancel_;
-  std::shared_ptr<RequestBody> body_;  // of the last attempt; null without a body
-  std::shared_ptr<Answer> answer_;     // to the last attempt
+  std::shared_ptr<RequestBody> body_;  // body of the last attempt; null without a body
+  std::shared_ptr<Answer> answer_;     // answer to the last attempt
   HttpResponse head_;
   bool ended_ = false;
 };
@@ -296,10 +298,10 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     static std::once_flag once;
     std::call_once(once, [] {
       try {
-        // It would start 40. Nothing that runs there waits for anything, and to hand a step over to another thread
-        // costs more than most steps do: an event of a watch takes a third less CPU with one than with four.
+        // The default is 40 threads. No code on these threads blocks, and passing a step to another thread costs more
+        // than most steps do: a watch event takes a third less CPU with one thread than with four.
         crossplat::threadpool::initialize_with_threads(1);
-      } catch (const std::exception&) {  // Somebody else in this process was first.
+      } catch (const std::exception&) {  // Other code in this process has initialized the pool already.
       }
     });
 
@@ -314,25 +316,25 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     server->host = uri.host();
     web::uri_builder base(uri);
     if (server->host.starts_with('[') && server->host.ends_with(']')) {
-      // The library hands the host to the resolver as it is, which knows no brackets; only the header, and a proxy,
-      // need them.
+      // The library passes the host unchanged to the resolver, which does not accept brackets. Only the header and a
+      // proxy need them.
       server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
       server->host = server->host.substr(1, server->host.size() - 2);
       if (options.proxy_url.empty()) base.set_host(server->host);
     }
 
     http::client::http_client_config config;
-    config.set_timeout(std::chrono::hours(24));  // Wait() has the real ones.
-    config.set_max_redirects(0);                 // A redirect would carry the credentials elsewhere.
+    config.set_timeout(std::chrono::hours(24));  // Wait() enforces the real time-outs.
+    config.set_max_redirects(0);                 // A redirect would send the credentials to another server.
     if (!options.proxy_url.empty()) {
-      // Until a proxy has answered CONNECT, the library hears of no cancellation: only this closes the socket then.
-      // More than any silence that Wait() allows.
+      // The library ignores cancellations until a proxy has answered CONNECT, and only this time-out closes the socket
+      // then. The time-out is longer than any silence that Wait() allows.
       config.set_timeout(std::chrono::minutes(6));
       const web::uri proxy_uri(options.proxy_url);
       if (proxy_uri.scheme() != "http") {
         return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
       }
-      // The library would go to port 0; brackets are as above.
+      // The library would connect to port 0. Brackets are treated as above.
       web::uri_builder address(proxy_uri);
       if (proxy_uri.port() <= 0) address.set_port(80);
       if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))
@@ -354,7 +356,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
       config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
       const std::shared_ptr<ssl_ctx_st> shared = server->tls->MakeContext();
       if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-      // The library would make a context for each connection: 130 KB apiece, and a burst of writes opens dozens.
+      // The library would create a context per connection, at 130 KB each, and a burst of writes opens dozens.
       config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
         context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
       });

@@ -1,4 +1,4 @@
-// HTTP over cpprestsdk and OpenSSL, built with -DYAD_HTTP_CLIENT=cpprestsdk, and for the tests.
+// HTTP on cpprestsdk and OpenSSL, for builds with -DYAD_HTTP_CLIENT=cpprestsdk and for the tests.
 #ifndef OPERATOR_CLIENT_CPPREST_TRANSPORT_H_
 #define OPERATOR_CLIENT_CPPREST_TRANSPORT_H_
 
@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// kConfig where the address, a certificate or a key cannot be used.
-// The library keeps its connections as long as the server does: the ages and the idle time of `options` have no effect.
+// Returns a transport on cpprestsdk. Fails with kConfig if the address, a certificate or a key is not usable. The
+// library keeps its connections as long as the server does: the ages and the idle time in `options` have no effect.
 Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// New connections to one server, through a proxy where one is configured, with TLS where its address says so.
+// New connections to one server, through a proxy if one is configured, and with TLS for https://.
 #ifndef OPERATOR_CLIENT_DIALER_H_
 #define OPERATOR_CLIENT_DIALER_H_
 
@@ -15,20 +15,22 @@
 
 namespace yad {
 
-// Thread-safe.
+// Opens connections to one server. Thread-safe.
 class Dialer {
  public:
-  // kConfig where the address, a certificate or a key cannot be used.
+  // Fails with kConfig if the address, a certificate or a key is not usable.
   static Result<std::unique_ptr<Dialer>> Make(const TransportOptions& options);
 
-  // Within `deadline`, for the name, the connection, the proxy and TLS together. kTransport, or kCancelled.
+  // Opens a connection. `deadline` covers name resolution, connect, proxy and TLS together. Fails with kTransport or
+  // kCancelled.
   Result<std::unique_ptr<Connection>> Dial(SteadyTime deadline, const std::stop_token& stop) const;
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // Of a plain server: the proxy wants whole URLs instead of paths. Of a server with TLS it makes a tunnel.
+  // Returns the proxy of a server without TLS, which needs whole URLs instead of paths; nullptr otherwise. A server
+  // with TLS is reached through a tunnel.
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
-  // Why a connection to the server failed. Empty where the code says nothing special.
+  // Returns the reason of a TLS failure. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;
 
  private:

@@ -24,7 +24,7 @@ std::string DumpJsonAsGo(const Json& value) {
   const std::string text = DumpJson(value);
   std::string escaped;
   std::size_t copied = 0;
-  // None of them is part of JSON's own syntax: they stand in strings.
+  // These characters are not part of JSON's own syntax, so they occur only in strings.
   for (std::size_t at = text.find_first_of("<>&\xe2"); at != std::string::npos;
        at = text.find_first_of("<>&\xe2", at)) {
     constexpr std::string_view kSeparators[] = {"\u2028", "\u2029"};

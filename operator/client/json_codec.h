@@ -1,4 +1,4 @@
-// JSON from outside: hostile until parsed.
+// JSON from outside, which is untrusted until it is parsed.
 #ifndef OPERATOR_CLIENT_JSON_CODEC_H_
 #define OPERATOR_CLIENT_JSON_CODEC_H_
 
@@ -11,22 +11,24 @@
 
 namespace yad {
 
-// What an apiserver keeps of who wrote what, in each object's metadata: left out wherever objects are read or kept.
+// The apiserver's record of the writers of each field, in each object's metadata. It is dropped from all objects that
+// are read or cached.
 inline constexpr std::string_view kManagedFields = "managedFields";
 
-// See JsonDocument, whose trees these are.
+// Return JsonDocument's trees, see there.
 Result<Json> ParseJson(std::string_view text);
 Result<Json> ParseAnswer(std::string_view text);
 
-// Compact text. Invalid UTF-8 (which only we could have put there) becomes U+FFFD instead of an exception.
+// Returns compact text. Invalid UTF-8, which only this process can have produced, becomes U+FFFD instead of an
+// exception.
 std::string DumpJson(const Json& value);
 
-// The same as Go's encoder writes it, with "<", ">", "&" and the separators U+2028 and U+2029 escaped. An apiserver
-// stores JSON inside an object (data of a ControllerRevision) byte for byte, encodes it anew with each patch, and
-// refuses the patch where the bytes differ.
+// Returns the text that Go's encoder writes, with "<", ">", "&" and the separators U+2028 and U+2029 escaped. An
+// apiserver stores JSON inside an object (data of a ControllerRevision) byte for byte. It encodes that JSON again on
+// each patch, and rejects the patch if the bytes differ.
 std::string DumpJsonAsGo(const Json& value);
 
-// The beginning of a text for a message: one line, printable, cut at `limit` bytes.
+// Returns the beginning of a text for a message: one line, printable, cut at `limit` bytes.
 std::string Excerpt(std::string_view text, std::size_t limit = 200);
 
 }  // namespace yad

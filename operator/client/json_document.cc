@@ -15,7 +15,7 @@
 namespace yad {
 namespace {
 
-// How an answer's managedFields are reached: from its root, one step each.
+// A position on the path from the root of an answer to its managedFields.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -57,7 +57,7 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
       return std::string(std::string_view(value));
     case Type::INT64: {
       const std::int64_t number(value);
-      if (number >= 0) return static_cast<std::uint64_t>(number);  // As nlohmann_json parses it.
+      if (number >= 0) return static_cast<std::uint64_t>(number);  // nlohmann_json does the same.
       return number;
     }
     case Type::UINT64:
@@ -72,8 +72,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// A copy without what nests more than so many levels: before a tree is made, which of a text of nothing but brackets is
-// sixty times as large. Looks at nothing but strings and brackets.
+// Returns a copy without the values that nest more than `levels` deep. The copy is made before a tree, because the tree
+// of a text of nothing but brackets is sixty times as large as the text. Only strings and brackets are examined.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -113,7 +113,8 @@ std::string AsString(simdjson::dom::element value) {
   return value.is_string() ? std::string(std::string_view(value)) : std::string();
 }
 
-// An apiserver sorts them. What is not sorted, or has a key twice, becomes a tree first: it may be long.
+// Converts an object of strings. An apiserver sorts the keys; an object that is unsorted or has a key twice becomes a
+// tree first, because it may be long.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;
@@ -146,14 +147,14 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// simdjson refuses as many levels as its limit, if there is anything in the innermost.
+// simdjson rejects exactly as many levels as its limit if the innermost level is not empty.
 constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
 
-// A parser's buffers are some fourteen times its text. To allocate and free them for each event costs as much as the
-// parsing, so a few are kept: of texts as long as events are, and not of lists.
+// A parser's buffers are about fourteen times as large as its text. Allocating and freeing them for each event costs as
+// much as the parsing, so a few parsers are kept: those for texts of an event's length, not those for lists.
 class Parsers {
  public:
-  // Gives it back when it goes.
+  // A parser in use. The destructor returns the parser if it is one to be kept.
   class Lease {
    public:
     Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
@@ -167,7 +168,7 @@ class Parsers {
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    // False: there is no memory for it.
+    // Returns false if the memory for the parser could not be allocated.
     bool has_room() const { return has_room_; }
     simdjson::dom::parser& operator*() { return *parser_; }
 
@@ -222,8 +223,8 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 
-// What simdjson refuses, for being no JSON, nested too deeply, or of numbers that are too large for it, nlohmann_json
-// has the last word of.
+// simdjson rejects texts that are not JSON, nest too deeply, or contain numbers too large for it. nlohmann_json decides
+// about these texts.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>(text.size());
   if (state->Parse(text)) return JsonDocument(std::move(state));

@@ -1,5 +1,5 @@
-// A JSON text that has been read, and not made into a tree: that takes ten times as long, and often a part of it will
-// do.
+// A parsed JSON text without a tree. Building the tree takes ten times as long as parsing, and often a part of it is
+// enough.
 #ifndef OPERATOR_CLIENT_JSON_DOCUMENT_H_
 #define OPERATOR_CLIENT_JSON_DOCUMENT_H_
 
@@ -17,41 +17,41 @@ class element;
 
 namespace yad {
 
-// What nests deeper is left out: whoever walks or prints an object recurses, and one such object must not keep a list
-// or a watch from being read. It is still deeper than kMaxJsonDepth then, which validation refuses. Kubernetes' own
-// objects have about 20 levels.
+// Values that nest deeper are dropped: code that walks or prints an object recurses, and one such object must not
+// prevent a list or a watch from being read. The rest still nests deeper than kMaxJsonDepth, so validation rejects it.
+// Kubernetes' own objects have about 20 levels.
 inline constexpr int kMaxParseDepth = 1000;
 
-// A member of an object, and what of it is meant. Of a list: what of each item.
+// A member of an object and the parts of it to read. The members below a list are those of each item.
 struct JsonPart {
   std::string_view key;
-  std::vector<JsonPart> below = {};  // none: all of it
+  std::vector<JsonPart> below = {};  // empty: all of it
 };
 using JsonParts = std::vector<JsonPart>;
 
-// One value of a text; it does not need the text. Any thread may read it.
+// One value of a JSON text. It does not refer to the text. Any thread may read it.
 class JsonDocument {
  public:
-  // kDecode where the text is no JSON or has invalid UTF-8. Never throws.
+  // Fails with kDecode if the text is not valid JSON or has invalid UTF-8. Never throws.
   static Result<JsonDocument> Parse(std::string_view text);
   ~JsonDocument();
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
-  // simdjson's view of it. Where an object has one key twice, the last counts.
+  // Returns simdjson's view of the value. If an object has a key twice, the last member counts.
   const simdjson::dom::element& value() const;
   bool is_object() const;
-  // "" where this member is missing, or no string. Good until the document goes.
+  // Returns "" if this member is missing or not a string. The view is valid as long as the document.
   std::string_view TextAt(std::string_view key) const;
-  // Goes on as this member of what it is now. False: there is none.
+  // Replaces the value by its member `key`. Returns false, and changes nothing, if there is no such member.
   bool Enter(std::string_view key);
 
   Json Tree() const;
-  // Of what an apiserver answers: an object, a list of them, or a watch's event. Without the objects'
-  // metadata.managedFields, which often are half of the text: nobody here reads them, and the apiserver keeps them
-  // where a PUT has none.
+  // Returns the tree of an apiserver's answer: an object, a list or a watch event. The objects' metadata.managedFields,
+  // often half of the text, are dropped: the operator does not read them, and the apiserver keeps its own if a PUT has
+  // none.
   Json TreeOfAnswer() const;
-  // Of one object, likewise, with these parts of it only; {}: all of it.
+  // Returns the tree of one object without managedFields. `parts` selects the members to read; {} selects all.
   Json TreeOfObject(const JsonParts& parts = {}) const;
 
  private:
@@ -60,7 +60,7 @@ class JsonDocument {
   std::unique_ptr<State> state_;
 };
 
-// As of its tree, which need not be made for that.
+// Returns the same as ParseMeta of the object's tree, without building the tree.
 ObjectMeta ParseMeta(const JsonDocument& object);
 
 }  // namespace yad

@@ -37,10 +37,11 @@ std::string NamesOf(const std::map<std::string, Entry>& entries) {
   return out.empty() ? "none" : out;
 }
 
-// Reads the values of one entry. The first failure stays; reading goes on with empty values, and the caller looks once.
+// Reads the values of one entry. The first failure is kept. Later reads return empty values, so the caller checks
+// status() once.
 class Fields {
  public:
-  // `where` begins every message: `kubeconfig /x/config: user "a"`.
+  // `where` is the prefix of every message: `kubeconfig /x/config: user "a"`.
   Fields(const Entry& entry, std::string where) : body_(entry.body), file_(entry.file), where_(std::move(where)) {}
 
   const YAML::Node& body() const { return body_; }
@@ -74,14 +75,14 @@ class Fields {
     return text == "true";
   }
 
-  // Relative paths are relative to the kubeconfig file that holds them.
+  // Relative paths are relative to the directory of the kubeconfig file.
   std::string Path(const char* key) {
     const std::string path = String(key);
     if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
     return (std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
   }
 
-  // "<key>-data" (base64) wins over "<key>" (a file), as in kubectl.
+  // "<key>-data" (base64) takes precedence over "<key>" (a file), as in kubectl.
   std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
     if (const std::string data = String(data_key.c_str()); !data.empty()) {
@@ -97,7 +98,7 @@ class Fields {
   }
 
  private:
-  const YAML::Node body_;  // const: operator[] must not add what it looks for
+  const YAML::Node body_;  // const: operator[] must not add missing keys
   const std::string file_;
   const std::string where_;
   std::string error_;
@@ -117,7 +118,7 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    // An undefined node cannot even be assigned to.
+    // yaml-cpp does not even allow an assignment to an undefined node.
     const YAML::Node found = item[body_key];
     const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");
@@ -174,7 +175,7 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // As in kubectl: with a slash it is a path, relative to the kubeconfig; without, PATH is searched.
+  // A command with a slash is a path, relative to the kubeconfig; otherwise PATH is searched. kubectl does the same.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }
@@ -269,7 +270,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   ReadCluster(cluster_fields, config);
   if (Status ok = cluster_fields.status(); !ok) return Fail(ok.error());
 
-  if (user_name.empty()) return config;  // anonymous, as kubectl
+  if (user_name.empty()) return config;  // anonymous, as in kubectl
   const auto user = merged.users.find(user_name);
   if (user == merged.users.end()) {
     return Fail(Reason::kConfig, where + " names user " + Quote(user_name) +

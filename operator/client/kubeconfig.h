@@ -1,4 +1,4 @@
-// kubeconfig files. Only this file's .cc knows the YAML library.
+// Parsing of kubeconfig files. Only kubeconfig.cc includes the YAML library.
 #ifndef OPERATOR_CLIENT_KUBECONFIG_H_
 #define OPERATOR_CLIENT_KUBECONFIG_H_
 
@@ -11,13 +11,13 @@
 namespace yad {
 
 struct KubeconfigFile {
-  std::string path;  // for messages, and what relative paths in it are relative to
+  std::string path;  // for messages; relative paths in the file are relative to its directory
   std::string text;
 };
 
-// Merges the files as kubectl does (the first that names a cluster, a user or a context wins, entry by entry), and
-// makes a config of one context; `context` empty: the first current-context. Certificates and keys named in it are
-// read.
+// Merges the files as kubectl does: the first file that has a cluster, a user or a context wins, entry by entry.
+// Returns the config of one context; an empty `context` selects the first current-context. Reads the certificates and
+// keys that the context refers to.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 
 }  // namespace yad

@@ -1,5 +1,5 @@
-// A list's answer, split into its items and read no further. Read one by one they cost a tenth of what a tree of all of
-// them does.
+// A list answer that is split into its items but not parsed further. Parsing the items one by one costs a tenth of
+// building a tree of all of them.
 #ifndef OPERATOR_CLIENT_LIST_TEXT_H_
 #define OPERATOR_CLIENT_LIST_TEXT_H_
 
@@ -12,17 +12,18 @@
 
 namespace yad {
 
-// Any thread may read it.
+// The text of a list and the positions of its items. Any thread may read it.
 class ListText {
  public:
-  // kDecode where `answer` is no list of objects. What the items say is looked at by Item().
+  // Fails with kDecode if `answer` is not a list of objects. Item() parses the items' contents.
   static Result<ListText> Split(std::string answer, const ResourceType& type);
 
   const std::string& resource_version() const { return resource_version_; }
-  const std::string& continue_token() const { return continue_token_; }  // "": this was the last page
+  const std::string& continue_token() const { return continue_token_; }  // "" on the last page
   std::size_t size() const { return items_.size(); }
   std::size_t bytes() const { return text_.size(); }
-  // With apiVersion and kind, which the items of most lists leave out. kDecode where it is no JSON.
+  // Returns an item with apiVersion and kind, which the items of most lists lack. Fails with kDecode if the item is not
+  // valid JSON.
   Result<JsonDocument> Item(std::size_t index) const;
 
  private:
@@ -33,7 +34,7 @@ class ListText {
 
   std::string text_;
   std::vector<Range> items_;
-  std::string head_;  // of an item's text: the members that it may lack, and no end
+  std::string head_;  // start of each item's text: the members that the item may lack, without the closing brace
   std::string resource_version_;
   std::string continue_token_;
 };

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// OpenSSL would ask for a passphrase on the terminal.
+// Replaces OpenSSL's prompt for a passphrase on the terminal.
 int NoPassphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;

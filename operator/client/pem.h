@@ -1,4 +1,4 @@
-// Certificates and private keys as PEM text, and OpenSSL's objects with owners.
+// Certificates and private keys as PEM text, and owning pointers for OpenSSL's objects.
 #ifndef OPERATOR_CLIENT_PEM_H_
 #define OPERATOR_CLIENT_PEM_H_
 
@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// OpenSslPtr<X509, X509_free>
+// An owning pointer is written OpenSslPtr<X509, X509_free>.
 template <auto Function>
 struct OpenSslDeleter {
   template <typename T>
@@ -28,16 +28,17 @@ using BioPtr = OpenSslPtr<BIO, BIO_free_all>;
 using CertPtr = OpenSslPtr<X509, X509_free>;
 using KeyPtr = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 
-// OpenSSL's newest complaint on this thread. Empties its error queue, so that it can't be taken for a later call's.
+// Returns the newest error of OpenSSL on this thread. Clears OpenSSL's error queue, so that the error is not attributed
+// to a later call.
 std::string OpenSslReason();
 
-// All certificates of a PEM text, at least one; other blocks are passed over. kConfig with `what` ("the client
-// certificate") as the subject of the message.
+// Returns all certificates of a PEM text, at least one, and skips other blocks. Fails with kConfig; `what` ("the client
+// certificate") is the subject of the message.
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what);
-// kConfig also where the key is encrypted: nobody is asked for a passphrase.
+// Fails with kConfig. An encrypted key fails too, because there is no prompt for a passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
-// The epoch for a time that is none.
+// Returns the epoch if the time is malformed.
 WallTime TimeOf(const ASN1_TIME* time);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// As much of the protobuf wire format as it takes to find one field.
+// The part of the protobuf wire format that is needed to find one field.
 #ifndef OPERATOR_CLIENT_PROTOBUF_H_
 #define OPERATOR_CLIENT_PROTOBUF_H_
 
@@ -7,11 +7,12 @@
 
 namespace yad {
 
-// The bytes of a field (a message, a string, bytes) of `message`; the last one where there are several. nullopt where
-// the message has none, or is malformed.
+// Returns the bytes of a field (a message, a string or bytes) of `message`, the last one if there are several. Returns
+// nullopt if the message has no such field or is malformed.
 std::optional<std::string_view> BytesField(std::string_view message, unsigned number);
 
-// The message in an apiserver's answer of type application/vnd.kubernetes.protobuf. nullopt where it is none.
+// Returns the message in an apiserver's answer of type application/vnd.kubernetes.protobuf, or nullopt for other
+// content.
 std::optional<std::string_view> KubernetesMessage(std::string_view answer);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// A token bucket: at most `qps` requests a second in the long run, `burst` of them at once.
+// A token bucket: at most `qps` requests per second in the long run, `burst` of them at once.
 #ifndef OPERATOR_CLIENT_RATE_LIMITER_H_
 #define OPERATOR_CLIENT_RATE_LIMITER_H_
 
@@ -9,13 +9,13 @@
 
 namespace yad {
 
-// Thread-safe. Waiting threads are served in the order in which they asked.
+// Limits the rate of requests. Waiting threads are served in the order of their calls. Thread-safe.
 class RateLimiter {
  public:
-  // qps <= 0: no limit. A burst below 1 counts as 1.
+  // qps <= 0 means no limit. A burst below 1 counts as 1.
   RateLimiter(double qps, int burst, Clock& clock);
 
-  // Waits for a token. False: `stop` came first; the token is given back.
+  // Blocks until a token is available. Returns false, and gives the token back, if `stop` fires first.
   bool Acquire(std::stop_token stop);
 
  private:
@@ -23,7 +23,7 @@ class RateLimiter {
   const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  double tokens_;  // Below zero: that many are promised to waiting threads.
+  double tokens_;  // A negative value is the number of tokens promised to waiting threads.
   SteadyTime filled_at_;
 };
 

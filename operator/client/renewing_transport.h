@@ -1,4 +1,4 @@
-// A transport whose certificates change while it is used.
+// A transport whose certificates can change while it is in use.
 #ifndef OPERATOR_CLIENT_RENEWING_TRANSPORT_H_
 #define OPERATOR_CLIENT_RENEWING_TRANSPORT_H_
 
@@ -12,9 +12,9 @@
 
 namespace yad {
 
-// Makes a new transport when the source gives other certificates. Requests and streams that are under way keep theirs.
-// Material that cannot be used (a certificate whose key is not written yet) is logged, and the last transport stays.
-// Thread-safe.
+// Creates a new transport when the source returns other certificates. Requests and streams in progress keep theirs. If
+// the new material is not usable (for instance because the certificate's key is not written yet), a warning is logged
+// and the last transport stays in use. Thread-safe.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>()>;
@@ -26,7 +26,7 @@ class RenewingTransport : public HttpTransport {
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
-  // The transport for the certificates of this moment.
+  // Returns the transport for the current certificates.
   Result<std::shared_ptr<HttpTransport>> Current();
 
  private:
@@ -34,7 +34,8 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  std::shared_ptr<const TlsMaterial> tried_;  // what the last transport was made of, or could not be made of
+  // The material of the last transport, or newer material that was not usable.
+  std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };
 

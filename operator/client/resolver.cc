@@ -21,7 +21,7 @@ struct Resolution {
   std::mutex mutex;
   std::condition_variable_any done_changed;
   bool done = false;
-  int error = 0;  // getaddrinfo's
+  int error = 0;  // code of getaddrinfo
   std::vector<SocketAddress> addresses;
 };
 

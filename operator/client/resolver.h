@@ -1,4 +1,4 @@
-// Names of hosts to addresses.
+// Resolution of host names.
 #ifndef OPERATOR_CLIENT_RESOLVER_H_
 #define OPERATOR_CLIENT_RESOLVER_H_
 
@@ -18,9 +18,10 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-// The addresses of a name or of a numeric address, in the order in which they should be tried; at least one.
-// The system's resolver cannot be interrupted, so it runs on a thread of its own that outlives a caller who gives up.
-// kTransport: unknown name, no answer until `deadline`, or too many resolutions hang. kCancelled: `stop` fired.
+// Returns the addresses of a name or of a numeric address, in the order in which to try them; at least one. The
+// system's resolver cannot be interrupted, so it runs on a thread of its own that outlives a caller that gives up.
+// Fails with kTransport if the name is unknown, no answer arrives until `deadline`, or too many resolutions hang. Fails
+// with kCancelled if `stop` fires.
 Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::string& port, SteadyTime deadline,
                                            const std::stop_token& stop);
 

@@ -13,7 +13,7 @@ struct Parts {
   std::string scheme;
   std::string user_info;
   std::string host;
-  std::string port;  // "" where the URL has none
+  std::string port;  // "" if the URL has none
   std::string path;
   bool has_query = false;
 };
@@ -28,7 +28,7 @@ bool IsPort(std::string_view text) {
   return port > 0 && port < 65536;
 }
 
-// "host", "host:port", "[address]:port". False where it is none of these.
+// Splits "host", "host:port" or "[address]:port". Returns false for any other text.
 bool SplitAuthority(std::string_view text, Parts& to) {
   std::string_view rest;
   if (text.starts_with('[')) {
@@ -46,7 +46,7 @@ bool SplitAuthority(std::string_view text, Parts& to) {
   return rest.front() == ':' && IsPort(to.port);
 }
 
-// False where it is no URL with a host.
+// Returns false if `url` is not a URL with a host.
 bool Split(std::string_view url, Parts& to) {
   const bool bad_byte = std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= ' ' || c == 127; });
   const std::size_t scheme_end = url.find("://");

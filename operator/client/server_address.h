@@ -1,4 +1,4 @@
-// The parts of a server's and a proxy's URL.
+// The parts of the URLs of a server and a proxy.
 #ifndef OPERATOR_CLIENT_SERVER_ADDRESS_H_
 #define OPERATOR_CLIENT_SERVER_ADDRESS_H_
 
@@ -12,19 +12,19 @@ struct ServerAddress {
   bool tls = true;
   std::string host;       // a name or an IP address, without brackets
   std::string port;       // "443"
-  std::string authority;  // for the header Host: "[::1]:6443"; the port only where the URL has one
-  std::string prefix;     // "" or "/path", without a slash at its end
+  std::string authority;  // for the header Host: "[::1]:6443"; has a port only if the URL has one
+  std::string prefix;     // "" or "/path", without a trailing slash
 };
 
 struct ProxyAddress {
   std::string host;
   std::string port;
-  std::string authorization;  // the value of Proxy-Authorization; "" without credentials
+  std::string authorization;  // value of Proxy-Authorization; "" without credentials
 };
 
-// kConfig with a message that names the address.
+// Fails with kConfig and a message that contains the address.
 Result<ServerAddress> ParseServerAddress(const std::string& url);
-// kConfig; the message holds no credentials.
+// Fails with kConfig. The message contains no credentials.
 Result<ProxyAddress> ParseProxyAddress(const std::string& url);
 
 }  // namespace yad

@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-// A load balancer's page may ask for an hour, and the apiserver behind it is back within a minute.
+// A load balancer's page may request an hour, but the apiserver behind it is back within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 constexpr std::size_t kMaxCauses = 100;
 
@@ -117,7 +117,7 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
     error.message = "the server answered HTTP " + std::to_string(response.status) + " to " + request;
     if (!response.body.empty()) error.message += ": " + Excerpt(response.body);
   }
-  // The header is what the apiserver's own flow control sends; a date (its other form) is none of Kubernetes'.
+  // The apiserver's own flow control sends this header. Kubernetes never uses the header's other form, a date.
   const auto header = response.headers.find("retry-after");
   if (!error.retry_after && header != response.headers.end()) {
     std::int64_t seconds = 0;

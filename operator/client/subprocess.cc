@@ -23,7 +23,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutput = 4u << 20;
 constexpr std::size_t kErrorTail = 1024;
 
-// Closed when it goes.
+// A file descriptor that is closed by the destructor.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -54,7 +54,7 @@ int MillisecondsUntil(SteadyClock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 60'000));
 }
 
-// Takes what is there. False: the end.
+// Reads the available bytes. Returns false at the end of the stream.
 bool Drain(Descriptor& from, std::string& to) {
   char chunk[16384];
   const ssize_t count = read(from.get(), chunk, sizeof(chunk));
@@ -83,7 +83,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// Reads both outputs to their ends. False: not before the deadline, or too much came.
+// Reads both outputs to their ends. Returns false if the deadline passes first, or if the output is too large.
 bool Collect(Descriptor& output, Descriptor& errors, SteadyClock::time_point deadline, SubprocessResult& result) {
   while (output.get() >= 0 || errors.get() >= 0) {
     pollfd waits[2] = {{output.get(), POLLIN, 0}, {errors.get(), POLLIN, 0}};
@@ -101,12 +101,12 @@ bool Collect(Descriptor& output, Descriptor& errors, SteadyClock::time_point dea
   return true;
 }
 
-// Waits for the process to end. False: not before the deadline.
+// Waits for the process to end. Returns false if the deadline passes first.
 bool Reap(pid_t pid, SteadyClock::time_point deadline, int& status) {
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
     if (ended == pid) return true;
-    if (ended < 0 && errno != EINTR) {  // Somebody ignores SIGCHLD: the status is lost.
+    if (ended < 0 && errno != EINTR) {  // If SIGCHLD is ignored, the status is lost.
       status = 0;
       return true;
     }
@@ -133,10 +133,12 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output_child.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors_child.get(), STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);  // Not all of our sockets close on exec.
+  // Some sockets of this process do not close on exec.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own, so that its children can be killed with it; and our signal mask is not its business.
+  // The program gets its own process group, so that its children can be killed with it. It must not inherit this
+  // process' signal mask.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);
@@ -168,7 +170,7 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
     }
     if (result.output.size() > kMaxOutput)
       return Fail(Reason::kTransport, "\"" + program.command + "\" wrote more than 4 MiB");
-    const std::string tail = Trim(result.error_tail);  // Perhaps what it waits for: "open this page ...".
+    const std::string tail = Trim(result.error_tail);  // It may name a cause: "open this page ...".
     return Fail(Reason::kTransport, "\"" + program.command + "\" did not end within " +
                                         std::to_string(program.timeout.count() / 1000) + " s" +
                                         (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));

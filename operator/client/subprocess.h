@@ -1,4 +1,4 @@
-// Runs a program and takes its output.
+// Runs a program and captures its output.
 #ifndef OPERATOR_CLIENT_SUBPROCESS_H_
 #define OPERATOR_CLIENT_SUBPROCESS_H_
 
@@ -12,20 +12,21 @@
 namespace yad {
 
 struct Subprocess {
-  std::string command;  // Looked up on PATH where it has no slash. No shell is involved.
+  std::string command;  // Searched on PATH if it has no slash. No shell is involved.
   std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>> env;  // Beside and above this process' own.
+  std::vector<std::pair<std::string, std::string>> env;  // Added to the environment of this process; takes precedence.
   std::chrono::milliseconds timeout{60'000};
 };
 
 struct SubprocessResult {
-  int exit_code = 0;       // 128 + signal where one ended it
-  std::string output;      // of standard output
+  int exit_code = 0;       // 128 + signal if a signal ended the program
+  std::string output;      // standard output
   std::string error_tail;  // the end of standard error
 };
 
-// Standard input is empty. Past the time-out the program and its children are killed.
-// kNotFound: there is no such program; kTransport: it did not end in time; kConfig: it cannot be run.
+// Runs the program with empty standard input. The program and its children are killed at the time-out. Fails with
+// kNotFound if there is no such program, with kTransport if it does not end in time or writes too much, and with
+// kConfig if it cannot be run.
 Result<SubprocessResult> RunSubprocess(const Subprocess& program);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// What a client trusts and shows in TLS: OpenSSL objects made once and shared by all connections to one server.
+// The client side of TLS: OpenSSL objects that are created once and shared by all connections to one server.
 #ifndef OPERATOR_CLIENT_TLS_CLIENT_H_
 #define OPERATOR_CLIENT_TLS_CLIENT_H_
 
@@ -14,28 +14,28 @@ struct x509_store_ctx_st;
 
 namespace yad {
 
-// First of all in main. Else exit() takes OpenSSL apart while cpprestsdk's threads, which it waits for only afterwards,
-// may still be in a handshake: a segmentation fault.
+// Must be called first in main. Otherwise exit() destroys OpenSSL's state while cpprestsdk's threads may still be in a
+// handshake, which is a segmentation fault: exit() waits for these threads only afterwards.
 void KeepOpenSslUntilTheEnd();
 
-// Thread-safe.
+// Trusted CAs, client certificate and server name of one client. Thread-safe.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
-  // `host` is the server's name or IP address without brackets; options.tls_server_name wins over it.
-  // kConfig where a certificate or a key cannot be read, or they do not belong together.
+  // `host` is the server's name or IP address without brackets. options.tls_server_name takes precedence over it. Fails
+  // with kConfig if a certificate or a key cannot be read, or if they do not belong together.
   static Result<std::shared_ptr<TlsClient>> Make(const TransportOptions& options, const std::string& host);
   ~TlsClient();
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
-  // A context for all connections, which keeps this object alive. null: OpenSSL refused.
+  // Returns a context for all connections. The context keeps this object alive. Returns null if OpenSSL fails.
   std::shared_ptr<ssl_ctx_st> MakeContext();
-  // The same one, for an owner who frees it by himself.
+  // Returns `context` with one more reference, for an owner that frees it on its own.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
-  // Why the server's certificate was last refused; "" where it never was.
+  // Returns the reason of the last rejection of the server's certificate, or "" if there was none.
   std::string last_refusal() const;
-  // What went wrong in a handshake or on an encrypted connection, from the packed code of OpenSSL's error queue.
-  // "" where it is none of OpenSSL's.
+  // Returns the reason of a failed handshake or encrypted connection from the packed code of OpenSSL's error queue.
+  // Returns "" if the code is not an SSL error.
   std::string Explain(int code) const;
 
  private:
@@ -45,7 +45,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   void SetRefusal(std::string text);
 
   const std::unique_ptr<Material> material_;
-  const std::string name_;  // what the certificate has to be valid for
+  const std::string name_;  // the certificate must be valid for this name
   mutable std::mutex mutex_;
   std::string last_refusal_;
 };

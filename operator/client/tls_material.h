@@ -1,4 +1,4 @@
-// The certificates and keys of a client, where they change while it runs.
+// Certificates and keys of a client that can change while the client runs.
 #ifndef OPERATOR_CLIENT_TLS_MATERIAL_H_
 #define OPERATOR_CLIENT_TLS_MATERIAL_H_
 
@@ -19,7 +19,7 @@ struct TlsMaterial {
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
 };
 
-// Files that others renew: the cluster's CA in a pod, certificates that a kubeconfig names. "": not from a file.
+// Files that other programs renew: the cluster's CA in a pod, or the certificates of a kubeconfig. "": not from a file.
 struct TlsFiles {
   std::string ca;
   std::string client_cert;
@@ -28,16 +28,16 @@ struct TlsFiles {
   bool empty() const { return ca.empty() && client_cert.empty() && client_key.empty(); }
 };
 
-// Thread-safe.
+// Reads certificates from files and caches them. Thread-safe.
 class TlsMaterialReader {
  public:
-  // `initial` is what the files held when the configuration was read, and holds the parts that come from no file.
+  // `initial` holds the contents of the files when the configuration was read, and the parts that have no file.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
-  // Reads the files at most once a minute. While one of them cannot be read, the material read last is returned.
+  // Reads the files at most once a minute. While one of them cannot be read, returns the material that was read last.
   std::shared_ptr<const TlsMaterial> Get();
-  // A connection has failed, or the server has refused the client certificate: the next Get reads the files, but not
-  // within a second of the last time.
+  // Makes the next Get read the files, unless they were read within the last second. Call it after a connection has
+  // failed, or after the server has refused the client certificate.
   void Invalidate();
 
  private:

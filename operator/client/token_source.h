@@ -1,4 +1,4 @@
-// The value of the Authorization header, where it changes over time.
+// Tokens for the Authorization header that change over time.
 #ifndef OPERATOR_CLIENT_TOKEN_SOURCE_H_
 #define OPERATOR_CLIENT_TOKEN_SOURCE_H_
 
@@ -10,14 +10,15 @@
 
 namespace yad {
 
-// A token in a file that somebody else renews (the kubelet does so long before it expires). Thread-safe.
+// A token in a file that another program renews; the kubelet does so long before the token expires. Thread-safe.
 class TokenFile {
  public:
   TokenFile(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
-  // Reads the file at most once a minute. While it cannot be read, the token read last is returned.
+  // Reads the file at most once a minute. While it cannot be read, returns the token that was read last, and fails only
+  // if there is none.
   Result<std::string> Get();
-  // The server has refused it: the next Get reads the file.
+  // Makes the next Get read the file, after the server has rejected the token.
   void Invalidate();
 
  private:

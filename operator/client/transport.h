@@ -1,5 +1,5 @@
-// The seam between the API client and the network: HTTP requests in, answers or byte streams out.
-// Tests put a fake here; beast_transport and cpprest_transport are real.
+// The boundary between the API client and the network: it takes HTTP requests and returns answers or byte streams.
+// Tests implement it with a fake; beast_transport and cpprest_transport are real.
 #ifndef OPERATOR_CLIENT_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_H_
 
@@ -17,10 +17,10 @@ namespace yad {
 struct HttpRequest {
   std::string method;                          // "GET"
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
-  std::map<std::string, std::string> headers;  // Authorization and User-Agent are added by the client.
+  std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // the longest silence, before the answer and within it
-  std::size_t max_answer = 64u << 20;         // bytes of the body; for a stream there is no limit
+  std::chrono::milliseconds timeout{30'000};  // the longest silence before the answer and within it
+  std::size_t max_answer = 64u << 20;         // bytes of the body; a stream has no limit
 };
 
 struct HttpResponse {
@@ -29,18 +29,19 @@ struct HttpResponse {
   std::string body;
 };
 
-// An answer whose body arrives over time. One thread reads.
+// An answer whose body arrives over time. One thread reads it.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  virtual const HttpResponse& head() const = 0;  // status and headers; the body where the status is no 2xx
-  // Appends what has arrived to `out`, waiting for at least one byte. False: the stream ended in an orderly way.
+  virtual const HttpResponse& head() const = 0;  // status and headers; also the body unless the status is 2xx
+  // Blocks until at least one byte has arrived, and appends the bytes to `out`. Returns false if the stream ended
+  // normally.
   virtual Result<bool> Read(std::string& out) = 0;
 };
 
-// Thread-safe. A request whose stop token fires fails with kCancelled soon, and its connection is closed.
-// An HTTP status of any value is an answer, not an Error. No answer is kTransport, one with a larger body than
-// `max_answer` is kTooLarge.
+// Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
+// connection is closed. An answer with any HTTP status is a result, not an Error. A request without an answer fails
+// with kTransport, and one with a body larger than `max_answer` with kTooLarge.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

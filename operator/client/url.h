@@ -1,4 +1,4 @@
-// Paths and queries.
+// URL paths and queries.
 #ifndef OPERATOR_CLIENT_URL_H_
 #define OPERATOR_CLIENT_URL_H_
 
@@ -7,10 +7,10 @@
 
 namespace yad {
 
-// Everything but RFC 3986's unreserved characters becomes %XX: right for a path segment and for a query value.
+// Encodes all but RFC 3986's unreserved characters as %XX, for a path segment or a query value.
 std::string PercentEncode(std::string_view text);
 
-// "?a=b&c=d" from what was added; "" from nothing.
+// The query of a URL: "?a=b&c=d", or "" if nothing was added.
 class Query {
  public:
   void Add(std::string_view name, std::string_view value);

@@ -1,4 +1,4 @@
-// From the bytes of a watch to its events.
+// Decoding of a watch's bytes into events.
 #ifndef OPERATOR_CLIENT_WATCH_STREAM_H_
 #define OPERATOR_CLIENT_WATCH_STREAM_H_
 
@@ -13,28 +13,29 @@
 
 namespace yad {
 
-// Longer lines are refused: etcd's objects end at about 1.5 MB.
+// Longer lines are rejected. The largest objects in etcd have about 1.5 MB.
 inline constexpr std::size_t kMaxWatchLine = 16u << 20;
 
-// Splits a byte stream into lines, and turns each into an event. Not thread-safe.
+// Splits a byte stream into lines and decodes each line into an event. Not thread-safe.
 class WatchDecoder {
  public:
-  // Where Read() of a stream appends.
+  // The buffer to which a stream's Read() appends.
   std::string& buffer() { return buffer_; }
-  // The next complete event; nullopt: more bytes are needed. An ERROR event is the Error that it describes.
+  // Returns the next complete event, or nullopt if more bytes are needed. An ERROR event becomes the Error that it
+  // describes.
   Result<std::optional<WatchEvent>> Next();
-  // Whether bytes of an unfinished line are left.
+  // Returns true if bytes of an unfinished line are left.
   bool InMiddle() const;
 
  private:
   std::string buffer_;
-  std::size_t begin_ = 0;    // of the first line that was not taken yet
-  std::size_t scanned_ = 0;  // No newline in [begin_, scanned_).
+  std::size_t begin_ = 0;    // start of the first line that was not taken yet
+  std::size_t scanned_ = 0;  // [begin_, scanned_) contains no newline.
 };
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line);
 
-// One thread reads it.
+// A watch on an HTTP stream. One thread reads it.
 class StreamWatch : public Watch {
  public:
   explicit StreamWatch(std::unique_ptr<HttpStream> stream) : stream_(std::move(stream)) {}

@@ -1,4 +1,4 @@
-// The images that a revision brings.
+// The container images of a revision.
 #ifndef OPERATOR_WORKLOAD_IMAGES_H_
 #define OPERATOR_WORKLOAD_IMAGES_H_
 
@@ -8,7 +8,8 @@
 
 namespace yad {
 
-// The distinct images of a revision, comma-separated, in the order of its containers, then what overrides bring. Pure.
+// Returns the distinct images of a revision, comma-separated: those of its containers in their order, then those of its
+// overrides. Pure.
 std::string ImagesOf(const RevisionContent& content);
 
 }  // namespace yad

@@ -13,7 +13,7 @@ namespace {
 
 using Index = std::unordered_map<std::string, std::size_t>;
 
-// The item's key as text, or nullopt where it has none.
+// Returns the item's key as text, or nullopt if it has none.
 std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   std::string text;
   for (const std::string& path : list.keys) {
@@ -43,8 +43,8 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   return text;
 }
 
-// nullopt: an item without a key, or a key twice (the API allows it, for env and ports): such a list can only be merged
-// as a whole.
+// Returns the keys of the items, or nullopt if an item has no key or two items have the same key. The API allows
+// duplicate keys in env and ports; such a list can only be merged as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -58,10 +58,10 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
 
 class Merger {
  public:
-  // Patching: nothing was said before, a null takes away, and an empty list empties.
+  // `patching`: there is no previous rendering, a null removes a member, and an empty list empties a list.
   explicit Merger(bool patching) : patching_(patching) {}
 
-  // `now` and `live` are objects.
+  // `now` and `live` must be objects.
   void Object(const Schema& general, const Json& last, const Json& now, Json& live, int depth) const {
     const Schema& schema = general.For(now);
     if (schema.atomic || depth >= kMaxDepth) {
@@ -77,12 +77,12 @@ class Merger {
   }
 
  private:
-  // 0 or "", where the server fills in its default: the field is as good as absent.
+  // Returns true if the value is 0 or "" and the server replaces it by its default. Such a field counts as absent.
   static bool AsksForDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
   }
 
-  // What `last` said and `now` does not.
+  // Removes the members that are set in `last` but not in `now`.
   void TakeAway(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
     for (const auto& [key, said] : last.items()) {
       const Field& field = schema.Of(key);
@@ -94,7 +94,7 @@ class Merger {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
       } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
-        live.erase(found);  // A default would come back: taking it away would be a write for nothing.
+        live.erase(found);  // A default would come back: removing it would be a useless write.
       }
     }
   }
@@ -125,7 +125,7 @@ class Merger {
       return;
     }
     if (AsksForDefault(field, wish)) {
-      if (patching_) live.erase(found);  // The template chose the value. Else TakeAway has looked at it.
+      if (patching_) live.erase(found);  // The template set the value. TakeAway has handled it if this is not a patch.
       return;
     }
     const bool was_empty = found->empty();
@@ -138,7 +138,7 @@ class Merger {
       Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
-      // An empty list says nothing of its own, but it takes away what we said before.
+      // An empty list sets nothing, but it removes the items that were set before.
       if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
       if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
     } else if (!SameValue(field, now, live, depth)) {
@@ -146,7 +146,7 @@ class Merger {
     }
   }
 
-  // False: the list has no unique keys, and nothing was done.
+  // Returns false, and does nothing, if a list has no unique keys.
   bool KeyedList(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
     Index now_at;
     Index live_at;
@@ -161,7 +161,7 @@ class Merger {
       for (const auto& [key, at] : last_at) said[key] = &last[at];
     }
 
-    // Ours in the order of `now`: those of `live` merged, new ones as they are.
+    // `ours` holds the items of `now` in their order: items that are in `live` are merged, new ones are copied.
     static const Json& null = *new Json(nullptr);
     std::vector<Json> ours(now_keys->size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -175,23 +175,23 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // The order of `now` holds among ours (it is the order in which init containers run and variables refer to each
-    // other); the items of others keep their places. So the places that ours have in `live` are filled in the order of
-    // `now`; a new one follows its predecessor.
+    // The order of `now` applies to our items, because init containers run in it and variables refer to each other. The
+    // items of other owners keep their positions. The positions of our items in `live` are therefore filled in the
+    // order of `now`, and a new item follows its predecessor.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);
     }
     Json result = Json::array();
-    std::size_t done = 0;   // of ours
-    std::size_t place = 0;  // of `present`
+    std::size_t done = 0;   // in `ours`
+    std::size_t place = 0;  // in `present`
     for (std::size_t i = 0; i < live_keys->size(); ++i) {
       const std::string& key = (*live_keys)[i];
       if (!now_at.contains(key)) {
         if (!said.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // New ones at the front stand before the first of ours, others right behind the one they follow.
+      // New items at the front precede our first item. Other new items directly follow their predecessor.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));
@@ -206,8 +206,8 @@ class Merger {
 
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
 
-// The deprecated twin of serviceAccountName: an apiserver fills each from the other, and would bring back what was
-// taken from one alone.
+// serviceAccount is the deprecated twin of serviceAccountName. An apiserver sets each from the other, and would restore
+// a value that is removed from one of them only.
 constexpr const char* kServiceAccount[] = {"serviceAccountName", "serviceAccount"};
 
 const Json& PodSpec(const Json& workload) { return MemberOf(MemberOf(MemberOf(workload, "spec"), "template"), "spec"); }
@@ -226,12 +226,12 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
       if (had_both || pod.contains(name)) pod[name] = wish;
     } else if (const Json& said = MemberOf(PodSpec(now), name);
                IsFilled(ServiceAccountOf(last)) && (said.is_null() || said == "")) {
-      pod.erase(name);  // What is of a wrong type stays, for the apiserver to refuse.
+      pod.erase(name);  // A value of a wrong type stays, and the apiserver rejects it.
     }
   }
 }
 
-// Only what we may own of metadata.
+// Returns the parts of metadata that the operator may own.
 Json LabelsAndAnnotations(const Json& object) {
   Json result = Json::object();
   for (const char* name : {"labels", "annotations"}) {
@@ -263,8 +263,9 @@ void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) 
   MergeServiceAccount(last, now, had_both, live);
 }
 
-// Whether the merge of `now` with itself into `live` would change nothing, and this is plain to see: `live` has all
-// that `now` says, its lists the same items in the same order. False says nothing. Goes the ways of Merger.
+// A cheap check that merging `now` with itself into `live` would change nothing. True means that `live` contains all
+// values of `now`, and that its lists have the same items in the same order. False means nothing: the merge decides.
+// The functions follow those of Merger.
 class PlainlyMerged {
  public:
   static bool Object(const Schema& schema, const Json& now, const Json& live, int depth) {
@@ -305,7 +306,7 @@ class PlainlyMerged {
   }
 
   static bool KeyedList(const Field& field, const Json& now, const Json& live, int depth) {
-    constexpr std::size_t kLongest = 32;  // Each key is compared with those before it.
+    constexpr std::size_t kLongest = 32;  // Each key is compared with all keys before it.
     if (now.size() != live.size() || now.size() > kLongest || depth >= kMaxDepth) return false;
     const Field item{field.schema, {}, 0, nullptr};
     std::vector<std::string> keys;

@@ -1,4 +1,4 @@
-// The three-way merge: what we rendered last, what we render now, what is there. Pure.
+// The three-way merge of the last rendering, the current rendering and the live object. Pure.
 #ifndef OPERATOR_WORKLOAD_MERGE_H_
 #define OPERATOR_WORKLOAD_MERGE_H_
 
@@ -6,27 +6,28 @@
 
 namespace yad {
 
-// Returns `live` with our wishes in it:
-// - What `now` says is set; what `last` said and `now` no longer says is taken away; the rest of `live` stays, because
-//   somebody else (a person, an HPA, another controller, the apiserver's defaults) owns it. As `kubectl apply` does it.
-// - Lists are merged by Kubernetes' list keys where they have some (containers by name, ports by containerPort and
-//   protocol, env, volumes, volumeMounts by mountPath ...); other lists are atomic.
-// - A struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) loses the siblings of another
-//   choice.
-// - Values that an apiserver writes another way are equal: "1000m" and "1", null and absent, {} and absent (where {}
-//   says nothing), defaults of list keys (protocol TCP).
+// Returns `live` with the values of `now`:
+// - Values in `now` are set. Values in `last` that are no longer in `now` are removed. The rest of `live` stays: it
+//   has another owner (a user, an HPA, another controller, the apiserver's defaults). `kubectl apply` does the same.
+// - Lists with Kubernetes list keys are merged by key (containers by name, ports by containerPort and protocol, env,
+//   volumes, volumeMounts by mountPath ...). Other lists are atomic.
+// - If a struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) makes another choice, the
+//   members of the old choice are removed.
+// - Values that the apiserver treats as the same are equal: "1000m" and "1", null and absent, {} and absent (unless
+//   {} has a meaning), defaults of list keys (protocol TCP).
 //
-// So Merge(last, now, live) == live says exactly: nothing has to be written. Only metadata.labels, metadata.annotations
-// and spec are looked at; apiVersion, kind, other metadata and status are live's.
+// ThreeWayMerge(last, now, live) == live therefore means exactly that nothing has to be written. Only metadata.labels,
+// metadata.annotations and spec are merged; apiVersion, kind, other metadata and status are those of `live`.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// The same for an object {metadata, spec} of another schema.
+// Merges an object {metadata, spec} of another schema in the same way, but without the rule for service accounts.
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
-// Whether ThreeWayMerge(now, now, live) == live: nobody changed what `now` says. Cheap where it is so.
+// Returns true if ThreeWayMerge(now, now, live) == live, which means that no value of `now` was changed. The check is
+// cheap if it returns true.
 bool IsMerged(const Json& now, const Json& live);
 
-// Removes nulls, and empty objects except where an empty object has a meaning of its own (emptyDir, for instance).
+// Removes nulls and empty objects. Empty objects with a meaning of their own (emptyDir, for instance) stay.
 Json DropInsignificant(const Json& value);
 
 }  // namespace yad

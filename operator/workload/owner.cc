@@ -4,7 +4,7 @@
 
 namespace yad {
 
-// Member by member: a braced list copies each twice.
+// The members are set one by one, because a braced list copies each of them twice.
 Json ControllerReference(const YurtAppDaemon& daemon) {
   Json reference = Json::object();
   reference["apiVersion"] = kYurtAppDaemonType.ApiVersion();

@@ -1,4 +1,4 @@
-// The ownerReference that makes a daemon the controller of an object.
+// The ownerReference that makes a YurtAppDaemon the controller of an object.
 #ifndef OPERATOR_WORKLOAD_OWNER_H_
 #define OPERATOR_WORKLOAD_OWNER_H_
 
@@ -7,7 +7,7 @@
 namespace yad {
 
 Json ControllerReference(const YurtAppDaemon& daemon);
-// Makes the daemon the object's controller, by its own reference where there is one.
+// Makes the daemon the object's controller. An existing reference to the daemon is reused.
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// A strategic merge patch on a workload that is being rendered. Pure.
+// Strategic merge patches on a workload during rendering. Pure.
 #ifndef OPERATOR_WORKLOAD_PATCH_H_
 #define OPERATOR_WORKLOAD_PATCH_H_
 
@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// Puts `patch` (a partial workload: metadata.labels, metadata.annotations, spec) into `workload`, lists by Kubernetes'
-// keys; a null takes away.
+// Merges `patch` (a partial workload: metadata.labels, metadata.annotations, spec) into `workload`. Lists are merged by
+// Kubernetes' keys, and a null removes a member.
 void ApplyPatch(const Json& patch, Json& workload);
 
 }  // namespace yad

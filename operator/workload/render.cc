@@ -11,7 +11,8 @@
 namespace yad {
 namespace {
 
-// The object at `key`, made where it is missing; nullptr where something else stands there.
+// Returns the object at `key` and creates a missing one. Returns nullptr if `parent` is nullptr or the value is not an
+// object.
 Json* ObjectIn(Json* parent, const char* key) {
   if (parent == nullptr) return nullptr;
   Json& member = (*parent)[key];
@@ -19,9 +20,9 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// With `once`, a taint that is tolerated already adds nothing; OpenYurt did not look. A toleration with the same key
-// and effect covers a taint of ours even where it ends after some seconds: of two that match, Kubernetes takes the
-// shorter one anyhow.
+// Adds a toleration per taint. `once` skips taints that are tolerated already; OpenYurt did not skip them. An existing
+// toleration with the same key and effect suffices even if it ends after some seconds: if two tolerations match,
+// Kubernetes uses the shorter one anyway.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -64,7 +65,7 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// What makes the workload one of this pool. False where the template's shape forbids it.
+// Binds the workload to this pool. Returns false if a value in the template has the wrong type for that.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
@@ -93,7 +94,7 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return AddTolerations(inputs.tolerations, inputs.rules > 0, *pod);
 }
 
-// Each entry applies once, in the list's order.
+// Parses a list of indices. They must ascend, because each override applies once, in the list's order.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
@@ -118,7 +119,7 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// As text at once, in the order of a Json's keys: every write asks for it several times.
+// Writes the text directly, in the order of a Json's keys, because every write needs the text several times.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -171,7 +172,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
     if (auto applied = ApplyOverride(revision.overrides[at], at, pool, steps, *workload); !applied)
       return Fail(applied.error());
   }
-  // Last, so that no override can take a workload out of its pool.
+  // BindToPool comes last, so that no override can take a workload out of its pool.
   if (!workload->is_object() || !BindToPool(inputs, pool, revision_label, *workload)) {
     return Fail(Reason::kInvalid,
                 std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +

@@ -12,11 +12,11 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxName = 253;
-// A person's words for a change. The ControllerRevisions of a DaemonSet have it too; `history` shows it.
+// A user's description of a change. The ControllerRevisions of a DaemonSet have it too, and `history` prints it.
 constexpr char kChangeCause[] = "kubernetes.io/change-cause";
 
-// In `patch` a null takes away, and an empty value in jsonPatches is a value: only the entries themselves lose their
-// nulls.
+// Removes the nulls of the entries themselves. Deeper ones stay: a null in `patch` removes a member, and a null in
+// jsonPatches is a value.
 Json CleanOverrides(const Json& overrides) {
   Json result = Json::array();
   if (!overrides.is_array()) return result;
@@ -31,7 +31,7 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // What is not there leaves no trace: a revision of an older version of this operator stays the same revision.
+  // An absent part leaves no trace in the text, so revisions of older versions of this operator stay the same.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }
@@ -39,7 +39,7 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// OpenYurt encodes Go's types, which write a null creationTimestamp. Revisions of this operator hold no nulls there.
+// OpenYurt encodes Go's types, which write a null creationTimestamp. This operator's revisions have no nulls there.
 bool IsOfOpenYurt(const Json& workload_template) {
   const Json& spec = MemberOf(workload_template, "spec");
   for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {
@@ -148,7 +148,7 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
 }
 
 std::size_t RenderedBytes(const RevisionContent& content) {
-  // etcd takes no larger object than 1.5 MiB.
+  // etcd rejects objects above 1.5 MiB.
   constexpr std::size_t kLargest = 1536u << 10;
   return content.override_index.may_multiply() ? kLargest : std::min(content.digest.size(), kLargest);
 }

@@ -1,4 +1,4 @@
-// What a revision holds, and how it is named. Pure.
+// The content and the names of revisions. Pure.
 #ifndef OPERATOR_WORKLOAD_REVISION_H_
 #define OPERATOR_WORKLOAD_REVISION_H_
 
@@ -14,52 +14,55 @@
 
 namespace yad {
 
-// The part of a spec that is history: workload template, Service template and overrides.
+// The part of a spec that is versioned: workload template, Service template and overrides.
 struct RevisionContent {
   WorkloadKind kind = WorkloadKind::kDeployment;
-  Json workload_template;        // {metadata, spec}, selector defaulted, nulls dropped
-  Json service_template;         // {metadata, spec}, nulls dropped; null: there is none
-  Json overrides;                // array
+  Json workload_template;        // {metadata, spec} without nulls; the selector is spec.selector
+  Json service_template;         // {metadata, spec} without nulls; null if there is none
+  Json overrides;                // an array
   OverrideIndex override_index;  // of `overrides`
-  // Canonical text of the content without nulls, empty objects and values that equal the server's defaults. Equal
-  // digests are the same revision, with or without a webhook, ours or OpenYurt's.
+  // The canonical text of the content, without nulls, empty objects and values that equal the server's defaults.
+  // Contents with equal digests are the same revision, whether a webhook (this operator's or OpenYurt's) has set
+  // defaults or not.
   std::string digest;
   bool of_openyurt = false;  // read from a ControllerRevision that OpenYurt wrote
 };
 
-// imagePullPolicy of each container, by list and name, of an object {metadata, spec}; "" where it names none.
+// The imagePullPolicy of each container, by list and name, of an object {metadata, spec}; "" if not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Puts back the policies that OpenYurt's webhook filled in (where the container names none) or forced (Always).
-// Whether that changed anything.
+// Restores the policies that OpenYurt's webhook set (if the container has none) or forced (Always). Returns true if
+// anything changed.
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
-// Reads `data` of a ControllerRevision, ours or OpenYurt's
-// ({"spec":{"workloadTemplate":{"$patch":"replace",…},"serviceTemplate":{…},"overrides":[…]}}). kDecode where it is
-// none.
+// Reads `data` of a ControllerRevision of this operator or of OpenYurt
+// ({"spec":{"workloadTemplate":{"$patch":"replace",…},"serviceTemplate":{…},"overrides":[…]}}). Fails with kDecode if
+// it has no workload template.
 Result<RevisionContent> ContentOf(const Json& controller_revision);
 
-// About how many bytes of JSON a workload of it has at most, for bounds on memory.
+// Returns about the largest size of a rendered workload, in bytes of JSON, for bounds on memory.
 std::size_t RenderedBytes(const RevisionContent& content);
 
-// Whether both are the same revision. OpenYurt's webhook put `imagePullPolicy: Always` into each container that named
-// none, in some versions into every container: against a revision that OpenYurt wrote such a policy is no difference.
+// Returns true if both are the same revision. OpenYurt's webhook set `imagePullPolicy: Always` in each container
+// without a policy, and some versions in every container. Such a policy in a revision that OpenYurt wrote does not
+// count as a difference.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);
-// `wanted` with the pull policies that SameContent ignores as `revision` has them: a rendering with others would
+// Returns `wanted` with the pull policies of `revision` that SameContent ignores. A rendering with other policies would
 // restart pods.
 RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted);
-// The digest of the content without pull policies: equal for all contents that SameContent may find the same.
+// Returns the digest of the content without pull policies. It is equal for all contents that SameContent may find
+// equal.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
-// The hash that names the revision: FNV-1a over the content's canonical text and, where it is not 0, the collision
-// count; Kubernetes' safe alphabet. The text has the values that equal the server's defaults, as in the first version
-// of this operator: an upgrade gives no revision another name.
+// Returns the hash for the revision's name, in Kubernetes' safe alphabet: FNV-1a over the content's canonical text and
+// the collision count, unless that is 0. The text includes values that equal the server's defaults, as in the first
+// version of this operator, so that an upgrade renames no revision.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
-// `<yad>-<hash>`; a long daemon name is cut so that 253 characters hold it.
+// Returns `<yad>-<hash>`. A long daemon name is cut, so that the result has at most 253 characters.
 std::string RevisionName(const std::string& daemon_name, const std::string& hash);
 
-// The ControllerRevision to POST.
+// Returns the ControllerRevision for a POST.
 Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& content, const std::string& hash,
                             std::int64_t revision);
 

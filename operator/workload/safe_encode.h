@@ -1,5 +1,4 @@
-// Kubernetes' alphabet for generated names (apimachinery's util/rand): no vowels and nothing that looks like another
-// character.
+// Kubernetes' alphabet for generated names (apimachinery's util/rand), without vowels and characters that look alike.
 #ifndef OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 #define OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 

@@ -1,7 +1,7 @@
-// What the merge has to know of the types of apps/v1 and core/v1: list keys, atomic structs, choices, quantities, and
-// which values an apiserver drops or fills in. Facts from the tags (patchMergeKey, listMapKey, mapType, omitempty) and
-// defaults of k8s.io/api and k8s.io/kubernetes v1.34. What is not listed here (a field that is newer than this
-// operator) is merged as a map, its lists are atomic, its values are taken literally.
+// The merge's knowledge of the types in apps/v1 and core/v1: list keys, atomic structs, choices, quantities, and values
+// that an apiserver drops or sets. It follows the tags (patchMergeKey, listMapKey, mapType, omitempty) and the defaults
+// of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here (because it is newer than this operator)
+// is merged as a map; its lists are atomic, and its values are compared literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 
@@ -20,26 +20,27 @@ struct Schema;
 struct Field {
   enum Flag : unsigned {
     kQuantity = 1,
-    // 0 and false are not stored (omitempty on a plain number or bool): the same as absent.
+    // 0 and false are not stored (omitempty on a plain number or bool) and equal an absent value.
     kZeroIsAbsent = 2,
-    // The server puts its default in the place of 0 or "": a manifest that says so says nothing.
+    // The server replaces 0 or "" by its default, so such a value in a manifest sets nothing.
     kZeroIsDefaulted = 4,
-    // "" is a value (a pointer to a string, an entry of a map), and not the same as absent.
+    // "" is a value (a pointer to a string, an entry of a map) and differs from an absent one.
     kEmptyCounts = 8,
-    // Absent in the manifest means that somebody else owns it: it is never taken away.
+    // A field that is absent in the manifest has another owner and is never removed.
     kHandedOver = 16,
-    // Holds entries of several owners: where the manifest no longer has it, ours go and the others stay. Keyed lists
-    // always are.
+    // The field has entries of several owners. If the manifest no longer has the field, the operator's entries are
+    // removed and the others stay. Keyed lists are always shared.
     kShared = 32,
-    // An object is a value however little it says: it chooses ("fc: {readOnly: false}" is refused, no absent volume).
+    // An object is a value even if it sets nothing, because it makes a choice: an apiserver rejects "fc: {readOnly:
+    // false}" and does not treat it as an absent volume.
     kChooses = 64,
   };
 
-  const Schema* schema = nullptr;  // of the object or of the list's items; nullptr: unknown
-  std::vector<std::string> keys;   // of a keyed list ("metadata.name" leads into the item); none: an atomic list
+  const Schema* schema = nullptr;  // schema of the object or of the list's items; nullptr: unknown
+  std::vector<std::string> keys;   // keys of a keyed list ("metadata.name" leads into the item); empty: an atomic list
   unsigned flags = 0;
-  Json default_value;             // what the server fills in; null: nothing, or not always the same
-  std::string default_from = {};  // the server fills in the value of this sibling ("": it does not)
+  Json default_value;             // the server's default; null if there is none or it varies
+  std::string default_from = {};  // the server copies this sibling's value; "": it does not
 
   bool Has(Flag flag) const { return (flags & flag) != 0; }
   bool shared() const { return Has(kShared) || !keys.empty(); }
@@ -48,10 +49,10 @@ struct Field {
 
 struct Schema {
   std::map<std::string, Field, std::less<>> fields;
-  Field other;          // every key that is not in `fields`
+  Field other;          // for every key that is not in `fields`
   bool atomic = false;  // replaced as a whole
 
-  // Of these keys a manifest sets one, and the others must go (retainKeys, unions).
+  // A manifest sets one of these keys, and the others must be removed (retainKeys, unions).
   std::vector<std::string> choices;
   bool all_are_choices = false;  // every key but "name"
   // A member that is only allowed with one value of the field "type".
@@ -67,18 +68,18 @@ struct Schema {
     return found == fields.end() ? other : found->second;
   }
   bool IsChoice(std::string_view key) const;
-  // Whether `object` names a type with which `dependent` is not allowed.
+  // Returns true if `object` has a type with which `dependent` is not allowed.
   bool IsOfOtherType(const Json& object) const;
 };
 
-// Of an object {metadata, spec}, a Deployment or a StatefulSet (their fields do not contradict each other).
+// Returns the schema of an object {metadata, spec}: a Deployment or a StatefulSet, whose fields do not conflict.
 const Schema& WorkloadSchema();
-// Of {metadata, spec} of a Service. Who merges one looks after its ports (service.h).
+// Returns the schema of {metadata, spec} of a Service. The caller of a merge handles the ports itself (service.h).
 const Schema& ServiceSchema();
-// Of what is not known.
+// Returns the schema of unknown values.
 const Schema& UnknownSchema();
 
-// Whether an empty object says something at this key (`emptyDir: {}`).
+// Returns true if an empty object has a meaning at this key (`emptyDir: {}`).
 bool EmptyObjectCounts(std::string_view key);
 
 }  // namespace yad

@@ -22,7 +22,7 @@ bool SameScalar(const Field& field, const Json& a, const Json& b) {
   return field.Has(Field::kQuantity) && QuantityEqual(QuantityText(a), QuantityText(b));
 }
 
-// What the server fills in where `object` leaves the field out; null: nothing that is known.
+// Returns the server's default for a field that `object` leaves out, or null if no default is known.
 const Json& DefaultOf(const Field& field, const Json& object) {
   return field.default_from.empty() ? field.default_value : MemberOf(object, field.default_from);
 }
@@ -139,10 +139,10 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    // Beside another type it is refused, however empty.
+    // The apiserver rejects the dependent member beside another type even if it is empty, so the member counts.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // What says nothing has become empty: not asked of each level anew.
+      // A member without content has become empty, so SaysNothing need not run again on each level.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

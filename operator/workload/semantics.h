@@ -1,4 +1,4 @@
-// When two values mean the same to an apiserver. Pure; guided by the schema.
+// Equivalence of values to an apiserver, guided by the schema. Pure.
 #ifndef OPERATOR_WORKLOAD_SEMANTICS_H_
 #define OPERATOR_WORKLOAD_SEMANTICS_H_
 
@@ -8,29 +8,30 @@
 
 namespace yad {
 
-// Deeper than this nothing is taken apart: such values are compared and replaced as a whole.
+// Values nested deeper than this are compared and replaced as a whole.
 inline constexpr int kMaxDepth = 200;
 
-// The member, or null where it is missing or `object` is none.
+// Returns the member, or null if it is missing or `object` is not an object.
 const Json& MemberOf(const Json& object, std::string_view key);
 
-// 0, false, "".
+// Returns true for 0, false and "".
 bool IsZero(const Json& value);
-// Whether `value` at `key` says as little as if it were absent.
+// Returns true if `value` at `key` is equivalent to an absent value.
 bool SaysNothing(const Field& field, std::string_view key, const Json& value, int depth = 0);
-// Whether member `key` of `object` says as little as if it were absent, because it is the server's default or nothing.
+// Returns true if member `key` of `object` is equivalent to an absent value, because it sets nothing or is the server's
+// default.
 bool IsDefault(const Schema& schema, std::string_view key, const Json& object, int depth = 0);
-// Whether an apiserver would store both alike.
+// Return true if an apiserver would store both values in the same way.
 bool SameValue(const Field& field, const Json& a, const Json& b, int depth = 0);
 bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth = 0);
-// Whether member `key` of both is alike, present or not.
+// Returns true if member `key` of both objects is equivalent, present or not.
 bool SameMember(const Schema& schema, std::string_view key, const Json& a, const Json& b, int depth = 0);
 
-// Without nulls in objects.
+// Removes the nulls in objects.
 Json WithoutNulls(Json value);
 enum class Defaults { kKept, kDropped };
-// Without what says nothing, quantities in one spelling: the same for all manifests that differ in nothing else.
-// kDropped: values that equal the server's defaults say nothing either.
+// Returns the value without members that set nothing, and with one spelling of quantities. Manifests that differ only
+// in these have the same result. kDropped also removes values that equal the server's defaults.
 Json Canonical(const Schema& schema, const Json& value, Defaults defaults, int depth = 0);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// From a revision and a pool to the pool's Service. Pure.
+// Rendering of a revision's Service for a pool. Pure.
 #ifndef OPERATOR_WORKLOAD_SERVICE_H_
 #define OPERATOR_WORKLOAD_SERVICE_H_
 
@@ -10,28 +10,31 @@
 
 namespace yad {
 
-// The workload's name, where that is a DNS-1035 label; else `s-` before it, dots to dashes, the middle cut to 63. The
-// workload's hash stays at the end, so no two workloads of our making have the same one.
+// Returns the workload's name, made a DNS-1035 label: dots become dashes, `s-` is prepended unless the first character
+// is a lower-case letter, and the middle is cut so that 63 characters are left. The workload's hash stays at the end,
+// so two workloads that this operator created have different Service names.
 std::string ServiceName(const std::string& workload_name);
 
-// What we own of the Service: the template's labels and annotations, plus pool-name and ref-nodepool; its spec, with a
-// selector that is the template's, the workload's and pool-name; {{nodepool-name}} and {{nodepool}} replaced. No name,
-// no owner. Null where the revision has no Service template.
+// Renders the part of the Service that the operator owns: the template's labels and annotations, plus pool-name and
+// ref-nodepool, and the template's spec. The selector is the template's plus the workload's plus pool-name.
+// {{nodepool-name}} and {{nodepool}} are replaced. The result has no name and no owner. Returns null if the revision
+// has no Service template.
 Json RenderService(const RevisionContent& revision, const std::string& pool);
 
-// The object to POST.
+// Returns the object for a POST.
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name);
 
-// The object to PUT: a three-way merge whose last rendering stands in an annotation of `live`, with owner and labels in
-// place. Equal to `live`: nothing to write. What the apiserver fills in is kept (addresses, families, nodePorts of
-// ports that stay), and given up where another type may not have it; ports become exactly the wanted ones.
+// Returns the object for a PUT: a three-way merge with the last rendering from an annotation of `live`, plus owner and
+// labels. A result equal to `live` means that nothing has to be written. Values that the apiserver set (addresses,
+// families, nodePorts of ports that stay) are kept, unless the new type must not have them. The ports become exactly
+// the wanted ones.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
-// Whether the template asks for something else than what made `live`: else a difference is drift.
+// Returns true if the template differs from the one that rendered `live`. Otherwise a difference is drift.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
-// Whether both revisions have the same Service template, or none.
+// Returns true if both revisions have the same Service template, or none.
 bool SameService(const RevisionContent& a, const RevisionContent& b);
-// Compare of what two revisions make of a pool: kServiceOnly where just the Services differ.
+// Compares the renderings of two revisions for a pool. Returns kServiceOnly if only the Services differ.
 Difference Compare(const RevisionContent& of_a, const Json& rendered_a, const RevisionContent& of_b,
                    const Json& rendered_b);
 

@@ -8,15 +8,16 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
-// Of a name whose middle is cut. Numbered sites differ only there, and 5 characters are few for thousands of pools.
+// The hash of a name whose middle is cut is longer, because the names of numbered sites differ only there, and 5
+// characters are few for thousands of pools.
 constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
-  // A StatefulSet's name, a dash and a hash of up to 10 characters make a label value.
+  // A StatefulSet's name, a dash and a hash of up to 10 characters form a label value.
   return kind == WorkloadKind::kStatefulSet ? 52 : 63;
 }
 
-// Without the hash, the dash before it included. Cuts the middle so that the name holds a hash of that size.
+// Returns the name without the hash, but with the dash before it. Cuts the middle so that a hash of that size fits.
 std::string Prefix(const std::string& daemon_name, const std::string& pool, WorkloadKind kind, std::size_t hash_size) {
   std::string base = daemon_name + "-" + pool;
   std::replace(base.begin(), base.end(), '.', '-');
@@ -34,7 +35,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 }
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
-  // Neither holds a slash, so no two pairs give the same text.
+  // Neither part contains a slash, so no two pairs give the same text.
   std::uint64_t hash = Fnv1a64(uid + "/" + pool);
   std::string text;
   for (std::size_t i = 0; i < size; ++i, hash /= kSafeAlphabet.size())
