@@ -1,4 +1,4 @@
-// What a manifest would be once it is applied.
+// The result of applying a manifest.
 #ifndef PLUGIN_APPLIED_H_
 #define PLUGIN_APPLIED_H_
 
@@ -8,12 +8,13 @@
 
 namespace yad {
 
-// The YurtAppDaemon that `kubectl apply` of this manifest would leave, as the server says in a dry run: defaulted, and
-// checked by its webhooks. The manifest has a namespace.
+// Returns the YurtAppDaemon that `kubectl apply` of this manifest would leave, by a dry run on the server: with
+// defaults, and checked by the webhooks. The manifest must have a namespace.
 Result<Json> AsApplied(Client& client, const Json& manifest);
 
-// The merge patch that kubectl apply makes for types that it does not know: what `manifest` says and `live` does not,
-// and what `last` said (the last applied manifest) and `manifest` no longer says. Pure.
+// Returns the merge patch that kubectl apply makes for types that it does not know. The patch sets the values of
+// `manifest` that `live` does not have, and removes the members of `last` (the last applied manifest) that `manifest`
+// no longer has. Pure.
 Json ManifestPatch(const Json& last, const Json& manifest, const Json& live);
 
 }  // namespace yad

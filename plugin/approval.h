@@ -1,4 +1,4 @@
-// Letting groups of a rollout begin that wait for a person. Pure.
+// Approves groups of a rollout that wait for a user's approval. Pure.
 #ifndef PLUGIN_APPROVAL_H_
 #define PLUGIN_APPROVAL_H_
 
@@ -10,12 +10,12 @@
 
 namespace yad {
 
-// Adds "<status.updateRevision>/<group>" to annotation apps.openyurt.io/approve, and takes entries of other revisions
-// out. Groups that are listed already are appended to `approved_before`. False: nothing is to be written. An Error
-// where a group is none that waits for approval (it names those that are), or status speaks of an older spec.
+// Adds "<status.updateRevision>/<group>" to annotation apps.openyurt.io/approve, and removes entries of other
+// revisions. `approved_before` gets the groups that are listed already. Returns false if nothing has to be written.
+// Fails if a group does not wait for approval (the error names those that do), or if status is about an older spec.
 Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before);
 
-// Names of the groups with approval Manual, as spec lists them.
+// Returns the names of the groups with approval Manual, in the order of the spec.
 std::vector<std::string> ManualGroups(const Json& daemon);
 
 }  // namespace yad

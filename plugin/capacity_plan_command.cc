@@ -1,4 +1,4 @@
-// kubectl yad capacity plan: no cluster is asked.
+// kubectl yad capacity plan: does not contact a cluster.
 #include <nlohmann/json.hpp>
 
 #include "plugin/capacity_snapshot.h"

@@ -26,7 +26,8 @@ std::string Names(const std::vector<Json>& objects) {
   return NameSome(names, names.size());
 }
 
-// What a person writes without quotes, YAML takes for numbers and truth values; an apiserver has only texts there.
+// Converts numbers and booleans to texts. An apiserver has only texts in these fields, but YAML reads values that a
+// user writes without quotes as numbers and booleans.
 class Texts {
  public:
   Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
@@ -55,7 +56,7 @@ class Texts {
   }
 
  private:
-  // The member, or something that is thrown away.
+  // Returns the member, or a value that is discarded.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

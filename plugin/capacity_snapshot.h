@@ -1,4 +1,4 @@
-// What `kubectl yad capacity plan` reads: Nodes, Pods and one NodePoolAutoscaler, as files hold them. Pure.
+// The input of `kubectl yad capacity plan`: Nodes, Pods and one NodePoolAutoscaler, from files. Pure.
 #ifndef PLUGIN_CAPACITY_SNAPSHOT_H_
 #define PLUGIN_CAPACITY_SNAPSHOT_H_
 
@@ -11,17 +11,17 @@ namespace yad {
 
 struct CapacitySnapshot {
   NodePoolAutoscaler autoscaler;
-  PoolAttributes pool;     // none where the file has no NodePool of that name
+  PoolAttributes pool;     // empty if the file has no NodePool of that name
   bool pool_gone = false;  // being deleted
   bool stopped = false;    // its nodes can't leave it, and the mode is Auto
   std::vector<Node> nodes;
   std::vector<Pod> pods;
-  std::vector<std::string> notes;  // what was not as an apiserver has it, and how it was taken
+  std::vector<std::string> notes;  // values that an apiserver would not have, and how they were read
 
   CapacityPlan Plan(WallTime now) const;
 };
 
-// `source` names the file in errors. Pods without a namespace are in `ns`.
+// `source` is the file's name in errors. Pods without a namespace are in `ns`.
 Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
                                               const std::string& ns);
 

@@ -8,13 +8,13 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamed = 3;  // pods in a cell
+constexpr std::size_t kNamed = 3;  // pods named in a cell
 
 std::string Count(const Json& object, std::string_view field) {
   return std::to_string(IntAt(object, {"status", field}));
 }
 
-// The objects of a list in status; none where it is no list.
+// Returns the entries of a list in status; empty if it is not a list.
 std::vector<Json> EntriesOf(const Json& object, std::string_view list) {
   const Json* entries = Find(object, {"status", list});
   return entries != nullptr && entries->is_array() ? std::vector<Json>(entries->begin(), entries->end())

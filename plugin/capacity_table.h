@@ -11,24 +11,26 @@
 
 namespace yad {
 
-// NAME POOL MODE LEASED IDLE INUSE JOINING RELEASING QUARANTINED STANDBY SHORT CONDITIONS AGE, of objects as they are.
+// Returns the table NAME POOL MODE LEASED IDLE INUSE JOINING RELEASING QUARANTINED STANDBY SHORT CONDITIONS AGE of the
+// objects, valid or not.
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
-// "NoCapacity: 3 pods, MaxNodes: standby"; "" where nothing is short.
+// Returns text such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler);
-// "Ready=False (HostNetwork)": those that are not as they should be, but for Short, which DescribeShortages tells.
+// Returns text such as "Ready=False (HostNetwork)", for the conditions that are not in their good state. Short is left
+// out, because DescribeShortages covers it.
 std::string DescribeConditions(const Json& autoscaler);
 
-// NODE PHASE FOR SINCE READY: of these Nodes the leased ones. `pods`: names by uid, as far as they are known.
+// Returns the table NODE PHASE FOR SINCE READY of the leased Nodes in `nodes`. `pods` has the known names by uid.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                  const std::map<std::string, std::string>& pods, WallTime now);
-// QUARANTINED NODE, WHY
+// Returns the table QUARANTINED NODE, WHY.
 Table QuarantineTable(const std::vector<Json>& nodes);
-// STANDBY WANT HAVE
+// Returns the table STANDBY WANT HAVE.
 Table StandbyTable(const Json& autoscaler);
-// SHORT REQUIREMENTS SINCE RETRY PODS
+// Returns the table SHORT REQUIREMENTS SINCE RETRY PODS.
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
 
-// A plan for people: what would be leased, given back and expected, what is short, and when to look again.
+// Describes a plan for users: leases, releases, expected pods, shortages, and when the plan changes without an event.
 std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAutoscaler& autoscaler, WallTime now);
 
 }  // namespace yad

@@ -1,5 +1,4 @@
-// The commands. Each returns what the program ends with; an Error is printed by who called it, and ends it with
-// kFailed.
+// The commands. Each returns the exit code of the program. The caller prints an Error, and exits with kFailed.
 #ifndef PLUGIN_COMMANDS_H_
 #define PLUGIN_COMMANDS_H_
 
@@ -18,13 +17,14 @@ Result<int> RunApprove(Session& session);
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 
-// These need no cluster.
+// These do not need a cluster.
 Result<int> RunRender(const PluginOptions& options, Console& console);
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
-// What kubectl and the completion scripts ask: `arguments` of which the last is the beginning of a word. Prints the
-// candidates, one a line, as cobra's programs do. Never fails: without a cluster there are fewer.
+// Completes a command line for kubectl and the completion scripts. The last of `arguments` is the beginning of a word.
+// Prints the candidates, one per line, as programs with cobra do. Never fails: without a cluster there are fewer
+// candidates.
 int RunComplete(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// What may come next on a command line.
+// Finds the words that may come next on a command line.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,21 +17,21 @@
 namespace yad {
 namespace {
 
-// A person waits with a finger on the key.
+// Timeout of a request. It is short, because the user waits for the completion.
 constexpr std::chrono::milliseconds kPatience{2'000};
 
-// Of cobra: the shell completes files, or does not.
+// Directives of cobra: the shell completes file names, or does not.
 constexpr int kFiles = 0;
 constexpr int kNoFiles = 4;
 
 const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 
-// What stands on the line before the word in question.
+// The command line before the word to complete.
 struct Line {
-  bool unknown = false;  // there is no such command
+  bool unknown = false;  // no such command exists
   const CommandHelp* command = nullptr;
   std::vector<std::string> positionals;
-  const FlagHelp* open_flag = nullptr;  // the last word is a flag whose value is to come
+  const FlagHelp* open_flag = nullptr;  // set if the last word is a flag that still needs its value
   std::string kubeconfig, context, ns;
 };
 
@@ -59,7 +59,7 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the command only those that all commands have can stand.
+      // Before the command, only the flags that all commands have are valid.
       const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
       if (flag == nullptr || !flag->takes_value) continue;
       line.open_flag = flag;
@@ -87,7 +87,7 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
   return line;
 }
 
-// Names of what the cluster has; nothing where it does not answer.
+// Names of objects in the cluster; empty if the cluster does not respond.
 class Names {
  public:
   explicit Names(const Line& line) {
@@ -197,7 +197,7 @@ int RunComplete(const std::vector<std::string>& arguments, Console& console) {
   Candidates candidates = For(commands, before, word);
   for (const std::string& candidate : candidates.words) {
     if (!candidate.starts_with(word)) continue;
-    // What comes from the cluster may be anything, and a shell puts it on its line.
+    // Text from the cluster may have any content, and the shell inserts it into its line.
     const std::size_t tab = candidate.find('\t');
     console.out << Printable(candidate.substr(0, tab));
     if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));

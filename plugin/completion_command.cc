@@ -1,4 +1,4 @@
-// kubectl yad completion: scripts that ask `kubectl-yad __complete`.
+// kubectl yad completion: scripts that run `kubectl-yad __complete`.
 #include "plugin/commands.h"
 #include "plugin/exit_code.h"
 

@@ -14,7 +14,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// As setlocale reads the environment: the first that is set decides.
+// Follows setlocale: the first variable that is set decides.
 bool IsUtf8Locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string value = Variable(name);

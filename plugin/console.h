@@ -1,4 +1,4 @@
-// Where a command reads from and writes to.
+// The input and output streams of a command.
 #ifndef PLUGIN_CONSOLE_H_
 #define PLUGIN_CONSOLE_H_
 
@@ -11,28 +11,29 @@
 
 namespace yad {
 
-// A terminal whose lines can be written over.
+// A terminal whose lines can be overwritten.
 struct Screen {
   int width = 80;
   int height = 24;
   bool colour = false;
-  bool unicode = false;  // the locale's characters are UTF-8
+  bool unicode = false;  // the locale's encoding is UTF-8
 };
 
-// One command's; used by one thread.
+// The streams of one command. Used by one thread.
 struct Console {
   std::ostream& out;
   std::ostream& err;
   std::istream& in;
-  // Asked anew for each frame: people resize windows. nullopt: standard output is no such terminal.
+  // Called for each frame, because users resize windows. nullopt: standard output is not such a terminal.
   std::function<std::optional<Screen>()> screen;
 };
 
-// The process's own standard streams. ANSI sequences only where standard output is a terminal and $TERM is neither
-// empty nor "dumb"; colours only where $NO_COLOR is not set.
+// Returns the process's own standard streams. ANSI sequences are used only if standard output is a terminal and $TERM
+// is neither empty nor "dumb"; colours only if $NO_COLOR is unset or empty.
 Console StandardConsole();
 
-// What a cluster says, for a terminal: control characters become spaces, so that no object can move the cursor.
+// Makes text from a cluster safe for a terminal: control characters become spaces, so that no object can move the
+// cursor.
 std::string Printable(std::string_view text);
 
 }  // namespace yad

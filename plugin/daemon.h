@@ -1,4 +1,4 @@
-// YurtAppDaemons as this program reads, writes and names them.
+// Reads, writes and names YurtAppDaemons.
 #ifndef PLUGIN_DAEMON_H_
 #define PLUGIN_DAEMON_H_
 
@@ -12,31 +12,31 @@
 
 namespace yad {
 
-// "yurtappdaemon.apps.openyurt.io/web", as kubectl names what it has done something to.
+// Returns "yurtappdaemon.apps.openyurt.io/web", as kubectl names an object that it has changed.
 std::string Subject(const std::string& daemon);
-// `yurtappdaemons.apps.openyurt.io "web"`, as it names what an error is about.
+// Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl names an object in an error.
 std::string Quoted(const std::string& daemon);
 
-// Of kNotFound: whether the type is not there, and not the object.
+// Returns whether an error with reason kNotFound is about a missing type, not about a missing object.
 bool IsUnknownType(const Error& error);
 
-// The session's YurtAppDaemon. Where there is none, the error names the mend.
+// Returns the session's YurtAppDaemon. If it does not exist, the error contains advice.
 Result<Json> GetDaemon(Session& session);
 
-// All objects of a type in a namespace ("": in all), page by page.
+// Returns all objects of a type in a namespace ("" for all namespaces), read page by page.
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector = "");
 
-// Writes what `change` makes of the session's YurtAppDaemon, guarded by its resourceVersion. The operator writes status
-// all the time: while spec stays the same, a conflict is tried again with the newest object. An Error of `change` is
-// the result. Null: `change` returned false, and nothing was written.
+// Applies `change` to the session's YurtAppDaemon and writes it, guarded by its resourceVersion. The operator often
+// writes status, so a conflict is retried with the newest object while spec stays the same. Returns an Error of
+// `change`. Returns null, and writes nothing, if `change` returns false.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
-// "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, as --output says.
+// Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, depending on --output.
 void PrintWritten(Session& session, const Json& object, const std::string& what);
-// Prints an object or a list of them as JSON or YAML; false where --output asks for neither.
+// Prints an object or a list of objects as JSON or YAML. Returns false if --output requests neither.
 bool PrintObject(const PluginOptions& options, Console& console, const Json& object);
-// The object of kind List that kubectl makes of several.
+// Returns the object of kind List that kubectl makes of several objects.
 Json ListOf(std::vector<Json> items);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// YurtAppDaemons as they change.
+// Watches YurtAppDaemons.
 #ifndef PLUGIN_DAEMON_WATCH_H_
 #define PLUGIN_DAEMON_WATCH_H_
 
@@ -13,18 +13,18 @@
 
 namespace yad {
 
-// Reads and watches on a thread of its own from construction to destruction, and reconnects by itself. One other thread
-// uses it. `client` must outlive it.
+// An internal thread reads and watches from construction to destruction, and reconnects by itself. Used by one other
+// thread. `client` must outlive it.
 class DaemonWatch {
  public:
-  // Those of a namespace ("": of all), or the one with this name.
+  // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
   ~DaemonWatch();
 
-  // Waits until something has changed since the last call, or until `end`. Before the first list nothing has.
+  // Blocks until there has been a change since the last call, or until `end`. Before the first list there is no change.
   void Wait(SteadyTime end);
   bool synced() const { return informer_.synced(); }
-  std::vector<Json> Daemons() const;  // by namespace and name
+  std::vector<Json> Daemons() const;  // sorted by namespace and name
 
  private:
   Informer informer_;

@@ -29,14 +29,14 @@ std::string TypedName(const Preview::Removal& removal) {
   return (removal.kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + removal.name;
 }
 
-// As the server would store it; with defaults, and what webhooks make of it.
+// Returns the object as the server would store it, with defaults and the changes of webhooks.
 Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
   WriteOptions dry_run;
   dry_run.dry_run = true;
-  std::vector<std::string> warnings;  // The operator's writes would get them, not this person's.
+  std::vector<std::string> warnings;  // Warnings are for the operator, which would make the write, not for this user.
   dry_run.warnings = &warnings;
   Json object = change.after;
-  object["metadata"].erase("resourceVersion");  // The workload's status changes all the time.
+  object["metadata"].erase("resourceVersion");  // Each status update of the workload changes the version.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {
@@ -47,7 +47,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   return answer;
 }
 
-// Prints how the workloads of one YurtAppDaemon would change. True: something differs.
+// Prints how the workloads of one YurtAppDaemon would change. Returns true if something differs.
 Result<bool> Print(Session& session, const Json& wanted) {
   const auto snapshot = ReadWorld(session.client, wanted, session.clock.WallNow());
   if (!snapshot) return Fail(snapshot.error());
@@ -67,7 +67,7 @@ Result<bool> Print(Session& session, const Json& wanted) {
     }
     const Json before = Shown(change.before);
     const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
-    if (text.empty()) continue;  // The server would make of it what is there.
+    if (text.empty()) continue;  // The server would store what is there already.
     differs = true;
     const std::string name = StringAt(change.after, {"metadata", "name"});
     const std::string path =

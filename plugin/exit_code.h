@@ -1,4 +1,4 @@
-// What the program ends with, for scripts. `kubectl yad --help` and docs/kubectl-yad.md say the same.
+// The exit codes of the program, for scripts. `kubectl yad --help` and docs/kubectl-yad.md list them too.
 #ifndef PLUGIN_EXIT_CODE_H_
 #define PLUGIN_EXIT_CODE_H_
 
@@ -6,9 +6,9 @@ namespace yad {
 
 enum ExitCode {
   kDone = 0,
-  kNo = 1,        // status: the rollout has stopped. diff: there are differences
+  kNo = 1,        // status: the rollout has stopped; diff: there are differences
   kUsage = 2,     // the command line is wrong
-  kFailed = 3,    // not found, refused, no answer, unreadable files ...
+  kFailed = 3,    // not found, rejected, no response, unreadable files ...
   kTimedOut = 4,  // status --timeout
 };
 

@@ -32,7 +32,7 @@ Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions,
   return table;
 }
 
-// What of the spec this revision is.
+// Returns the part of the spec that this revision contains.
 Json ContentOfRevision(const Revision& revision) {
   Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
   if (!revision.content.service_template.is_null()) content["serviceTemplate"] = revision.content.service_template;
@@ -49,7 +49,7 @@ Result<int> RunHistory(Session& session) {
   if (!revisions) return Fail(revisions.error());
   std::ostream& out = session.console.out;
 
-  // As for kubectl, 0 stands for all revisions.
+  // The number 0 stands for all revisions, as in kubectl.
   if (const std::int64_t number = session.options.revision.value_or(0); number != 0) {
     const auto found = FindRevision(*revisions, number);
     if (!found) return Fail(found.error());

@@ -1,4 +1,4 @@
-// Lines on a terminal that are written over in place.
+// Lines on a terminal that are overwritten in place.
 #ifndef PLUGIN_LIVE_VIEW_H_
 #define PLUGIN_LIVE_VIEW_H_
 
@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// Not thread-safe. The cursor always stands below the last frame, so that the program may end, or be interrupted, at
-// any time.
+// Not thread-safe. The cursor is always below the last frame, so that the program may end, or be interrupted, at any
+// time.
 class LiveView {
  public:
   explicit LiveView(std::ostream& out) : out_(out) {}
 
-  // Writes the frame over the one before. No line may be wider than the screen. Where the window has become narrower,
-  // the lines of the frame before take more rows than they did.
+  // Overwrites the last frame. No line may be wider than the screen. If the window has become narrower, the lines of
+  // the last frame take more rows than before.
   void Draw(const std::vector<std::string>& lines, const Screen& screen);
 
  private:
@@ -25,8 +25,8 @@ class LiveView {
   std::vector<std::string> lines_;  // of the last frame
 };
 
-// "████████░░░░░░░░", or "########........"; `width` columns, `done` of `all`. Green where all is done, red where
-// `bad`.
+// Returns "████████░░░░░░░░" or "########........", `width` columns wide, for `done` of `all`. The bar is red if `bad`,
+// else green if all is done, else cyan.
 std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen);
 
 }  // namespace yad

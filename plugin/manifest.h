@@ -1,4 +1,4 @@
-// Files with objects.
+// Reads files with objects.
 #ifndef PLUGIN_MANIFEST_H_
 #define PLUGIN_MANIFEST_H_
 
@@ -11,15 +11,16 @@
 
 namespace yad {
 
-// The objects of a file ("-": standard input), YAML or JSON, those of lists one by one.
+// Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Those of this type's group and kind, in any version; `left_out` counts the others. An Error where there is none.
+// Returns the objects of this type's group and kind, in any version; `left_out` counts the others. Fails if there are
+// none.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t& left_out);
 
-// Fills in the namespace: the object's own, else `flag` (--namespace), else `fallback`. An Error where the object's own
-// and the flag's differ, as in kubectl.
+// Sets the object's namespace: its own, else `flag` (--namespace), else `fallback`. Fails if the object's own namespace
+// and the flag differ, as kubectl does.
 Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback);
 
 }  // namespace yad

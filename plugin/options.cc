@@ -241,7 +241,8 @@ class Parser {
   }
 
  public:
-  // What no flag can tell by itself. "": all go together.
+  // Completes the options, and checks combinations that no single flag can check. Returns the error; "" if there is
+  // none.
   std::string Finish() {
     if (options_.command == Command::kStatus) options_.watch = status_watch_;
     if (options_.command == Command::kPools) {
@@ -274,7 +275,7 @@ class Parser {
   std::string positional_file_;
 };
 
-// As kubectl words it.
+// Explains the error in kubectl's words.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   if (!app.get_subcommands().empty()) return error.what();
   for (const std::string& argument : app.remaining()) {
@@ -283,7 +284,7 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   return app.remaining().empty() ? "no command is given" : "unknown flag: " + app.remaining().front();
 }
 
-// "web" of "web" and of "KIND/web", where KIND is one of `kinds`; `brief` is the one that errors offer.
+// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. Errors suggest `brief`.
 Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
                            const std::set<std::string>& kinds) {
   std::string name = argument;

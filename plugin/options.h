@@ -35,16 +35,16 @@ enum class DryRun { kNone, kClient, kServer };
 struct PluginOptions {
   Command command = Command::kVersion;
 
-  // Where, and as whom.
+  // Cluster and user.
   std::string kubeconfig;
   std::string context;
-  std::string ns;  // "": the context's
+  std::string ns;  // "": the context's namespace
   bool all_namespaces = false;
   std::chrono::milliseconds request_timeout{0};  // 0: the client's default
 
-  // What.
-  std::string daemon;      // its name, without "yad/"
-  std::string autoscaler;  // likewise
+  // Objects of the command.
+  std::string daemon;      // the name, without "yad/"
+  std::string autoscaler;  // the name, without "npa/"
   std::vector<std::string> groups;
   std::vector<std::string> pools;
   std::optional<std::int64_t> revision;  // --revision, --to-revision
@@ -53,33 +53,34 @@ struct PluginOptions {
   std::string uid;
   std::string shell;
 
-  // How.
+  // Behaviour and output.
   OutputFormat output = OutputFormat::kDefault;
   DryRun dry_run = DryRun::kNone;
   bool watch = false;
-  std::chrono::milliseconds timeout{0};  // of status; 0: none
-  std::optional<WallTime> now;           // of capacity plan
+  std::chrono::milliseconds timeout{0};  // for status; 0: none
+  std::optional<WallTime> now;           // for capacity plan
 };
 
-// nullopt: the program ends with `exit_code` (help 0, a wrong command line 2); what there is to say has been printed.
+// Returns nullopt if the program has to end with `exit_code` (help 0, a wrong command line 2). All output has been
+// printed then.
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code);
 
-// "web" of "web", "yad/web", "yurtappdaemon/web" and the like; kBadRequest for the name of something else.
+// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms; kBadRequest for the name of another type.
 Result<std::string> DaemonNameOf(const std::string& argument);
-// The same of a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+// Does the same for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
 Result<std::string> AutoscalerNameOf(const std::string& argument);
 
-// What completion scripts offer.
+// Commands and flags, as completion scripts offer them.
 struct FlagHelp {
   std::string name;   // "--output"
   std::string brief;  // "-o"; "": none
   std::string help;
   bool takes_value = false;
-  std::vector<std::string> values;  // where there are few
+  std::vector<std::string> values;  // the valid values, if there are few
 };
 struct CommandHelp {
-  std::string name;  // "capacity plan" of a command below another
+  std::string name;  // "capacity plan" for a subcommand
   std::string summary;
   std::vector<FlagHelp> flags;
 };

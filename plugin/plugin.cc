@@ -68,7 +68,7 @@ std::string DescribeError(const Error& error) {
 }
 
 int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console) {
-  // What the client library tells of itself is for logs of servers.
+  // The client library's log messages are meant for logs of servers, so only errors are shown.
   log::Configure(log::Level::kError, log::Format::kText);
   if (!arguments.empty() && arguments.front() == "__complete") {
     return RunComplete({arguments.begin() + 1, arguments.end()}, console);

@@ -1,4 +1,4 @@
-// kubectl-yad: the whole program but main.
+// kubectl-yad: the whole program except main.
 #ifndef PLUGIN_PLUGIN_H_
 #define PLUGIN_PLUGIN_H_
 
@@ -13,7 +13,8 @@ namespace yad {
 // Parses the arguments (without the program's name), runs the command and returns the exit code.
 int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console);
 
-// As kubectl prints errors: `Error from server (NotFound): …` for what a server answered, else `error: …`.
+// Formats an error as kubectl does: `Error from server (NotFound): …` for a response of a server, `Unable to connect to
+// the server: …` for a failed connection, and `error: …` for other errors.
 std::string DescribeError(const Error& error);
 
 }  // namespace yad

@@ -15,7 +15,7 @@ std::string Number(const Json& object, std::initializer_list<std::string_view> p
   return value != nullptr && value->is_number_integer() ? value->dump() : "0";
 }
 
-// In the order in which a person looks at them.
+// Returns the rank of a phase for the user; the most urgent phase is 0.
 int Urgency(const std::string& phase) {
   static const std::map<std::string, int> ranks{{"Failed", 0},  {"Unhealthy", 1}, {"Pending", 2}, {"Updating", 3},
                                                 {"Soaking", 4}, {"Removing", 5},  {"Offline", 6}, {"Ready", 7}};

@@ -11,20 +11,21 @@
 
 namespace yad {
 
-// status.pools of a daemon, as it is sorted: the unhealthy first, then by name.
+// Returns status.pools of a daemon in its own order: unhealthy pools first, then by name.
 std::vector<Json> PoolsOf(const Json& daemon);
 
-// "ImagePullBackOff: container …": why a pool that is not Ready is not; "" where status does not say.
+// Returns why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status does not contain a reason.
 std::string WhyNotReady(const Json& pool);
 
-inline constexpr std::size_t kPhaseColumn = 1;  // of PoolTable
-// NAME PHASE REVISION REPLICAS READY AGE REASON; wide: STATE WORKLOAD MESSAGE. At most `most` rows.
+inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
+// Returns the table NAME PHASE REVISION REPLICAS READY AGE REASON; `wide` adds STATE WORKLOAD MESSAGE, and SERVICE if a
+// pool has one. The table has at most `most` rows.
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 
-// (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; wide: REVISION IMAGES.
+// Returns the table (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; `wide` adds REVISION IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
-// "28 Ready, 2 Offline": how many of the pools from `first` on are in which phase.
+// Returns the number of pools in each phase, from index `first` on, such as "28 Ready, 2 Offline".
 std::string CountPhases(const Json& daemon, std::size_t first);
 
 }  // namespace yad

@@ -70,7 +70,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 
-// Without a screen: the table, and then each row that is another than before but for its age.
+// Prints the table if there is no screen, and then each row that has changed. A change of its age alone does not count.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

@@ -1,4 +1,4 @@
-// What the operator would write, told once for all pools alike. Pure.
+// The writes that the operator would make, where equal changes of several pools are one. Pure.
 #ifndef PLUGIN_PREVIEW_H_
 #define PLUGIN_PREVIEW_H_
 
@@ -11,10 +11,10 @@
 
 namespace yad {
 
-// Pools whose workloads, or Services, would change in the same way, and that of the first of them.
+// Pools whose workloads, or Services, would change in the same way, and the change of the first of them.
 struct Change {
   std::vector<std::string> pools;
-  Json before;  // as it is now; null: it would be created
+  Json before;  // the live object; null: it would be created
   Json after;
 };
 
@@ -32,10 +32,10 @@ struct Preview {
 
 Result<Preview> MakePreview(const Snapshot& snapshot);
 
-// What a person has to see of a workload: without what its controllers and the server write by themselves.
+// Returns the parts of a workload that matter to a user, without those that its controllers and the server write.
 Json Shown(Json workload);
 
-// Every occurrence of `word` replaced that stands alone: neither letters nor digits around it.
+// Replaces every occurrence of `word` that stands alone, with neither letters nor digits around it.
 std::string ReplaceWord(const std::string& text, const std::string& word, const std::string& by);
 
 }  // namespace yad

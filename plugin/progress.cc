@@ -14,14 +14,14 @@ std::string Counts(const Progress& progress) {
   return text;
 }
 
-// The counts say it already.
+// Returns whether the message only repeats the counts.
 bool SaysOnlyCounts(const Progress& progress) {
   return progress.message.empty() || progress.message == std::to_string(progress.updated) + " of " +
                                                              std::to_string(progress.desired) + " pools are updated";
 }
 
-// Condition Complete decides; versions of the operator without it have Progressing only. A partition ends a rollout as
-// it ends that of a StatefulSet.
+// Returns whether the rollout is complete. Condition Complete decides; older versions of the operator have only
+// Progressing. A partition ends a rollout as it ends that of a StatefulSet.
 bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
   if (progressing_reason == "PartitionReached") return true;
   const Json* complete = FindCondition(daemon, "Complete");
@@ -55,7 +55,7 @@ Progress ReadProgress(const Json& daemon) {
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
   } else if (IsComplete(daemon, progress.reason)) {
     progress.state = RolloutOutcome::kComplete;
-    const bool all = progress.updated >= progress.desired;  // A partition may keep some back.
+    const bool all = progress.updated >= progress.desired;  // A partition may keep some pools back.
     progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
     if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
     if (all && progress.offline > 0) {

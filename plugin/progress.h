@@ -1,4 +1,4 @@
-// How a rollout goes, as its YurtAppDaemon's status tells. Pure.
+// The progress of a rollout, from the status of its YurtAppDaemon. Pure.
 #ifndef PLUGIN_PROGRESS_H_
 #define PLUGIN_PROGRESS_H_
 
@@ -13,16 +13,19 @@ enum class RolloutOutcome { kGoing, kComplete, kStopped };
 
 struct Progress {
   RolloutOutcome state = RolloutOutcome::kGoing;
-  bool observed = false;  // status speaks of the newest spec
+  bool observed = false;  // status is about the newest spec
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
   std::string reason;   // of condition Progressing
   std::string message;  // and its message
-  // "Waiting for …", "… successfully rolled out", "… has stopped: …": what `kubectl rollout status` would say.
+  // Text such as "Waiting for …", "… successfully rolled out" or "… has stopped: …", like that of `kubectl rollout
+  // status`.
   std::string line;
 };
 
-// Condition Progressing decides: False has stopped, True with RolloutComplete is complete. What a partition keeps back
-// is no part of the rollout. A status without that condition was written by OpenYurt: nothing is known yet.
+// The rollout has stopped if condition Progressing is False. It is complete if condition Complete is True; without that
+// condition (older operators), if Progressing has reason RolloutComplete. Pools that a partition keeps back are not
+// part of the rollout (reason PartitionReached). A status without condition Progressing was written by OpenYurt, and
+// nothing is known yet.
 Progress ReadProgress(const Json& daemon);
 
 }  // namespace yad

@@ -13,14 +13,14 @@
 namespace yad {
 namespace {
 
-// As kubectl rollout restart.
+// The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// Of one pool. Not kubectl's: a daemon that was restarted as a whole has that in its template, and the operator would
-// put the template's value back.
+// The annotation for one pool. It differs from kubectl's: after a restart of the whole daemon, the template has
+// kubectl's annotation, and the operator would restore the template's value.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamed = 10;
 
-// deploymentTemplate or statefulSetTemplate of a spec; null: it has neither.
+// Returns deploymentTemplate or statefulSetTemplate, whichever the spec has; null if it has neither.
 const char* FieldOf(const Json& daemon) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
@@ -70,7 +70,7 @@ Result<int> RestartPools(Session& session) {
     if (meta.controller() != nullptr && meta.controller()->uid == uid && !meta.deleting())
       by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
   }
-  // All or none: half a list of misspelt pools would be worse.
+  // All names are checked before the first restart, because a restart of only half the list would be worse.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {
     if (by_pool.contains(pool)) continue;

@@ -9,7 +9,7 @@ namespace yad {
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known) {
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
-  // As the operator: a revision of OpenYurt with another pull policy only where none has this one.
+  // Follows the operator: a revision of OpenYurt with another pull policy is used only if no revision has this one.
   RevisionPtr newest;
   bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {

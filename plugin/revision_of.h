@@ -1,4 +1,4 @@
-// The revision that a spec asks for. Pure.
+// The revision that a spec requests. Pure.
 #ifndef PLUGIN_REVISION_OF_H_
 #define PLUGIN_REVISION_OF_H_
 
@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// The newest of `known` that has the daemon's content, else the one that the operator would make, named as it would
-// name it.
+// Returns the newest of `known` that has the daemon's content. If there is none, returns the revision that the operator
+// would make, with the name that the operator would choose.
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// A YurtAppDaemon's ControllerRevisions.
+// The ControllerRevisions of a YurtAppDaemon.
 #ifndef PLUGIN_REVISIONS_H_
 #define PLUGIN_REVISIONS_H_
 
@@ -17,10 +17,11 @@ struct RevisionEntry {
   Json object;  // the ControllerRevision
 };
 
-// By rising number. Those whose data is no revision of ours are left out.
+// Returns the revisions in ascending order of their numbers, without objects whose data is not a revision of this
+// operator.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 
-// The one with this number. An Error that names those that there are.
+// Returns the revision with this number. The error names the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// What every command works with.
+// The inputs of every command.
 #ifndef PLUGIN_SESSION_H_
 #define PLUGIN_SESSION_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// One command's; used by one thread.
+// The state of one command. Used by one thread.
 struct Session {
   const PluginOptions& options;
   Console& console;

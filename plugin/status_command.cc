@@ -15,10 +15,11 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen go on while nothing happens.
+constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen advance even if nothing happens.
 constexpr std::size_t kNamed = 10;
 
-// "pool a failed: ImagePullBackOff: …", once for each pool and each text; "pool a: …" of one that has not failed yet.
+// Prints "pool a failed: ImagePullBackOff: …", once for each pool and text, and "pool a: …" for a pool that has not
+// failed yet.
 class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {
@@ -65,7 +66,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
-  const auto first = GetDaemon(session);  // What is wrong with the name or the rights is said at once.
+  const auto first = GetDaemon(session);  // Errors of the name or of the rights are reported at once.
   if (!first) return Fail(first.error());
   if (!session.options.watch) {
     const Progress progress = ReadProgress(*first);

@@ -1,4 +1,4 @@
-// What `kubectl yad status` shows on a terminal. Pure.
+// The terminal output of `kubectl yad status`. Pure.
 #ifndef PLUGIN_STATUS_FRAME_H_
 #define PLUGIN_STATUS_FRAME_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// A headline, a progress bar, and as many pools as the screen has room for; no line wider than the screen.
+// Returns a headline, a progress bar, and as many pools as fit on the screen. No line is wider than the screen.
 std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now);
 
 }  // namespace yad

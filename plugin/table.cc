@@ -7,7 +7,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kGap = 3;  // as kubectl
+constexpr std::size_t kGap = 3;  // as in kubectl
 constexpr std::size_t kNarrowGap = 1;
 
 std::string Line(const std::vector<std::string>& row, const std::vector<std::size_t>& widths, std::size_t gap) {
@@ -52,14 +52,14 @@ std::vector<std::string> Table::LinesFor(const Screen& screen, std::size_t colou
   for (const std::size_t column : widths) all += column;
   const std::size_t gap = all <= width ? kGap : kNarrowGap;
 
-  std::size_t begin = 0;  // of the coloured column
+  std::size_t begin = 0;  // start of the coloured column
   for (std::size_t i = 0; i < coloured && i < widths.size(); ++i) begin += widths[i] + gap;
   std::vector<std::string> lines{Fit(Line(header_, widths, gap), width, screen.unicode)};
   for (const auto& row : rows_) {
     std::string line = Fit(Line(row, widths, gap), width, screen.unicode);
     const std::string colour = screen.colour && coloured < row.size() ? ColourOf(row[coloured]) : "";
     if (!colour.empty()) {
-      // Cells left of it may hold more bytes than columns.
+      // Cells to the left may have more bytes than columns.
       const std::vector<std::string> left(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(coloured));
       std::size_t at = begin;
       for (const std::string& cell : left) at += cell.size() - Width(cell);

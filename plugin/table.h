@@ -14,15 +14,15 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
 
-  // One cell a column; missing ones are empty.
+  // Adds a row with one cell per column; missing cells are empty.
   void Add(std::vector<std::string> row);
   bool empty() const { return rows_.empty(); }
   std::size_t size() const { return rows_.size(); }
 
-  // The header and all rows, each column as wide as its widest cell.
+  // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
-  // The same for a screen: no line is wider. Columns stand closer together where that helps, and then the lines are
-  // cut. Cells of column `coloured` take the colour of what they say (ColourOf).
+  // Returns the lines for a screen: no line is wider. If the columns do not fit, they are put closer together, and then
+  // the lines are cut. Cells of column `coloured` have the colour of their text (ColourOf).
   std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
 
  private:
@@ -32,7 +32,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// The escape sequence that begins the colour of a pool's phase; "" for none.
+// Returns the escape sequence that begins the colour of a pool's phase; "" if it has none.
 std::string ColourOf(const std::string& phase);
 inline constexpr char kNoColour[] = "\x1b[0m";
 

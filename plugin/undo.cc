@@ -23,7 +23,7 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
 }
 
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
-  // A spec that is wrong by now is another one: going back is how it is mended.
+  // An invalid spec counts as different, because restoring a revision fixes it.
   if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;
   const char* field = TemplateField(revision.kind);
   const Json* now = Find(daemon, {"spec", "workloadTemplate", field});

@@ -1,4 +1,4 @@
-// Putting a revision back into a spec. Pure.
+// Restores a revision in a spec. Pure.
 #ifndef PLUGIN_UNDO_H_
 #define PLUGIN_UNDO_H_
 
@@ -11,13 +11,14 @@
 
 namespace yad {
 
-// The revision to go back to: the one with that number; 0: the one before what the spec says, as kubectl rollout undo
-// has it. That is the last one where the spec was never made a revision, because it is invalid or nobody has looked
-// yet.
+// Returns the revision to restore: the one with that number; for 0, the one before that of the spec, as in kubectl
+// rollout undo. If the spec has no revision, because it is invalid or the operator has not observed it yet, that is the
+// last one.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
-// Replaces workload template, Service template and overrides of `daemon` by the revision's. False: they are the same
-// already. What the operator fills in (the template's selector) is left out where the spec does without it.
+// Replaces the workload template, Service template and overrides of `daemon` by those of the revision. Returns false if
+// they are equal already. The template's selector, which the operator fills in, is left out if the spec does not have
+// one.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

@@ -8,8 +8,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kContext = 3;
-// Differing lines of which the shortest script is looked for: that takes eight bytes for each pair of them. Beyond it
-// all old lines stand before all new ones.
+// Maximum number of differing lines for which the shortest script is searched, because that takes eight bytes for each
+// pair of them. Beyond it, all old lines come before all new lines.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
@@ -29,8 +29,8 @@ struct Edit {
   std::string_view line;
 };
 
-// Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) on what is left without the common
-// lines at both ends.
+// Runs Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) on the lines between the
+// common lines at both ends.
 std::vector<Edit> Script(const Lines& a, const Lines& b) {
   std::size_t begin = 0;
   while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;
@@ -44,7 +44,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   // furthest[offset + k]: the furthest x on diagonal k = x - y.
   const long offset = n + m + 1;
   std::vector<long> furthest(static_cast<std::size_t>(2 * offset + 1), 0);
-  std::vector<std::vector<long>> rounds;  // `furthest` before each round, its part that is in use
+  std::vector<std::vector<long>> rounds;  // the used part of `furthest` before each round
   const auto at = [&](long k) -> long& { return furthest[static_cast<std::size_t>(offset + k)]; };
   bool done = false;
   for (long d = 0; !done && d <= kMostEdits; ++d) {
@@ -58,7 +58,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
     }
   }
 
-  std::vector<Edit> middle;  // backwards
+  std::vector<Edit> middle;  // in reverse order
   long x = n;
   long y = m;
   while (!done && y > 0) middle.push_back({'+', new_line(--y)});
@@ -93,7 +93,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// "3,4"; of no lines the number of the line before them.
+// Returns a range such as "3,4". A range without lines has the number of the line before it.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));
@@ -109,7 +109,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
   std::string text;
   std::size_t old_line = 0;
   std::size_t new_line = 0;
-  std::size_t taken = 0;  // of the script
+  std::size_t taken = 0;  // number of edits that are done
   const auto pass = [&](const Edit& edit) {
     old_line += edit.sign != '+';
     new_line += edit.sign != '-';
@@ -121,7 +121,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
     const std::size_t first = std::max(taken, change - std::min(change, kContext));
     for (; taken < first; ++taken) pass(script[taken]);
 
-    // To the end of the last change that has no more than twice the context before the next one.
+    // The hunk covers further changes as long as at most twice the context separates one from the next.
     std::size_t end = change;
     for (std::size_t i = change; i < script.size() && i <= end + 2 * kContext + 1; ++i) {
       if (script[i].sign != ' ') end = i;

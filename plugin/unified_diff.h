@@ -1,4 +1,4 @@
-// How two texts differ, line by line. Pure.
+// The difference of two texts, line by line. Pure.
 #ifndef PLUGIN_UNIFIED_DIFF_H_
 #define PLUGIN_UNIFIED_DIFF_H_
 
@@ -6,7 +6,8 @@
 
 namespace yad {
 
-// As `diff -u` prints it, from the first "@@" on: three lines of context around each change. "" where they are equal.
+// Returns the output of `diff -u` from the first "@@" on, with three lines of context around each change; "" if the
+// texts are equal.
 std::string UnifiedDiff(const std::string& before, const std::string& after);
 
 }  // namespace yad

@@ -14,7 +14,8 @@
 namespace yad {
 namespace {
 
-// In the highest version that can be read: objects stored in another one may need a webhook that is gone.
+// Lists the pools in the highest version that can be read: objects that are stored in another version may need a
+// webhook that is gone.
 Result<std::vector<Json>> ListPools(Client& client) {
   const auto types = DiscoverNodePoolTypes(client, {});
   if (!types) return Fail(types.error());
@@ -68,7 +69,8 @@ Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : *entries) all.push_back(entry.revision);
   snapshot.update = RevisionOf(snapshot.daemon, all);
-  // As the operator does: those that workloads name; where one names none that is known, any may have made it.
+  // Follows the operator: takes the revisions that workloads name. If a workload names no known revision, any revision
+  // may have made it.
   const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
   const bool all_known = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
     return std::any_of(all.begin(), all.end(),

@@ -1,4 +1,4 @@
-// What the operator would look at, read from the server at once.
+// The operator's inputs, read live from the server.
 #ifndef PLUGIN_WORLD_H_
 #define PLUGIN_WORLD_H_
 
@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Of `daemon` as it is or might be: its spec need not be the server's. As if nothing held pools back: spec.paused and
-// updateStrategy are left out, so that a plan of this snapshot leads to what the spec asks for in the end.
+// Reads the inputs for `daemon` as it is or might be: its spec need not be that on the server. The snapshot has no
+// spec.paused and no updateStrategy, so that a plan of it leads to the final state that the spec requests.
 Result<Snapshot> ReadWorld(Client& client, const Json& daemon, WallTime now);
 
 }  // namespace yad

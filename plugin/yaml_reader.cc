@@ -14,7 +14,7 @@
 namespace yad {
 namespace {
 
-// Aliases make large trees of small texts.
+// Limit of the values in a document, because aliases make large trees of small texts.
 constexpr std::size_t kMaxNodes = 2'000'000;
 
 struct Unreadable : std::exception {
@@ -91,7 +91,7 @@ class Converter {
         return list;
       }
       case YAML::NodeType::Scalar:
-        // "!" is what the library gives to quoted scalars, "?" to plain ones.
+        // The library gives tag "!" to quoted scalars, and "?" to plain ones.
         return node.Tag() == "?" || node.Tag().empty() ? Plain(node.Scalar()) : Json(node.Scalar());
       case YAML::NodeType::Null:
       case YAML::NodeType::Undefined:
@@ -117,7 +117,7 @@ class Converter {
     return object;
   }
 
-  // `<<: *anchor`, or a list of them: what the map says itself wins, then what comes first.
+  // Merges `<<: *anchor`, or a list of anchors. The map's own members win, then those of earlier anchors.
   void Merge(const YAML::Node& from, Json& object) {
     if (from.IsSequence()) {
       for (const YAML::Node& element : from) Merge(element, object);

@@ -1,4 +1,4 @@
-// YAML and JSON that people write, as kubectl reads it. Only this file's .cc knows the YAML library.
+// Reads YAML and JSON that users write, as kubectl does. Only yaml_reader.cc includes the YAML library.
 #ifndef PLUGIN_YAML_READER_H_
 #define PLUGIN_YAML_READER_H_
 
@@ -10,8 +10,9 @@
 
 namespace yad {
 
-// The documents of a text, empty ones left out. Plain scalars mean what they mean to kubectl (YAML 1.1: `yes` and `on`
-// are booleans, 0777 is octal); quoted ones are texts. kConfig, with `source` and the line, where it is no YAML.
+// Returns the documents of a text, without empty ones. Plain scalars mean what they mean to kubectl (YAML 1.1: `yes`
+// and `on` are booleans, 0777 is octal); quoted scalars are texts. Fails with kConfig, `source` and the line if the
+// text is not valid YAML.
 Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source);
 
 }  // namespace yad

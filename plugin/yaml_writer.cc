@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kIndent = 2;
 
 std::string Quoted(const std::string& text) {
-  // JSON's quoted texts are YAML's, but for what YAML does not print: DEL and what may break a line.
+  // Quoted texts of JSON are valid YAML, except for characters that YAML does not print: DEL and those that may break a
+  // line.
   std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -36,7 +37,7 @@ std::string Quoted(const std::string& text) {
   return result;
 }
 
-// Whether all of it can stand in YAML as it is.
+// Returns whether YAML can contain the whole text as it is.
 bool HasOnlyPrintable(const std::string& text, bool newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -46,18 +47,18 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // What is no UTF-8 is for Quoted to replace.
+  // Quoted replaces bytes that are not UTF-8.
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
-// A text full of quotes, such as JSON, reads better in single ones.
+// Returns the text in single quotes, which is more readable for a text full of quotes, such as JSON.
 std::string SingleQuoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + "'";
 }
 
-// Texts that some reader of YAML 1.1 or 1.2 takes for a null, a boolean, a number, a date or a merge.
+// Returns whether some reader of YAML 1.1 or 1.2 takes the text for a null, a boolean, a number, a date or a merge.
 bool MeansSomethingElse(const std::string& text) {
   static const std::set<std::string_view> words{"null", "true", "false", "yes", "no", "on",
                                                 "off",  "y",    "n",     "~",   "<<", "="};
@@ -76,7 +77,7 @@ bool MeansSomethingElse(const std::string& text) {
 
 bool IsPlain(const std::string& text) {
   if (text.empty() || !HasOnlyPrintable(text, false) || MeansSomethingElse(text)) return false;
-  // Indicators. "-", "?" and ":" are some only before a space, but who counts on it?
+  // Indicators. "-", "?" and ":" are indicators only before a space, but all of them are quoted to be safe.
   if (std::string_view("-?:,[]{}#&*!|>'\"%@` ").find(text.front()) != std::string_view::npos) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
   return text.find(": ") == std::string::npos && text.find(" #") == std::string::npos &&
@@ -89,7 +90,7 @@ std::string OneLine(const std::string& text) {
   return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : Quoted(text);
 }
 
-// Several lines that a literal block shows as they are.
+// Returns whether the text has several lines that a literal block shows as they are.
 bool IsBlock(const std::string& text) {
   const std::size_t newline = text.find('\n');
   if (newline == std::string::npos || newline == 0 || !HasOnlyPrintable(text, true)) return false;
@@ -100,7 +101,7 @@ class Writer {
  public:
   std::string Take() { return std::move(out_); }
 
-  // After "key:" or "-" (with `inline_space`), or at the begin of the document.
+  // Writes a value and the end of its line after "key:" (`after_key`) or "-".
   void Value(const Json& value, std::size_t indent, bool after_key) {
     if (value.is_object() && !value.empty()) {
       out_ += '\n';
@@ -114,7 +115,7 @@ class Writer {
     }
   }
 
-  // `continued`: the first line has begun already ("- ").
+  // `continued` means that the first line has begun already ("- ").
   void Members(const Json& object, std::size_t indent, bool continued) {
     for (const auto& [key, value] : object.items()) {
       if (!continued) out_.append(indent, ' ');
@@ -141,7 +142,7 @@ class Writer {
     }
   }
 
-  // A value without parts of its own, and the end of its line.
+  // Writes a value without parts of its own, and the end of its line.
   void Scalar(const Json& value, std::size_t indent) {
     if (!value.is_string()) {
       out_ += value.dump() + "\n";

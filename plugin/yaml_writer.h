@@ -1,4 +1,4 @@
-// Objects as YAML, as kubectl prints them.
+// Writes objects as YAML, as kubectl does.
 #ifndef PLUGIN_YAML_WRITER_H_
 #define PLUGIN_YAML_WRITER_H_
 
@@ -8,8 +8,9 @@
 
 namespace yad {
 
-// Block style, keys sorted, lists not indented; a text of several lines as a literal block. Whatever reads it as YAML
-// 1.1 or 1.2 gets the same JSON: a text that could be taken for anything else is quoted. Ends in a newline.
+// Returns block style with sorted keys and lists that are not indented. A text of several lines is a literal block.
+// Every reader of YAML 1.1 or 1.2 gets the same JSON: a text that could be taken for another value is quoted. Ends in a
+// newline.
 std::string ToYaml(const Json& value);
 
 }  // namespace yad

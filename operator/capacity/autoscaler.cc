@@ -58,7 +58,7 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-// Labels alone: status tells of what is short by the labels that a node would have to have.
+// Allows labels only: status describes a shortage by the labels that a node must have.
 void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   const Json* selector = AsObject(field, errors);
   if (selector == nullptr) return;

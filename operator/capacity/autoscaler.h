@@ -20,26 +20,26 @@ inline const ResourceType kNodePoolAutoscalerType{"capacity.openyurt.io", "v1alp
 
 enum class CapacityMode {
   kAuto,
-  kManual,  // says what is short, leases and gives back nothing
-  kDrain,   // leases nothing, gives back what idles
+  kManual,  // reports shortages; neither leases nor releases nodes
+  kDrain,   // leases nothing; releases idle nodes
 };
 
-// Nodes that are to idle, so that pods find them at once.
+// Nodes that are kept idle, so that new pods find them at once.
 struct Standby {
   std::string name;
-  StringMap node_selector;  // of labels
+  StringMap node_selector;  // labels of the nodes
   int count = 0;
 
   bool Matches(const StringMap& labels) const;
 };
 
-// Pods (or a standby) that got no node, as status keeps it: a planner remembers nothing else.
+// Pods (or a standby) that got no node, as stored in status. Status is the planner's only memory.
 struct Shortage {
-  StringMap requirements;         // labels that a node would have to have
-  std::vector<std::string> pods;  // namespace/name, sorted; none: a standby's
-  std::string reason;             // a word of shortage_reason
+  StringMap requirements;         // labels that a node must have
+  std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
+  std::string reason;             // one of shortage_reason
   WallTime since;
-  WallTime retry_at;  // the epoch: it is tried all the time
+  WallTime retry_at;  // the epoch: retried in every pass
 
   bool operator==(const Shortage&) const = default;
 };
@@ -47,11 +47,11 @@ struct Shortage {
 namespace shortage_reason {
 inline constexpr char kNoCapacity[] = "NoCapacity";        // no free node fits
 inline constexpr char kJoinTimeout[] = "JoinTimeout";      // a leased node did not become Ready
-inline constexpr char kUnschedulable[] = "Unschedulable";  // it has a node, and still the scheduler places it nowhere
+inline constexpr char kUnschedulable[] = "Unschedulable";  // the pod has a node, but the scheduler places it nowhere
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";
 inline constexpr char kDraining[] = "Draining";
-inline constexpr char kStopped[] = "Stopped";  // the autoscaler's conditions say why
+inline constexpr char kStopped[] = "Stopped";  // see the autoscaler's conditions
 }  // namespace shortage_reason
 
 struct NodePoolAutoscaler {
@@ -59,28 +59,29 @@ struct NodePoolAutoscaler {
   std::string node_pool;
   CapacityMode mode = CapacityMode::kAuto;
   LabelSelector inventory;
-  Json inventory_selector;  // as written
+  Json inventory_selector;  // as written in the spec
   int min_nodes = 0;
   int max_nodes = 0;  // 0: no limit
   bool one_node_per_pod = false;
   std::vector<Standby> standby;
   std::chrono::seconds pending{10};
-  int max_leases = 10;  // in one cycle
+  int max_leases = 10;  // per cycle
   std::chrono::seconds join_timeout{300};
   std::chrono::seconds retry_after{180};
   std::chrono::seconds idle{600};
   std::chrono::seconds unhealthy{90};
-  int max_releases = 1;     // in one cycle
-  bool quarantine = false;  // what is given back stays out of the inventory, until a person clears it
+  int max_releases = 1;     // per cycle
+  bool quarantine = false;  // released nodes stay out of the inventory until a user clears them
   std::vector<Shortage> shortages;
-  Json status;  // as last written; null where there is none
+  Json status;  // as last written; null if absent
 };
 
-// Every fault of the spec that can be told without the cluster. Empty: good. Pure.
+// Returns every fault of the spec that can be found without the cluster; empty if the spec is valid. Pure.
 FieldErrors ValidateNodePoolAutoscaler(const Json& object);
-// What an update may not change.
+// Returns the faults of an update: changes of fields that are immutable.
 FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
-// Faults come back as kInvalid with causes. A status of somebody else's making is read as far as it goes.
+// Fails with kInvalid and causes for the faults of the spec. A status that another writer has malformed is read as far
+// as possible.
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object);
 
 Json ToJson(const Shortage& shortage);

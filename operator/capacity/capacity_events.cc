@@ -68,7 +68,7 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
   const std::string& pool = autoscaler.node_pool;
   log::Info("gave a node back", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
   const std::string note = "gave Node " + node.meta.key.name + " back";
-  // An autoscaler that was deleted hears nothing of it.
+  // An autoscaler that was deleted gets no event.
   if (!autoscaler.meta.uid.empty())
     events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeReleased", "Release", note);
   events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "given back by NodePool " + pool);

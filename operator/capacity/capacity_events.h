@@ -1,4 +1,4 @@
-// What the autoscaler tells in Events and metrics.
+// Reports the actions of the autoscaler in Events and metrics.
 #ifndef OPERATOR_CAPACITY_CAPACITY_EVENTS_H_
 #define OPERATOR_CAPACITY_CAPACITY_EVENTS_H_
 
@@ -14,17 +14,18 @@ class CapacityEvents {
  public:
   explicit CapacityEvents(EventSink& events) : events_(events) {}
 
-  // A node is the pool's now, and its pods are told that it is on its way.
+  // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // A node that was there already is to take the pod.
+  // Reports on `pod` that `node` is to take it. Callers use it for nodes that the pool had already; Leased covers new
+  // ones.
   void Expected(const Pod& pod, const Node& node) const;
-  // `quarantine`: "" where it goes back to the inventory.
+  // `quarantine` is the reason to keep the node out of the inventory; "" if it returns there.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
-  // Of those shortages that status did not tell before.
+  // Reports the shortages of the plan that status did not contain before, except those of modes Manual and Drain.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
-  // Of a refusal that status did not tell before.
+  // Reports a refusal. Callers report only a refusal that status did not contain before.
   void Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
-  // Somebody wrote into the annotation.
+  // Reports a lease annotation that can't be parsed, because another actor wrote it.
   void Junk(const Node& node, const std::string& fault) const;
 
   static void Show(const std::string& autoscaler, const CapacityPlan& plan);

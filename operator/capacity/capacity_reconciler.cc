@@ -15,7 +15,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// After the server refused to have a node's pool changed.
+// How long a change of a node's pool is not retried after the server has rejected it.
 constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
@@ -24,7 +24,7 @@ constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
-// A write that would fail the next time too, until somebody changes the cluster.
+// Returns whether the write would fail again until the cluster's configuration changes.
 bool IsRefused(const Error& error) {
   switch (error.reason) {
     case Reason::kForbidden:
@@ -32,7 +32,7 @@ bool IsRefused(const Error& error) {
     case Reason::kBadRequest:
       return true;
     default:
-      // A webhook may deny with a status of its own.
+      // A webhook may deny a request with any status.
       return error.message.find("denied the request") != std::string::npos;
   }
 }
@@ -109,7 +109,7 @@ Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error
 }
 
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
-  // However often pods and nodes change: all of that is seen then.
+  // Passes start at most once per interval. The next one covers all changes of pods and nodes until then.
   const SteadyTime begun = clock_.Now();
   if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
     return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
@@ -175,7 +175,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // There is nothing that a late cache could give back.
+    // The pool has no leased nodes that a cache that lags could release.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -218,7 +218,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
-    if (!free && !ours) continue;  // it is only counted
+    if (!free && !ours) continue;  // a quarantined node is only counted
     if (const Status added = add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)); !added)
       return Fail(added.error());
   }
@@ -269,7 +269,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
-  std::optional<std::set<std::string>> live;  // pools that have an autoscaler at the server
+  std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
     NodePoolAutoscaler nobody;
@@ -285,7 +285,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
         if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
       }
     }
-    if (live && live->contains(name)) continue;  // The cache does not show it yet.
+    if (live && live->contains(name)) continue;  // The cache does not show the autoscaler yet.
     const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);
     if (!refusal.reason.empty())
       log::Warn("a node whose autoscaler is gone can't be given back", {{"nodepool", name}, {"why", refusal.message}});
@@ -296,12 +296,12 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
 Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
                                   Pass& pass, std::stop_token stop) {
   Refusal refusal;
-  // Whether the write was done.
+  // Returns whether the write succeeded.
   const auto settle = [&](const Node& node, const Status& written) {
     if (written) return true;
     const Error& error = written.error();
     if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
-      pass.wake = pass.now;  // the node is another now: planned anew
+      pass.wake = pass.now;  // the node has changed: plan again
     } else if (IsRefused(error)) {
       refusal = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
     } else {
@@ -359,7 +359,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   if (written) {
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRefused(written.error())) {
-    // Tainted it would be of no use to anybody.
+    // The node stays leased, and would be useless with the releasing taint.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }
@@ -381,7 +381,7 @@ Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& befor
   options.subresource = "status";
   const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return {};  // its end is on its way to us
+    if (written.error().reason == Reason::kNotFound) return {};  // the DELETED event follows
     return Fail(written.error());
   }
   stores_.autoscalers.Observe(std::make_shared<StoredObject>(*written, nullptr));

@@ -1,5 +1,5 @@
-// All NodePoolAutoscalers in one pass: survey -> plan -> writes to Nodes -> status. One key, so that one writer leases
-// for all pools, and no node is leased twice.
+// Reconciles all NodePoolAutoscalers in one pass: survey -> plan -> writes to Nodes -> status. There is one key, so
+// that one writer leases for all pools, and no node is leased twice.
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
@@ -25,7 +25,7 @@
 
 namespace yad {
 
-// Of the pods' Store: the pool that a pod without a node aims at.
+// Index of the pods' Store: the pool that the node selector of a pod without a node names.
 inline constexpr char kPodsByAim[] = "aim";
 void AddPodsByAim(Store& pods);
 
@@ -35,35 +35,35 @@ class CapacityReconciler {
     Store& autoscalers;
     const Store& pools;
     Store& nodes;
-    const Store& pods;  // by kPodsByNode and kPodsByAim
+    const Store& pods;  // must have the indexes kPodsByNode and kPodsByAim
   };
   struct Options {
-    Duration resync = std::chrono::seconds(30);  // a pass at least that often
-    std::function<ResourceType()> pool_type;     // which version of NodePool to read live
+    Duration resync = std::chrono::seconds(30);  // longest time between two passes
+    std::function<ResourceType()> pool_type;     // the version of NodePool for live reads
   };
 
   CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
                      Clock& clock = Clock::Real());
 
-  // The key that stands for everything.
+  // Returns the one key, which stands for all objects.
   static const Request& Key();
-  // Never twice at once.
+  // Runs one pass. Calls must not overlap.
   Result<ReconcileResult> Reconcile(std::stop_token stop);
-  // The last pass's plans by autoscaler, for /debug/capacity. Any thread.
+  // Returns the plans of the last pass by autoscaler, for /debug/capacity. Any thread.
   Json Describe() const;
 
  private:
-  // What one pass finds of the cluster, and what it has done to it.
+  // The state of one pass: what it has read from the cluster, and what it has written.
   struct Pass {
     WallTime now;
-    std::vector<ObjectPtr> alive;  // what all these pointers point into
+    std::vector<ObjectPtr> alive;  // owns the Nodes and Pods of this pass
     std::vector<const Node*> nodes;
     std::map<std::string, std::vector<const Node*>> leased;    // by the pool that the lease names
-    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // who leases for it; null: one with a bad spec
+    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // each pool's autoscaler; null: invalid
     std::set<const Node*> taken;                               // leased in this pass
-    std::set<std::string> releasing;                           // Nodes, by uid, that wait for their second read
+    std::set<std::string> releasing;                           // uids of Nodes that wait for their second read
     std::optional<WallTime> wake;
-    std::optional<Error> failed;  // a write that is to be tried again
+    std::optional<Error> failed;  // the last error, after which the pass is retried
   };
   struct PoolView {
     bool gone = false;
@@ -71,7 +71,7 @@ class CapacityReconciler {
     bool host_network = false;
   };
 
-  // By the server, which is not asked again at once.
+  // A rejection by the server. The rejected write is not retried at once.
   struct Refused {
     Refusal refusal;
     std::int64_t generation = 0;  // of the autoscaler
@@ -79,15 +79,15 @@ class CapacityReconciler {
   };
 
   Status Survey(Pass& pass);
-  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: there is none
+  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: no rejection holds now
   void ReportJunk(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
-  // Leases of pools that nobody leases for any more.
+  // Drains the leases of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass) const;
-  // The writes of a plan; a Refusal where the server does not let a node's pool be changed.
+  // Makes the writes of a plan. Returns a Refusal if the server rejects a change of a node's pool.
   Refusal Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
                 std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
@@ -104,7 +104,7 @@ class CapacityReconciler {
   std::optional<SteadyTime> last_pass_;
   std::map<std::string, Refused> refused_;  // by uid of the autoscaler
   std::set<std::string> shown_;             // autoscalers that have metrics
-  std::set<std::string> junk_;              // Nodes, by uid, whose lease was reported
+  std::set<std::string> junk_;              // uids of Nodes whose bad lease was reported
   Guarded<Json> described_;
 };
 

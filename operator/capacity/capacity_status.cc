@@ -7,8 +7,8 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxPods = 100;      // of one shortage
-constexpr std::size_t kMaxShortages = 50;  // that are listed
+constexpr std::size_t kMaxPods = 100;      // per shortage
+constexpr std::size_t kMaxShortages = 50;  // in status
 
 Condition ShortCondition(const CapacityPlan& plan) {
   if (plan.shortages.empty()) return {"Short", "False", "Enough", "nobody waits for a node that there is not"};

@@ -1,4 +1,4 @@
-// What a NodePoolAutoscaler's status should say. Pure.
+// The desired status of a NodePoolAutoscaler. Pure.
 #ifndef OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 #define OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 
@@ -11,15 +11,15 @@
 
 namespace yad {
 
-// Why an autoscaler does not do what its mode says; an empty reason: it does.
+// The reason why an autoscaler does not act as its mode demands; an empty reason if it does.
 struct Refusal {
   std::string reason;  // CamelCase
   std::string message;
   bool operator==(const Refusal&) const = default;
 };
 
-// Conditions Ready (False: a Refusal) and Short (True: somebody waits for a node that there is not). Without a plan the
-// rest of `previous` stays.
+// Returns the status with the conditions Ready (False for a Refusal) and Short (True if pods or a standby wait for a
+// node that does not exist). Without a plan, the other fields of `previous` stay.
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
                          WallTime now);
 

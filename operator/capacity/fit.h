@@ -1,5 +1,5 @@
-// Whether a pod may run on a node, by what kube-scheduler filters on: node selector, required node affinity, taints,
-// requests. Pure.
+// Decides whether a pod may run on a node, by filters of kube-scheduler: node selector, required node affinity, taints.
+// Requests are not part of it. Pure.
 #ifndef OPERATOR_CAPACITY_FIT_H_
 #define OPERATOR_CAPACITY_FIT_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// A node as a pod would find it.
+// A node as the scheduler will see it.
 struct NodeShape {
   const std::string* name = nullptr;
   StringMap labels;
@@ -19,7 +19,7 @@ struct NodeShape {
 };
 
 bool Tolerates(const std::vector<Toleration>& tolerations, const NodeTaint& taint);
-// Selector, affinity, taints; not the room.
+// Returns whether node selector, affinity and taints allow the pod on the node. Free resources are not checked.
 bool MayRunOn(const Placement& placement, const NodeShape& node);
 
 }  // namespace yad

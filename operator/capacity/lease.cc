@@ -21,8 +21,8 @@ const NodeTaint& ReleasingTaint() {
   return taint;
 }
 
-// The taints of `node` as they are to be. They are replaced as a whole: resourceVersion vouches that nobody else's are
-// lost.
+// Sets the taints of `node` to `wanted`. A merge patch replaces the whole list; resourceVersion guarantees that no
+// taints of other writers are lost.
 void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& wanted) {
   if (wanted == node.taints) return;
   Json list = wanted.empty() ? Json() : Json::array();
@@ -56,7 +56,8 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  // A kubelet may write here, and is not to have us take away what it may not.
+  // A kubelet may write this annotation. ParseAttributes drops attributes that a kubelet may not change, so that it
+  // can't have the operator remove them.
   if (const Json* applied = Find(json, {"applied"})) lease.applied = ParseAttributes(*applied);
   return lease;
 }
@@ -107,7 +108,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
   Json patch = Guarded(node);
-  // What somebody has set to another value since is theirs.
+  // A value that another actor has changed since then belongs to that actor.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
   }

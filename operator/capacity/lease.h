@@ -1,4 +1,4 @@
-// What a leased Node says of its lease.
+// The lease in the annotation of a leased Node.
 #ifndef OPERATOR_CAPACITY_LEASE_H_
 #define OPERATOR_CAPACITY_LEASE_H_
 
@@ -19,8 +19,8 @@ namespace yad {
 inline constexpr char kReleasingTaint[] = "capacity.openyurt.io/releasing";  // NoSchedule
 
 enum class LeasePhase {
-  kReserved,  // Ready, for a pod that has not come yet
-  kJoining,   // leased, and not seen Ready in the pool yet
+  kReserved,  // Ready, for a pod that has not arrived yet
+  kJoining,   // leased, but not seen Ready in the pool yet
   kIdle,
   kInUse,
   kReleasing,
@@ -30,22 +30,24 @@ std::string_view ToString(LeasePhase phase);
 struct NodeLease {
   std::string pool;
   LeasePhase phase = LeasePhase::kJoining;
-  std::string for_pod;     // the uid of the pod that is expected; "": none
-  WallTime since;          // of phase and for_pod
-  PoolAttributes applied;  // what goes when the node is given back
+  std::string for_pod;     // uid of the expected pod; "": none
+  WallTime since;          // last change of phase or for_pod; for_pod does not count while Joining
+  PoolAttributes applied;  // removed when the node is released
   bool operator==(const NodeLease&) const = default;
 };
 
-// kInvalid: somebody else wrote there, and the node is left alone.
+// Fails with kInvalid if another actor wrote the annotation. The node is then left alone.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// The merge patches, each with the resourceVersion of `node`.
-// The one write that makes a node the pool's: what it has already is not touched, and not taken back.
+// The functions below return merge patches, each with the uid and resourceVersion of `node`.
+
+// Leases the node to the pool, in one write. Attributes that the node already has are not changed, and are not removed
+// when the node is released.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
-// Another phase or pod; comes and goes with the releasing taint.
+// Sets another phase or pod. Adds the releasing taint in phase Releasing, and removes it in all others.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Gives it back. `quarantine`: why it is to be kept out of the inventory; "": it is not.
+// Releases the node. `quarantine` is the reason to keep it out of the inventory; "" if it returns there.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// How a node leaves a pool: no pod that lands on it meanwhile is left behind.
+// Checks that a node can leave its pool, so that no pod that arrives meanwhile is left behind.
 #ifndef OPERATOR_CAPACITY_NODE_RELEASE_H_
 #define OPERATOR_CAPACITY_NODE_RELEASE_H_
 
@@ -14,28 +14,28 @@
 
 namespace yad {
 
-// Reads the pods of nodes that carry the releasing taint from the server, past all caches: twice, 30 s apart. What was
-// read is forgotten with the process, which then begins anew. Used by one thread at a time.
+// Reads the pods of nodes that carry the releasing taint from the server, not from a cache: twice, 30 s apart. The
+// result of the first read is only in memory, so a new process starts over. Used by one thread at a time.
 class NodeRelease {
  public:
   enum class Verdict {
-    kEmpty,    // both reads found no work: it may go
-    kInUse,    // a pod has come
-    kWaiting,  // for the second read
+    kEmpty,    // both reads found no work: the node may leave
+    kInUse,    // a pod has arrived
+    kWaiting,  // the second read is not due yet
   };
 
   NodeRelease(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   Result<Verdict> Look(const std::string& node, const std::string& uid, std::stop_token stop);
-  // Forgets all nodes but these, by uid.
+  // Forgets all nodes except these uids.
   void Keep(const std::set<std::string>& uids);
-  // When the next second read is due.
+  // Returns the time until the next second read; nullopt if none is pending.
   std::optional<Duration> Due() const;
 
  private:
   Client& client_;
   Clock& clock_;
-  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: when it was first found to be empty
+  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: time of the read that first found it empty
 };
 
 }  // namespace yad

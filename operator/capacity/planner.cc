@@ -22,27 +22,27 @@ struct Seat {
   const Node* node = nullptr;
   NodeShape shape;
   Resources room;
-  int work = 0;  // pods that are no part of the node itself
-  // Of one that is leased.
+  int work = 0;  // pods, except those that belong to the node itself
+  // Leased nodes only.
   NodeLease lease;
-  const Pod* expected = nullptr;  // the pod that its annotation is to name
+  const Pod* expected = nullptr;  // the pod that the annotation must name
   bool undone = false;
-  bool counted = false;  // for a standby
-  // Of a free one.
-  bool evicts = false;  // the pool has a taint that ends what runs there
+  bool counted = false;  // as part of a standby
+  // Free nodes only.
+  bool evicts = false;  // the pool adds a NoExecute taint, which ends running pods
   bool taken = false;
   std::vector<const Pod*> placed;  // in this plan
 
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return undone || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && work == 0 && expected == nullptr && placed.empty(); }
-  // Or has been Ready until it was leased, and may blink while its agents take in that it has a pool.
+  // A joining node was Ready until it was leased, and may be briefly not Ready while its agents learn of the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
 };
 
-// The smallest first.
+// Orders seats by size, the smallest first.
 bool Smaller(const Seat* a, const Seat* b) {
   const auto rank = [](const Seat* seat) {
     const Resources& size = seat->node->allocatable;
@@ -51,15 +51,15 @@ bool Smaller(const Seat* a, const Seat* b) {
   return rank(a) < rank(b);
 }
 
-// Seats in the order in which they are tried. Room only shrinks: what did not fit a shape never will.
+// Seats in the order in which they are tried. Free resources only shrink: a shape that did not fit once never fits.
 using Seats = std::vector<Seat*>;
 
-// What pods of one shape ask for.
+// The demands of all pods of one shape.
 struct Ask {
   const Placement* placement = nullptr;
   Resources requests;
   StringMap requirements;
-  std::size_t unbound = 0, bound = 0, fresh = 0, free = 0, renewed = 0;  // what was tried already, by list
+  std::size_t unbound = 0, bound = 0, fresh = 0, free = 0, renewed = 0;  // seats tried so far, by list
   CapacityPlan::Lease* missing = nullptr;
 };
 
@@ -96,7 +96,7 @@ class Planner {
       NodeLease lease;
       if (!annotation.empty()) {
         auto parsed = ParseLease(annotation);
-        // What names another pool than the node is in was moved by a person, who knows why.
+        // If the lease names another pool than the node's label, a user has moved the node on purpose.
         if (!parsed || parsed->pool != spec_.node_pool || node->pool() != spec_.node_pool) continue;
         lease = *std::move(parsed);
       } else if (!IsFree(*node, spec_)) {
@@ -124,7 +124,7 @@ class Planner {
     return std::find(std::begin(kTransientTaints), std::end(kTransientTaints), taint.key) != std::end(kTransientTaints);
   }
 
-  // A free node as it will be once it is leased.
+  // Changes a free node's shape to that after its lease.
   void AddPool(Seat& seat) const {
     NodeShape& shape = seat.shape;
     shape.labels[kNodePoolLabel] = spec_.node_pool;
@@ -147,7 +147,7 @@ class Planner {
         if (!pod->of_node) ++found->second->work;
         continue;
       }
-      // A DaemonSet's pod names its node in its affinity: no other node helps it.
+      // The affinity of a DaemonSet's pod names its node, so another node does not help it.
       if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
       const auto aim = pod->placement->node_selector.find(kNodePoolLabel);
       if (aim == pod->placement->node_selector.end() || aim->second != spec_.node_pool) continue;
@@ -174,7 +174,7 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod->placement, pod->requests, *seat)) {
-        // Nobody's work took its room: what comes with the node did (a DaemonSet), and would on the next one too.
+        // The room went to pods that come with the node (of a DaemonSet), which would take it on the next one too.
         if (seat->work == 0 && seat->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*seat)) {
         GiveUp(*pod);
@@ -184,7 +184,7 @@ class Planner {
     }
   }
 
-  // Whether the expected pod has had the node for long enough.
+  // Returns whether the expected pod has had the Ready node for join_timeout.
   bool HasWaitedFor(const Seat& seat) {
     if (!seat.node->ready()) return false;
     const WallTime since = std::max(seat.lease.since, seat.node->ready_since);
@@ -195,7 +195,7 @@ class Planner {
     return true;
   }
 
-  // It waits by itself, and the node is free for others.
+  // Stops expecting the pod. The pod waits without a node until the retry, and other pods may use the node.
   void GiveUp(const Pod& pod) {
     FallShort(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, input_.now + spec_.retry_after);
     gave_up_.insert(&pod);
@@ -226,7 +226,7 @@ class Planner {
     }
   }
 
-  // Who asks for that shape later in this plan is told.
+  // Records the failure, so that later pods or standbys of that shape in this plan find it.
   void FailToJoin(const StringMap& requirements) {
     const Shortage* known = Failed(requirements, nullptr);
     const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
@@ -292,7 +292,7 @@ class Planner {
     expected_.emplace(pod, &seat);
   }
 
-  // A node that this plan has leased already, or a free one.
+  // Returns a node that this plan has leased already, or leases a free one; nullptr if none fits.
   Seat* FindOrLease(Ask& ask, const Pod& pod) {
     for (; ask.fresh < fresh_.size(); ++ask.fresh) {
       if (Fits(*ask.placement, ask.requests, *fresh_[ask.fresh])) return fresh_[ask.fresh];
@@ -330,7 +330,7 @@ class Planner {
     return nullptr;
   }
 
-  // Why nothing at all is leased now; nullptr: it may be.
+  // Returns why nothing at all can be leased now; nullptr if leases are possible.
   const char* HeldBack() const {
     if (drains_) return shortage_reason::kDraining;
     if (input_.stopped) return shortage_reason::kStopped;
@@ -340,7 +340,8 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Of more nodes than one cycle may lease each shape gets one in turn, that of the pod that waits longest first.
+  // Reduces the leases to the limit of one cycle. Shapes take turns, one node each, and the shape of the oldest pod is
+  // first.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);
     if (fresh_.size() > limit) {
@@ -391,7 +392,7 @@ class Planner {
           seat->counted = true;
         }
       }
-      // Those that have idled for longest are the first to go.
+      // Nodes that became idle last are counted first, so that those that have idled longest are released first.
       std::sort(idle.begin(), idle.end(), [](const Seat* a, const Seat* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });
@@ -470,7 +471,7 @@ class Planner {
     if (drains_) {
       leaving.emplace_back(Cause::kDraining, &seat);
     } else if (seat.lease.phase != LeasePhase::kIdle) {
-      return;  // since when it idles is not written down yet
+      return;  // the start of its idle time is not recorded yet
     } else if (!seat.node->ready() && since(std::max(seat.lease.since, seat.node->ready_since), spec_.unhealthy)) {
       leaving.emplace_back(Cause::kNotReady, &seat);
     } else if (!seat.counted && since(seat.lease.since, spec_.idle)) {
@@ -518,7 +519,7 @@ class Planner {
   void Finish() {
     for (const auto& [pod, seat] : expected_)
       plan_.expectations.emplace(pod->key.ToString(), seat->node->meta.key.name);
-    // A shape whose node did not join waits, whoever asks for it meanwhile.
+    // A shape whose node did not join waits for its retry, even if other pods request it meanwhile.
     for (const Shortage& known : spec_.shortages) {
       if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= input_.now) continue;
       const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);
@@ -531,7 +532,7 @@ class Planner {
     }
   }
 
-  // ---- what status remembers of earlier plans
+  // ---- memory of earlier plans, in status
 
   const Shortage* BacksOff(const Pod& pod) const {
     for (const Shortage& known : spec_.shortages) {
@@ -543,7 +544,7 @@ class Planner {
     return nullptr;
   }
 
-  // The failure of this shape that is to be waited for; `ask` is null for a standby.
+  // Returns the failure of this shape whose retry is pending; nullptr if there is none. `ask` is null for a standby.
   const Shortage* Failed(const StringMap& requirements, const Ask* ask) {
     const auto now = failed_shapes_.find(requirements);
     if (now != failed_shapes_.end()) return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
@@ -560,7 +561,8 @@ class Planner {
     return known.reason != shortage_reason::kNoCapacity || known.pods.empty();
   }
 
-  // Where there was no room for some pods, there may be for one that asks for less, or for something else.
+  // A lack of room for some pods does not apply to a pod with smaller requests or another placement, as long as one of
+  // those pods waits.
   bool Binds(const Shortage& known, const Ask& ask) const {
     if (known.reason != shortage_reason::kNoCapacity) return true;
     bool anybody = false;
@@ -576,7 +578,7 @@ class Planner {
 
   bool IsNewSince(const Seat& seat, const Shortage& failed) const {
     WallTime since = ParseTime(seat.node->meta.creation_timestamp);
-    // One that did not join may be Ready again, and is no new one.
+    // A node that did not join may be Ready again, but is not a new node.
     if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, seat.node->ready_since);
     return since > failed.retry_at - spec_.retry_after;
   }
@@ -601,7 +603,7 @@ class Planner {
   const CapacityInput& input_;
   const NodePoolAutoscaler& spec_;
   const bool drains_;
-  const bool acts_;  // writes to nodes at all
+  const bool acts_;  // false: the plan does not change nodes
   CapacityPlan plan_;
   std::deque<Seat> seats_;
   std::unordered_map<std::string_view, Seat*> by_node_;
@@ -611,10 +613,10 @@ class Planner {
   std::unordered_map<std::string, const Pod*> by_name_;  // namespace/name
   std::unordered_map<const Pod*, Seat*> expected_;
   std::unordered_set<const Pod*> gave_up_;
-  std::map<StringMap, WallTime> failed_shapes_;  // by what this plan gives up on
+  std::map<StringMap, WallTime> failed_shapes_;  // retry times of shapes that this plan gave up on
   std::deque<Ask> asks_;
   std::unordered_map<std::uint64_t, std::vector<Ask*>> asks_by_digest_;
-  Seats fresh_;  // free ones that this plan leases
+  Seats fresh_;  // free nodes that this plan leases
   std::unordered_map<const Seat*, const Ask*> fresh_asks_;
   std::deque<CapacityPlan::Lease> missing_;
   std::unordered_set<const Seat*> released_;

@@ -14,7 +14,7 @@ bool AutoscalerChanged(const Event& event) {
 
 bool PoolChanged(const Event& event) { return !IsSameObject(event) || event.before->digest() != event.after->digest(); }
 
-// No heartbeat does.
+// Returns whether the event changes an input of the plan. Heartbeats do not.
 bool NodeChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -24,7 +24,7 @@ bool NodeChanged(const Event& event) {
          before.ready() != after.ready() || before.allocatable != after.allocatable;
 }
 
-// One begins to wait, gets a node, needs it no more, or is gone.
+// Returns whether a pod starts or stops waiting, gets a node, changes its requests, is new, or is gone.
 bool PodChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Pod& before = PodProjectionOf(event.before).pod;

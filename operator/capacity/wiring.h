@@ -1,4 +1,4 @@
-// Which events lead to a pass of the autoscaler.
+// Maps events to passes of the autoscaler.
 #ifndef OPERATOR_CAPACITY_WIRING_H_
 #define OPERATOR_CAPACITY_WIRING_H_
 
@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// Adds informers and the controller `nodepool-autoscaler` to the manager; `client` and `events` must outlive its Run.
-// Returns the reconciler, for who wants to see its plans.
+// Adds informers and the controller `nodepool-autoscaler` to the manager. `client` and `events` must outlive its Run.
+// Returns the reconciler, for access to its plans.
 std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager, Client& client, EventSink& events,
                                                                 Duration resync);
 

@@ -22,7 +22,7 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
   return hash;
 }
 
-// Of the names that status lists.
+// Returns the sorted hashes of the names in status.nodes.
 std::vector<std::uint32_t> NodeHashes(const Json& pool) {
   std::vector<std::uint32_t> hashes;
   const Json* nodes = Find(pool, {"status", "nodes"});
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> NodeHashes(const Json& pool) {
   return hashes;
 }
 
-// Keeps these members of object[name], and nothing where it is no object.
+// Drops all members of object[name] but these. A value that is not an object becomes an empty object.
 void KeepOnly(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto found = object.find(name);
   if (found == object.end()) return;
@@ -48,7 +48,7 @@ void KeepOnly(Json& object, const char* name, std::initializer_list<const char*>
   *found = std::move(kept);
 }
 
-// The same for each object of the list object[name].
+// Does the same for each object in the list object[name].
 void KeepOfEach(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto list = object.find(name);
   if (list == object.end()) return;

@@ -1,5 +1,5 @@
-// What the caches hold of NodePools, Nodes, Pods and CSINodes. Several controllers share one informer for each, so each
-// has one set of options here.
+// Defines what the caches hold of NodePools, Nodes, Pods and CSINodes. Controllers share one informer for each of these
+// types, so this file has one set of options for each.
 #ifndef OPERATOR_NODEPOOL_INFORMERS_H_
 #define OPERATOR_NODEPOOL_INFORMERS_H_
 
@@ -22,14 +22,14 @@ namespace yad {
 // A NodePool, parsed once when it arrives.
 struct PoolProjection : Projection {
   NodePool pool;
-  std::uint64_t fingerprint = 0;  // of what a rendering depends on: labels, type, taints
-  PoolAttributes attributes;      // what its Nodes get
-  std::int64_t ready_nodes = -1;  // as its status counts them; -1: it does not
+  std::uint64_t fingerprint = 0;  // of the inputs of a rendering: labels, type, taints
+  PoolAttributes attributes;      // given to the pool's Nodes
+  std::int64_t ready_nodes = -1;  // status.readyNodeNum; -1 if absent
   std::int64_t unready_nodes = -1;
   std::vector<std::uint32_t> nodes;  // hashes of the names in its status, sorted
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
-// What ProjectPool reads.
+// The parts of a NodePool that ProjectPool reads.
 inline const JsonParts kProjectedOfPools = {{"metadata", {{"name"}, {"labels"}, {"deletionTimestamp"}}},
                                             {"spec"},
                                             {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
@@ -43,7 +43,7 @@ const Node& NodeOf(const ObjectPtr& object);
 
 struct PodProjection : Projection {
   Pod pod;
-  bool agent = false;  // a node agent: the Node is not well while this pod is not ready
+  bool agent = false;  // a node agent: the Node is unhealthy while this pod is not ready
 };
 const PodProjection& PodProjectionOf(const ObjectPtr& object);
 
@@ -52,23 +52,25 @@ struct CsiNodeProjection : Projection {
 };
 const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
 
-// The version is what the cluster serves (NodePoolTypeChoice); `client` and `events` must outlive the informer.
+// Watches the version of NodePool that the cluster serves (NodePoolTypeChoice). `client` and `events` must outlive the
+// informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);
 ReflectorOptions WatchNodes();
-// Of all namespaces, but for those that have ended. `agents` select the node agents.
+// Watches the pods of all namespaces, except those that have ended. `agents` select the node agents.
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents = {});
 ReflectorOptions WatchCsiNodes();
 
-// The indexes below are added by those who use them.
+// Indexes of the stores below. Each user of an index adds it.
 inline constexpr char kNodesByPool[] = "pool";  // the value of kNodePoolLabel
 inline constexpr char kPodsByNode[] = "node";   // spec.nodeName
 void AddNodesByPool(Store& nodes);
 void AddPodsByNode(Store& pods);
 
-// The server's answer to a write, as the caches keep Nodes: for Store::Observe.
+// Returns a Node as the cache holds it, made from the server's response to a write. The result is for Store::Observe.
 ObjectPtr KeptNode(Json object);
 
-// What WatchNodes and WatchPods leave of an object: what is projected, and who it is.
+// Remove the members of an object that are neither projected nor part of its identity. WatchNodes and WatchPods apply
+// them.
 void StripNode(Json& node);
 void StripPod(Json& pod, const std::vector<LabelSelector>& agents);
 

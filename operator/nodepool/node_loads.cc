@@ -13,7 +13,7 @@ const PodProjection* Counted(const ObjectPtr& object) {
   return pod.pod.node.empty() || pod.pod.terminal ? nullptr : &pod;
 }
 
-// A pod that is being deleted makes room for its successor: it says nothing of the agent.
+// A pod that is being deleted makes room for its successor, so its readiness is not evidence about the agent.
 bool IsFaultyAgent(const PodProjection& pod) { return pod.agent && !pod.pod.ready && !pod.pod.deleting; }
 
 bool CountsTheSame(const PodProjection* a, const PodProjection* b) {
@@ -32,7 +32,7 @@ std::vector<std::string> NodeLoads::Changed(const Event& event) {
   if (after != nullptr && (before == nullptr || before->pod.node != after->pod.node)) nodes.push_back(after->pod.node);
   entries_.With([&](auto& entries) {
     for (const std::string& node : nodes) {
-      // Of makes them: a pod may name any Node, and there are Nodes that nobody asks about.
+      // Only Of() creates entries: a pod may name any Node, and the load of some Nodes is never read.
       const auto found = entries.find(node);
       if (found == entries.end()) continue;
       ++found->second.changes;
@@ -65,13 +65,13 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
   }
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
   entries_.With([&](auto& entries) {
-    if (pods->empty()) {  // A Node that is gone is not remembered.
+    if (pods->empty()) {  // A Node without pods may be gone, so its entry is removed.
       if (const auto found = entries.find(node); found != entries.end() && found->second.changes == changes)
         entries.erase(found);
       return;
     }
     Entry& entry = entries[node];
-    // A pod changed after it was read: that event has asked for another look.
+    // If the count differs, a pod changed after it was read. The event of that change requests another reconcile.
     if (entry.changes == changes) entry.load = load;
   });
   return load;

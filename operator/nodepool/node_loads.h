@@ -1,5 +1,5 @@
-// What the pods on each Node ask for, and which of its agents are not ready: counted once, and again only where a pod
-// of that Node changed it.
+// The requests of the pods on each Node, and the Node's agents that are not ready. A Node is counted once, and again
+// only after one of its pods has changed the result.
 #ifndef OPERATOR_NODEPOOL_NODE_LOADS_H_
 #define OPERATOR_NODEPOOL_NODE_LOADS_H_
 
@@ -16,7 +16,7 @@
 namespace yad {
 
 struct NodeLoad {
-  Resources requested;                        // by its pods that have not ended
+  Resources requested;                        // of its pods that have not ended
   std::vector<std::string> agents_not_ready;  // "namespace/name", sorted
 };
 
@@ -26,16 +26,16 @@ class NodeLoads {
   // `pods` is the store of WatchPods(), with its index kPodsByNode.
   explicit NodeLoads(const Store& pods) : pods_(pods) {}
 
-  // To be called for each event of that informer. Returns the Nodes whose load may have changed: none where only the
-  // pod's status, or something else that counts for nothing, did.
+  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed. The result is
+  // empty if only the pod's status, or another part that does not count, changed.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);
-  std::size_t remembered() const;  // Nodes
+  std::size_t remembered() const;  // number of Nodes
 
  private:
   struct Entry {
     std::uint64_t changes = 0;
-    std::optional<NodeLoad> load;  // nullopt: to be counted
+    std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   const Store& pods_;
   mutable Guarded<std::unordered_map<std::string, Entry>> entries_;

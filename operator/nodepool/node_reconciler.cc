@@ -13,10 +13,12 @@
 namespace yad {
 namespace {
 
-// A new CRD has no pools before somebody brings them back. For pools that this process has never seen.
+// While the CRD is younger than this, its pools may not have been restored yet. This limit is for pools that this
+// process has never seen.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// Of what a Node is to have. Not of the patch: who undoes it in two steps would make two of them in turn.
+// Returns a digest of the desired attributes, not of the patch. An actor that reverts them in two steps would otherwise
+// alternate between two digests and not be recognised.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -36,7 +38,7 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // A younger Node has nothing from before.
+  // A Node that was created after the CRD has no attributes from pools of an older CRD.
   const bool may_have =
       crd->TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew;
   const bool went_with_it = created.empty() ? may_have : crd->TookPoolsOf(created);
@@ -101,7 +103,8 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // A late cache must take nothing away, and neither must the end of the CRD, which is that of all pools at once.
+    // A cache that lags must not cause a removal. The deletion of the CRD deletes all pools at once, and must not cause
+    // one either.
     const auto absence = AbsenceOf(pool, meta, stop);
     if (!absence) return Fail(absence.error());
     if (*absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
@@ -111,7 +114,8 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     told_.With([&](auto& told) { told.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
-  // A cache that lags would take away what another leader has just given, or evict pods for a taint that is gone.
+  // A cache that lags could remove what another leader has just added, or evict pods for a taint that the pool no
+  // longer has.
   const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
   const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
   const bool evicts = std::any_of(wanted.taints.begin(), wanted.taints.end(),
@@ -122,7 +126,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
 
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(meta, wanted);
-  // The same again: somebody keeps undoing it.
+  // The last write had the same digest, so another actor has reverted it.
   const bool repair = written_.With([&](auto& written) {
     const auto found = written.find(request.name);
     return found != written.end() && found->second == digest;
@@ -133,7 +137,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   }
   const auto patched = client_.Patch(kNodeType, meta.key, PatchType::kMerge, patch, {}, stop);
   if (!patched) {
-    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // its end is on its way to us
+    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
     return Fail(patched.error());
   }
   written_.With([&](auto& written) { written[request.name] = digest; });
@@ -142,7 +146,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
               {{"node", request.name}, {"nodepool", pool}});
   }
   nodes_.Observe(KeptNode(*patched));
-  // A webhook may have taken out what was written: then no event of the Node tells of a difference.
+  // An admission webhook may have dropped part of the write. No event of the Node reports that difference.
   if (!AttributesPatch(*patched, wanted).is_null()) return ReconcileResult::RequeueNow();
   return ReconcileResult::Done();
 }

@@ -1,4 +1,4 @@
-// One Node: what it has from its pool.
+// Reconciles one Node: the attributes that it has from its pool.
 #ifndef OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 #define OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 
@@ -18,10 +18,10 @@
 
 namespace yad {
 
-// Thread-safe as a controller calls it: never twice at once for one key.
+// Thread-safe for the calls of a Controller, which never overlap for one key.
 class NodeReconciler {
  public:
-  // `pool_type`: the version of NodePool to read live.
+  // `pool_type` returns the version of NodePool for live reads.
   NodeReconciler(Client& client, const Store& pools, Store& nodes, EventSink& events,
                  std::function<ResourceType()> pool_type, Clock& clock = Clock::Real())
       : client_(client),
@@ -35,16 +35,16 @@ class NodeReconciler {
 
  private:
   enum class Absence {
-    kUnknown,      // the server has it, or its CRD is gone
-    kMayComeBack,  // the server does not have it, and its CRD is a newer one: it went, or may have gone, with the old
-                   // one
+    kUnknown,      // the server has the pool, or the CRD is gone or being deleted
+    kMayComeBack,  // not on the server; it was, or may have been, deleted with an older CRD
     kGone,
   };
-  // Of a Node's pool that the cache does not show.
+  // Returns why the cache does not have `pool`, the pool of `node`.
   Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
-  // kConflict unless the server's pool has the spec that was read. Asked once for each of its specs.
+  // Fails with kConflict unless the pool on the server has the uid and generation of `pool`. The server is read once
+  // for each uid and generation.
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
-  // Once for each Node and pool.
+  // Logs and emits an event, once for each Node and missing pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
 
   Client& client_;
@@ -53,10 +53,10 @@ class NodeReconciler {
   EventSink& events_;
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
-  Guarded<std::map<std::string, std::string>> told_;       // Nodes whose pool is missing, and that pool
-  Guarded<std::map<std::string, std::uint64_t>> written_;  // a digest of what each Node was to have
-  Guarded<std::map<std::string, std::string>> created_;    // pools that were seen, and when they were made
-  Guarded<std::map<std::string, std::string>> confirmed_;  // pools, and of which object and generation
+  Guarded<std::map<std::string, std::string>> told_;       // Nodes whose missing pool was reported, and that pool
+  Guarded<std::map<std::string, std::uint64_t>> written_;  // digest of the attributes last written to each Node
+  Guarded<std::map<std::string, std::string>> created_;    // pools that were seen, and their creation timestamps
+  Guarded<std::map<std::string, std::string>> confirmed_;  // pools, and the uid and generation that were confirmed
   Guarded<RetryPace> repairs_;
 };
 

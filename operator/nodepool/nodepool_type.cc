@@ -9,7 +9,8 @@
 namespace yad {
 namespace {
 
-// (stability, major, minor): greater is higher. Follows k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
+// Returns (stability, major, minor); a greater tuple is a higher version. Follows
+// k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
 std::tuple<int, long, long> Rank(const std::string& version) {
   const char* at = version.c_str();
   if (*at != 'v') return {0, 0, 0};
@@ -26,8 +27,8 @@ std::tuple<int, long, long> Rank(const std::string& version) {
   return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
 }
 
-// The apiserver has no reason of its own for it: "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool
-// failed: Post ...".
+// Returns whether a conversion webhook failed. The apiserver has no reason of its own for that, only a message:
+// "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
 bool IsConversionFailure(const Error& error) {
   return error.message.find("conversion webhook for") != std::string::npos;
 }
@@ -59,7 +60,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 }
 
 bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
-  // Times of the apiserver, in UTC and whole seconds: texts in order are times in order.
+  // The apiserver's timestamps are in UTC and whole seconds, so their text order is their time order.
   return known && (!stays || workload_created < created);
 }
 
@@ -106,7 +107,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (!types) return Fail(types.error());
   const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
   if (unavailable && !told_) {
-    // Without the uid, so that it need not be read.
+    // The reference has no uid, so that the CRD need not be read.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
                    "List",

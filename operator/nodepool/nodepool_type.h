@@ -1,5 +1,5 @@
-// The NodePool type as the cluster has it: which version to read (v1alpha1, v1beta1, v1beta2, and one day others), and
-// whether its CRD is there to stay.
+// The NodePool type in this cluster: the version to read (v1alpha1, v1beta1, v1beta2 and later ones), and whether its
+// CRD exists and stays.
 #ifndef OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
 #define OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
 
@@ -17,13 +17,13 @@
 
 namespace yad {
 
-// The versions of the group that serve nodepools, the highest first (GA before beta before alpha, as Kubernetes orders
-// versions). kNotFound: none does.
+// Returns the versions of the group that serve nodepools, the highest first (GA before beta before alpha, Kubernetes'
+// version priority). kNotFound: no version serves them.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// The version to read now: the highest, and after each failed list the next lower one in turn, because objects that are
-// stored in another version need a conversion webhook of OpenYurt that may be gone, while reading them as they are
-// stored does not. That it is gone is told once, in an event about the CRD. Not thread-safe.
+// Chooses the version to read: the highest, and after each failed list the next lower one in turn. Objects that are
+// stored in another version need OpenYurt's conversion webhook, which may be gone. Objects that are read in their
+// stored version do not need it. An unavailable webhook is reported once, in an event about the CRD. Not thread-safe.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -35,26 +35,28 @@ class NodePoolTypeChoice {
   bool told_ = false;
 };
 
-// With its CRD the apiserver deletes all NodePools, one DELETED event each.
+// The state of the NodePool CRD. When a CRD is deleted, the apiserver deletes all NodePools, with one DELETED event for
+// each.
 struct NodePoolCrd {
-  bool known = true;    // false: we may not look
-  bool stays = true;    // it exists, and is not being deleted
-  std::string created;  // RFC 3339, with stays
+  bool known = true;    // false: reading the CRD is forbidden
+  bool stays = true;    // the CRD exists and is not being deleted
+  std::string created;  // RFC 3339; valid if `stays`
 
-  // Whether a pool that had a workload made at that time, and does not exist now, went with the CRD: one that has come
-  // back since knows nothing of the pools that it had.
+  // Returns whether a pool that had a workload created at that time, and that does not exist now, was deleted with the
+  // CRD. A CRD that was created later has no record of the pools of the earlier one.
   bool TookPoolsOf(const std::string& workload_created) const;
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
-// The server's pool; nullopt: there is none. Asked for as a list, so that an answer of "not found" is about the type,
-// and a failure (kConflict); and nobody needs the right to `get`.
+// Reads the pool on the server; nullopt if it does not exist. The read is a LIST, so that "not found" is about the type
+// and is a failure (kConflict). A LIST also does not need the right to `get`.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 
-// Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" > "other".
+// Returns whether `a` is higher in Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" >
+// "other".
 bool HigherVersion(const std::string& a, const std::string& b);
 
 }  // namespace yad

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 
-// The type in the version in which the object was read.
+// Returns the NodePool type in the version in which the object was read.
 ResourceType TypeAsRead(const Json& pool) {
   ResourceType type = kNodePoolType;
   const std::string api_version = StringAt(pool, {"apiVersion"});
@@ -26,7 +26,7 @@ ResourceType TypeAsRead(const Json& pool) {
   return type;
 }
 
-// Where a Node says nothing of pods there may be as many as there may be: that is no sum.
+// A Node without an amount of pods has the maximum there, which cannot be summed up.
 Resources Counted(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
@@ -34,17 +34,17 @@ Resources Counted(Resources resources) {
 
 }  // namespace
 
-// What is remembered between two reconciles of one pool. Losing it costs time, never correctness.
+// State of one pool between two reconciles. Losing it costs time, never correctness.
 struct PoolReconciler::PoolState {
   explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
 
   const std::string uid;
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
-  Json written;  // the status that was written last
-  Json unkept;   // one that the server does not keep as it is written, because its CRD drops fields; else null
+  Json written;  // the last written status
+  Json unkept;   // a status that the server does not store as written, because its CRD drops fields; else null
   RetryPace repairs;
-  std::vector<std::string> left_out;  // as it was reported last
+  std::vector<std::string> left_out;  // as last reported
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
@@ -62,7 +62,7 @@ std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectM
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
     if (state != nullptr && state->uid == meta.uid) return state;
-    state.reset();  // its metrics end before those of its namesake begin
+    state.reset();  // removes the old pool's metrics before the new pool of that name adds its own
     state = std::make_shared<PoolState>(meta);
     return state;
   });
@@ -132,7 +132,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // However often its nodes and pods change: all of that is seen then.
+  // Status is written at most once per interval. The next reconcile covers all changes of nodes and pods until then.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 
@@ -147,7 +147,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 
-  // The same again: somebody else wrote what we had written.
+  // The last written status was the same, so another actor has overwritten it.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())
@@ -156,11 +156,11 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
   WriteOptions options;
   options.subresource = "status";
-  std::vector<std::string> pruned;  // OpenYurt's CRD lacks some of the fields: no news
+  std::vector<std::string> pruned;  // OpenYurt's CRD lacks some of the fields; these warnings are expected
   options.warnings = &pruned;
   const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // its end is on its way to us
+    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
     return Fail(written.error());
   }
   state->last_write = now;

@@ -1,4 +1,5 @@
-// One NodePool: its nodes counted, their state folded, its resources summed up, into its status.
+// Reconciles one NodePool: counts its nodes, folds their states, sums up their resources, and writes them to its
+// status.
 #ifndef OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 #define OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 
@@ -19,13 +20,13 @@
 
 namespace yad {
 
-// Thread-safe as a controller calls it: never twice at once for one key.
+// Thread-safe for the calls of a Controller, which never overlap for one key.
 class PoolReconciler {
  public:
   struct Stores {
     Store& pools;
-    const Store& nodes;      // with its index kNodesByPool
-    const Store* csi_nodes;  // nullptr: nobody asks for drivers
+    const Store& nodes;      // must have the index kNodesByPool
+    const Store* csi_nodes;  // nullptr: no drivers are required
   };
   PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
                  std::vector<std::string> csi_drivers, Clock& clock = Clock::Real());
@@ -33,13 +34,13 @@ class PoolReconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Whether we have written this pool's status, in the state that is shown or after it. Any thread.
+  // Returns whether this process has written the pool's status at the resourceVersion of `pool` or later. Any thread.
   bool HasWrittenStatus(const ObjectMeta& pool) const;
 
  private:
   struct PoolState;
   std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
-  // What the pool's nodes do not get although its spec says so; once for each such list.
+  // Reports the attributes of the pool's spec that its nodes do not get, once for each such list.
   void ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state);
   Result<PoolSummary> Summarize(const std::string& pool) const;
   Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
@@ -51,7 +52,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Guarded<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // the pools' resourceVersions after our last write
+  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // resourceVersions after our last writes
 };
 
 }  // namespace yad

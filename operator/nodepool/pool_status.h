@@ -1,4 +1,4 @@
-// What the status of a NodePool should say. Pure, but for the metrics that show the same.
+// The desired status of a NodePool. Pure, except for the metrics, which show the same values.
 #ifndef OPERATOR_NODEPOOL_POOL_STATUS_H_
 #define OPERATOR_NODEPOOL_POOL_STATUS_H_
 
@@ -13,13 +13,13 @@
 
 namespace yad {
 
-// status.nodes holds no more names than this, the first in their order; the counters are always exact.
+// The maximum number of names in status.nodes, which lists the first in sorted order. The counters are always exact.
 inline constexpr std::size_t kMaxNodesInStatus = 500;
 
 struct PoolNode {
   std::string name;
   NodeHealth health;
-  bool node_ready = false;  // its condition Ready is True
+  bool node_ready = false;  // condition Ready is True
 };
 
 struct PoolSummary {
@@ -31,10 +31,11 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// The fields of ours. `previous` is the status before: what others wrote into its conditions stays, and a time of
-// transition is kept while a condition's status is.
+// Returns the status fields that this operator owns. `previous` is the status before. Conditions that other writers set
+// stay in it, and a transition time stays as long as the status of its condition.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
-// A merge patch of the difference, {"status": …}; null where nothing differs. Fields of others are left alone.
+// Returns a merge patch of the difference, {"status": …}; null if there is none. Fields of other writers are not
+// changed.
 Json PoolStatusPatch(const Json& before, const Json& after);
 
 // The gauges nodepool_nodes and nodepool_resource of one pool. Not thread-safe.
@@ -49,7 +50,7 @@ class PoolMetrics {
 
  private:
   const std::string pool_;
-  std::vector<std::string> resources_;  // those that are shown
+  std::vector<std::string> resources_;  // those that have gauges now
 };
 
 }  // namespace yad

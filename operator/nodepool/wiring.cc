@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// What makes a Node another one for its pool: no heartbeat does, and no change of its image list.
+// Returns whether the event changes what the Node's pool counts. Heartbeats and changes of the image list do not.
 bool NodeCountsDifferently(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -21,7 +21,7 @@ bool NodeCountsDifferently(const Event& event) {
          before.allocatable != after.allocatable || before.capacity != after.capacity;
 }
 
-// What is compared with what its pool gives.
+// Returns whether the event changes an input of the comparison with the pool's attributes.
 bool NodeAttributesChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -43,7 +43,7 @@ std::vector<Request> PoolsOfNode(const Event& event) {
   return requests;
 }
 
-// The pools that these Nodes are in.
+// Returns the pools of these Nodes.
 std::vector<Request> PoolsOf(const Store& nodes, const std::vector<std::string>& names) {
   std::vector<Request> requests;
   for (const std::string& name : names) {
@@ -60,7 +60,7 @@ bool PoolAttributesChanged(const Event& event) {
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
   const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
-  if (!members) return requests;  // Before the first list of Nodes: each comes by itself.
+  if (!members) return requests;  // Nodes are not listed yet: each one's own event adds it.
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
 }

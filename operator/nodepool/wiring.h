@@ -1,4 +1,4 @@
-// Which events lead to which pool and which Node: the informers, predicates and handlers of the nodepool controller.
+// Maps events to pools and Nodes: the informers, predicates and handlers of the nodepool controller.
 #ifndef OPERATOR_NODEPOOL_WIRING_H_
 #define OPERATOR_NODEPOOL_WIRING_H_
 
@@ -14,12 +14,13 @@ namespace yad {
 
 struct NodePoolOptions {
   std::vector<LabelSelector> agents;     // select the pods that are node agents
-  std::vector<std::string> csi_drivers;  // that each node must have; none: CSINodes are not read
-  int workers = 4;                       // pools reconciled side by side; and Nodes written
+  std::vector<std::string> csi_drivers;  // required on each node; if empty, CSINodes are not read
+  int workers = 4;                       // pools reconciled in parallel; the same number of Nodes
 };
 
 // Adds informers and two controllers to the manager: `nodepool`, whose keys are NodePools, and `nodepool-nodes`, whose
-// keys are Nodes. `client` reads; `writer` writes, as long as it may. Both, and `events`, must outlive its Run.
+// keys are Nodes. `client` reads, and `writer` writes as long as it is allowed to. `client`, `writer` and `events` must
+// outlive the manager's Run.
 void AddNodePoolController(Manager& manager, Client& client, Client& writer, EventSink& events,
                            const NodePoolOptions& options);
 

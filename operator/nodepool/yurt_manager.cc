@@ -16,7 +16,7 @@ const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validati
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
-// Many times its duration: one that died is replaced long before.
+// Many times the Lease's duration: another replica takes over a dead holder's Lease long before.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {
@@ -61,7 +61,7 @@ bool ReviewsNodePools(const Json& configuration) {
   });
 }
 
-// nullopt: it does not exist.
+// Returns the object; nullopt if it does not exist.
 Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
   auto object = client.Get(type, key, stop);
   if (object) return std::move(*object);
@@ -69,7 +69,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// Who may not look can't know: that is an answer, and will be the same in a moment.
+// Returns a reason for a forbidden read, because a retry would be forbidden too. Fails for any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "it may not look whether OpenYurt's yurt-manager does: " + error.message;

@@ -1,4 +1,4 @@
-// May the nodepool controller run here, or does OpenYurt's yurt-manager look after the pools?
+// Decides whether the nodepool controller may run here: it must not while OpenYurt's yurt-manager manages the pools.
 #ifndef OPERATOR_NODEPOOL_YURT_MANAGER_H_
 #define OPERATOR_NODEPOOL_YURT_MANAGER_H_
 
@@ -10,12 +10,13 @@
 
 namespace yad {
 
-// "": nobody else does, and we have the rights that it takes. Else why it has to stay off, as a sentence. In this
-// order:
-// - Rights to do it, or to look, are missing (the apiserver is asked about the former, so that nothing is refused).
-// - yurt-manager's webhook configuration reviews NodePools. yurt-manager takes the webhooks of a controller that is
-//   switched off out of it, so that its other webhooks alone mean that nobody looks after the pools.
-// - There is no such configuration, and somebody holds yurt-manager's Lease.
+// Returns "" if no other controller manages the pools and this operator has the required rights. Otherwise returns the
+// reason why the controller has to stay off, as a sentence. The checks, in this order:
+// - The operator lacks a right to manage the pools, or a right to make the checks below. The apiserver reviews the
+//   former rights on request, so that no actual request is rejected.
+// - yurt-manager's webhook configuration reviews NodePools. yurt-manager removes the webhooks of a controller that is
+//   switched off from that configuration, so other webhooks alone mean that no controller manages the pools.
+// - That configuration does not exist, and yurt-manager's Lease is held.
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop);
 
 }  // namespace yad

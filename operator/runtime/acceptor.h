@@ -1,4 +1,4 @@
-// Listening on an address as flags give it.
+// Listens on an address in the form that flags have.
 #ifndef OPERATOR_RUNTIME_ACCEPTOR_H_
 #define OPERATOR_RUNTIME_ACCEPTOR_H_
 
@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Opens `acceptor` on "host:port", "[::1]:port" or ":port" (all addresses, of IPv4 too); port 0 is any free one.
-// kConfig, and it stays closed: that is no address, or can't be listened on.
+// Opens `acceptor` on "host:port", "[::1]:port" or ":port" (all addresses, IPv4 included); port 0 is any free port.
+// Fails with kConfig, and leaves it closed, if the address is malformed or can't be listened on.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
 }  // namespace yad

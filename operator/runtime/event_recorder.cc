@@ -35,7 +35,7 @@ const ResourceType& EventResource() {
   return type;
 }
 
-// At most `max` bytes of valid UTF-8: anything else would be refused, or spoil the whole request.
+// Returns at most `max` bytes of valid UTF-8. Other text would be rejected, or would invalidate the whole request.
 std::string Clean(const std::string& text, std::size_t max) {
   const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string clean = Json::parse(quoted).get<std::string>();
@@ -46,11 +46,11 @@ std::string Clean(const std::string& text, std::size_t max) {
   return clean;
 }
 
-// "<object>.<hex>", as client-go names events. The stamp makes it unique.
+// Returns "<object>.<hex>", as client-go names events. The stamp makes the name unique.
 std::string EventName(const std::string& object, std::uint64_t stamp) {
   char suffix[24];
   std::snprintf(suffix, sizeof suffix, ".%llx", static_cast<unsigned long long>(stamp));
-  // Some objects (RBAC's) have names that an Event must not have.
+  // Some objects (of RBAC) have names that are invalid for an Event.
   std::string name = CheckDns1123Subdomain(object).empty() ? object : "event";
   name.resize(std::min(name.size(), kMaxName - std::string_view(suffix).size()));
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
@@ -64,9 +64,9 @@ bool NamespaceIsTerminating(const Error& error) {
          error.message.find("is being terminated") != std::string::npos;
 }
 
-// One event object, and what is known of its repeats.
+// One event object, and the state of its repeats.
 struct Entry {
-  std::uint64_t key = 0;  // a digest of what makes two events the same
+  std::uint64_t key = 0;  // digest of the fields that make two events the same
   ObjectReference regarding;
   EventType type;
   std::string reason, action, note;
@@ -76,14 +76,14 @@ struct Entry {
   WallTime last;
   SteadyTime last_seen;
   std::int32_t count = 1;
-  std::int32_t written = 0;  // the count that the server knows; 0: the event is not there
-  SteadyTime next_write{};   // of the series, not before
+  std::int32_t written = 0;  // the count on the server; 0: the event is not there
+  SteadyTime next_write{};   // earliest time for the next write of the series
   bool queued = false;
   int failures = 0;
 };
 using EntryPtr = std::shared_ptr<Entry>;
 
-// What makes two events the same.
+// Returns the fields that make two events the same.
 auto IdentityOf(const Entry& entry) {
   const ObjectReference& regarding = entry.regarding;
   return std::tie(regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name, regarding.uid,
@@ -116,10 +116,10 @@ struct EventRecorder::Impl {
 
   std::mutex mutex;
   std::condition_variable_any wake;
-  // All under mutex.
-  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key: what a repeat may join
+  // All guarded by mutex.
+  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key; a repeat may join these
   std::deque<EntryPtr> ready;                           // to be written now
-  std::multimap<SteadyTime, EntryPtr> later;            // to be written then
+  std::multimap<SteadyTime, EntryPtr> later;            // to be written at that time
   std::uint64_t last_stamp = 0;
   std::uint64_t dropped_unlogged = 0;
   SteadyTime next_drop_log = SteadyTime::min();
@@ -135,7 +135,7 @@ struct EventRecorder::Impl {
     wake.notify_all();
   }
 
-  // Returns how many to log as dropped, 0 for not now. The caller logs it without the lock.
+  // Returns how many drops to log; 0 if this is not the time to log. The caller logs them without the lock.
   std::uint64_t CountDropped() {
     dropped.Increment();
     ++dropped_unlogged;
@@ -154,7 +154,7 @@ struct EventRecorder::Impl {
     if (found != entries.end() && found->second == entry) entries.erase(found);
   }
 
-  // Lets go of what no repeat can join any more.
+  // Forgets the entries that a repeat can't join any more.
   void Sweep(SteadyTime now) {
     if (now < next_sweep) return;
     next_sweep = now + kSweepPeriod;
@@ -193,13 +193,13 @@ struct EventRecorder::Impl {
       if (ready.size() + later.size() >= options.capacity) {
         to_log = CountDropped();
       } else {
-        // Two events of one object must not share a name, however coarse the clock is.
+        // Two events of one object must not share a name, even if the clock is coarse.
         const auto stamp = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(made->last.time_since_epoch()).count());
         last_stamp = std::max(stamp, last_stamp + 1);
         made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
                        EventName(regarding.key.name, last_stamp)};
-        // What is at rest may go: its next repeat is then an event of its own.
+        // Entries that are not queued may be forgotten: their next repeat is then an event of its own.
         if (entries.size() >= 4 * options.capacity)
           std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
         entries[made->key] = made;
@@ -238,7 +238,7 @@ struct EventRecorder::Impl {
     return client.Create(EventResource(), event, {}, stop);
   }
 
-  // Takes the entry from the queue's front, writes it without the lock, and decides what becomes of it.
+  // Takes the first entry of the queue, writes it without the lock, and queues it again, drops it or leaves it at rest.
   void WriteNext(std::unique_lock<std::mutex>& lock, std::stop_token stop, std::stop_token hard_stop) {
     const EntryPtr entry = ready.front();
     ready.pop_front();
@@ -258,9 +258,9 @@ struct EventRecorder::Impl {
       entry->failures = 0;
       if (count > 1) entry->next_write = now + options.series_refresh;
     } else if (create && written.error().reason == Reason::kAlreadyExists) {
-      entry->written = 1;  // an earlier attempt, whose answer was lost
+      entry->written = 1;  // an earlier attempt was successful, but its response was lost
     } else if (!create && written.error().reason == Reason::kNotFound) {
-      entry->written = 0;  // it has expired
+      entry->written = 0;  // the event has expired
     } else if (Retry(*entry, written.error(), stop)) {
       Duration delay = kFirstRetry * (1 << (entry->failures - 1));
       if (written.error().retry_after) delay = std::max<Duration>(delay, *written.error().retry_after);
@@ -279,7 +279,7 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // The object's namespace is going or gone, and its events with it: nobody misses this one.
+    // The object's namespace is terminating or gone, and its events with it, so the drop is not counted.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

@@ -21,12 +21,12 @@ struct ObjectReference {
 
 enum class EventType { kNormal, kWarning };
 
-// The part that controllers use; tests have their own. Thread-safe.
+// The interface for controllers; tests have their own implementation. Thread-safe.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   // Never blocks and never fails: an event that can't be kept is dropped and counted. `reason` is CamelCase, at most
-  // 128 characters; `note` is cut at 1,024 bytes (on a character's edge); `action` says what was done or tried.
+  // 128 characters. `note` is cut at 1,024 bytes (at a character boundary). `action` is what was done or tried.
   virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
                       const std::string& action, const std::string& note) = 0;
 };
@@ -35,12 +35,11 @@ struct EventRecorderOptions {
   std::string controller;                              // reportingController: "yurtappdaemon-operator"
   std::string instance;                                // reportingInstance: the pod's name
   std::size_t capacity = 1000;                         // events waiting to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);    // a repeat within it becomes a series on the first event
-  Duration series_refresh = std::chrono::seconds(30);  // at most one write in this time for one series
+  Duration series_window = std::chrono::minutes(6);    // a repeat within it becomes a series of the first event
+  Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 
-// Writes from a thread of its own; repeats of the same (object, type, reason, action, note) become one event with a
-// series.
+// Writes on the thread of Run. Repeats of the same (object, type, reason, action, note) become one event with a series.
 class EventRecorder : public EventSink {
  public:
   EventRecorder(Client& client, EventRecorderOptions options, Clock& clock = Clock::Real());
@@ -48,9 +47,9 @@ class EventRecorder : public EventSink {
 
   void Record(const ObjectReference& regarding, EventType type, const std::string& reason, const std::string& action,
               const std::string& note) override;
-  // Writes until `stop`, then tries for at most `2 s` to write what is queued.
+  // Writes until `stop` fires, then tries for at most 2 s to write the queued events.
   void Run(std::stop_token stop);
-  // Events that a repeat may join, and a few older ones. Thread-safe.
+  // Returns the number of events that a repeat may join, and of a few older ones. Thread-safe.
   std::size_t remembered() const;
 
  private:

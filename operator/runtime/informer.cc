@@ -47,7 +47,7 @@ std::string Informer::Describe() const {
   return text;
 }
 
-// A handler that throws must not cost the others their event, nor end the thread.
+// Calls all handlers. A handler that throws neither keeps the event from the others nor ends the thread.
 void Informer::Dispatch(const Event& event) {
   for (const EventHandler& handler : handlers_) {
     try {

@@ -1,4 +1,4 @@
-// A Reflector, its Store, and those who want to hear of changes.
+// A Reflector, its Store, and the handlers of its changes.
 #ifndef OPERATOR_RUNTIME_INFORMER_H_
 #define OPERATOR_RUNTIME_INFORMER_H_
 
@@ -15,14 +15,14 @@
 
 namespace yad {
 
-// Added: before is nullptr. Deleted: after is nullptr; what vanished between two lists is Deleted too.
-// Two different uids: deleted and made anew; a handler must look at both.
+// An event for handlers. Added: `before` is nullptr. Deleted: `after` is nullptr, also if the object vanished between
+// two lists. Two different uids: the object was deleted and recreated, and a handler must look at both.
 using Event = Store::Change;
 
-// Whether an object has changed: neither added, nor deleted, nor made anew under its name.
+// Returns whether an object has changed: it was not added, deleted or recreated under its name.
 bool IsSameObject(const Event& event);
 
-// Called on the informer's thread; must not block and must not do I/O. Typically it adds Requests to a queue.
+// Called on the informer's thread. Must not block and must not do I/O. A handler typically adds Requests to a queue.
 using EventHandler = std::function<void(const Event&)>;
 
 class Informer {
@@ -33,19 +33,20 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // As the cluster serves it, where that is for the cluster to say; else that of the options. Thread-safe.
+  // Returns the version that the cluster serves, if the cluster determines it; else that of the options. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
-  // Of one that is on_demand: begins to list, if it has not yet. Thread-safe.
+  // Starts the first list of an informer that is on_demand, if it has not started yet. Thread-safe.
   void Demand();
-  // Before Run: a handler that comes later would have missed what is there already. Later, it ends the process.
+  // Must be called before Run, because a later handler would have missed the objects so far. A later call ends the
+  // process.
   void AddHandler(EventHandler handler);
-  Status Run(std::stop_token stop);  // one thread; returns as Reflector::Run does
+  Status Run(std::stop_token stop);  // on one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
-  // Whether others have to wait until it has synced.
+  // Returns whether readiness and leader election wait until it has synced.
   bool awaited() const { return !options_.on_demand; }
   std::string last_error() const { return reflector_.last_error(); }  // "" after a success; thread-safe
-  // "deployments: Waiting: Forbidden: ..." : for /readyz and logs. Thread-safe.
+  // Returns text such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
   std::string Describe() const;
 
  private:
@@ -57,7 +58,7 @@ class Informer {
   std::atomic<bool> running_ = false;
   std::mutex mutex_;
   std::condition_variable_any demanded_;
-  bool demand_ = false;  // under mutex_
+  bool demand_ = false;  // guarded by mutex_
   std::vector<EventHandler> handlers_;
   Reflector reflector_;
 };

@@ -11,10 +11,10 @@
 namespace yad {
 namespace {
 
-// RFC 8949, section 3: the upper three bits of a value's first byte.
+// The upper three bits of a value's first byte (RFC 8949, section 3).
 enum class Major : std::uint8_t { kUnsigned = 0, kNegative = 1, kText = 3, kArray = 4, kMap = 5, kOther = 7 };
 
-constexpr std::uint8_t kFalse = 20;  // of Major::kOther
+constexpr std::uint8_t kFalse = 20;  // values of Major::kOther
 constexpr std::uint8_t kTrue = 21;
 constexpr std::uint8_t kNull = 22;
 constexpr std::uint8_t kDouble = 27;
@@ -53,7 +53,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
-  // False: these bytes are none of ours.
+  // Returns false if AppendCbor has not written these bytes.
   bool Read(Json& value) {
     if (rest_.empty()) return false;
     const auto first = static_cast<std::uint8_t>(rest_[0]);
@@ -100,7 +100,7 @@ class Reader {
     return true;
   }
 
-  // Goes on with `digest`, as StoredObject::Likeness says.
+  // Extends `digest` by the next value, as StoredObject::Likeness describes.
   bool AddLikeness(const std::vector<LikenessRule>& rules, std::string_view name, std::uint64_t& digest) {
     const std::string_view value = rest_;
     if (rules.empty() || !IsNext(Major::kMap)) {
@@ -136,7 +136,7 @@ class Reader {
     return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
   }
 
-  // A text with its head; a view of the bytes.
+  // Reads a text with its head. `text` is a view of the bytes.
   bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
     if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
@@ -145,7 +145,7 @@ class Reader {
     return true;
   }
 
-  // Past this text, where it is what comes.
+  // Skips the next value and returns true if it is the text `wanted`.
   bool SkipIf(std::string_view wanted) {
     const std::string_view before = rest_;
     std::string_view text;
@@ -191,7 +191,7 @@ class Reader {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string_view key;
       if (!ReadText(key)) return false;
-      const auto member = map.emplace_hint(map.end(), key, nullptr);  // In order, so it is the last.
+      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this one is the last.
       if (!Read(member->second)) return false;
     }
     return true;

@@ -1,4 +1,4 @@
-// JSON as bytes, for this process's own memory.
+// JSON as bytes, for the memory of this process.
 #ifndef OPERATOR_RUNTIME_JSON_BYTES_H_
 #define OPERATOR_RUNTIME_JSON_BYTES_H_
 
@@ -15,26 +15,28 @@
 
 namespace yad {
 
-// CBOR (RFC 8949) of definite lengths, so that nlohmann_json can read it. Its own writer and reader go through virtual
-// calls byte by byte and look each key up; in the place where every object passes, these take a quarter of the time.
+// Appends CBOR (RFC 8949) with definite lengths, so that nlohmann_json can read it. The writer and reader of
+// nlohmann_json make a virtual call for each byte, and look up each key. Every object passes here, and these functions
+// take a quarter of the time.
 void AppendCbor(const Json& value, std::string& out);
-// The same bytes straight from a text: without the tree, which takes far longer to make than they.
+// Appends the same bytes directly from a text, without a tree, which takes far longer to build than the bytes.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);
-// The beginning of an object of this many members. Each follows as AppendCbor of a key and of a value, keys in order.
+// Appends the head of an object with this many members. The members follow, each as AppendCborKey and AppendCbor, in
+// the order of their keys.
 void AppendCborObject(std::size_t members, std::string& out);
 void AppendCborKey(std::string_view key, std::string& out);
 
-// An object's members in the order of their keys, as (key, value). Of two with one key, the last.
+// The members of an object as (key, value), in the order of their keys. The last member wins if two have one key.
 using TextMembers = boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24>;
 const Json::object_t& MembersInOrder(const Json& object);
 TextMembers MembersInOrder(const simdjson::dom::element& object);
 
-// What AppendCbor has written. Anything else gives a discarded value.
+// Reads what AppendCbor has written. Returns a discarded value for other bytes.
 Json FromCbor(std::string_view bytes);
 
-// A digest that goes on with these bytes.
+// Returns `digest`, extended by these bytes.
 std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
-// See StoredObject::Likeness. Of what AppendCbor has written.
+// Implements StoredObject::Likeness for bytes that AppendCbor has written.
 struct LikenessRule;
 std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name);
 

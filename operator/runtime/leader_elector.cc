@@ -18,7 +18,7 @@ namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
-// How long a watch that was refused (a Role without the verb) is not asked for again.
+// A watch that was rejected (a Role without the verb) is not retried for this long.
 constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {
@@ -26,12 +26,12 @@ const ResourceType& LeaseType() {
   return type;
 }
 
-// What a Lease says of its holder.
+// The holder's record in a Lease.
 struct Record {
-  std::string holder;  // "": nobody
+  std::string holder;  // "": none
   std::int64_t duration_seconds = 0;
   std::int64_t transitions = 0;
-  std::string fingerprint;  // changes whenever the holder has written
+  std::string fingerprint;  // changes with each write of the holder
 };
 
 bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const) {
@@ -39,7 +39,8 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// A spec that we can't make sense of counts as held by somebody, who renews whenever its resourceVersion changes.
+// Reads the record. An unreadable spec counts as held by another process, which renews it whenever its resourceVersion
+// changes.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -89,13 +90,13 @@ struct LeaderElector::Impl {
   // Only the elector's thread uses these.
   StopTimer timer;
   std::mt19937_64 random;
-  std::optional<Json> lease;  // as the server last had it, to our knowledge
+  std::optional<Json> lease;  // the newest state on the server that this process knows
   Record observed;
   SteadyTime observed_at{};  // when `observed` was first seen
   std::string last_failure;
   SteadyTime watch_opened_at{};
   SteadyTime watch_refused_until{};
-  std::optional<Reason> watch_failure;  // that was logged last, since the last event
+  std::optional<Reason> watch_failure;  // the last logged failure since the last event
 
   struct Shared {
     bool leading = false;
@@ -116,7 +117,7 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // One request, which ends at `deadline`, or after half of renew_deadline: a hung connection must leave time for
+  // Makes one request, which ends at `deadline` or after half of renew_deadline: a hung connection must leave time for
   // another try.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
@@ -141,7 +142,7 @@ struct LeaderElector::Impl {
                    [&](std::stop_token token) { return client.Get(LeaseType(), options.lease, token); });
   }
 
-  // Fails with kConflict if anybody has written since `object` was read. What others keep in the lease stays.
+  // Fails with kConflict if the lease was written after `object` was read. Fields of other writers stay.
   Result<Json> Update(Json object, const Json& spec, SteadyTime deadline, std::stop_token stop) {
     Json& merged = object["spec"];
     if (!merged.is_object()) merged = Json::object();
@@ -179,14 +180,14 @@ struct LeaderElector::Impl {
     }
     return observed_at + duration;
   }
-  // The holder may still be at work.
+  // Returns whether the holder may still be active.
   bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
   Attempt Took(Result<Json> written, SteadyTime sent_at) {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
-    // Believe only what the server stored.
+    // Only what the server stored counts.
     if (observed.holder != options.identity) return Attempt::kHeldByOther;
     shared.With([&](Shared& s) { s.renewed_at = sent_at; });
     SetLeading(true);
@@ -206,7 +207,7 @@ struct LeaderElector::Impl {
     return Attempt::kFailed;
   }
 
-  // client-go's tryAcquireOrRenew.
+  // Follows client-go's tryAcquireOrRenew.
   Attempt TryAcquireOrRenew(SteadyTime deadline, std::stop_token stop) {
     const bool leading = Leading();
     if (leading && lease && observed.holder == options.identity) {
@@ -215,7 +216,7 @@ struct LeaderElector::Impl {
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
         return Took(std::move(renewed), sent_at);
       }
-      // Somebody wrote or deleted it, or the answer to our last write was lost.
+      // Another process wrote or deleted the lease, or the response to our last write was lost.
     }
 
     Result<Json> found = Get(deadline, stop);
@@ -254,18 +255,18 @@ struct LeaderElector::Impl {
                                                 std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
   }
 
-  // When to try again for a lease that is not ours, if nothing is heard of it until then.
+  // Returns when to try again for a lease that this process does not hold, if the watch reports nothing until then.
   SteadyTime NextTry() {
     const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
-  // Waits after `attempt` until it is time for another: until the holder's lease has run out, or the watch tells that
-  // nobody holds it. Without a watch, for client-go's delay at most. True: nothing came from the watch until the time
-  // was over.
+  // Waits after `attempt` until the next attempt is due: the holder's lease has expired, or the watch shows that the
+  // lease has no holder. The wait without a watch is client-go's delay at most. Returns true if the watch was silent
+  // until the time was over.
   //
-  // The watch only saves time. What it says is never enough for taking the lease: each attempt reads it anew, and
-  // writes it as it was read or not at all.
+  // The watch only saves time. An event is never enough to take the lease: each attempt reads the lease again, and
+  // writes it only if it has not changed since.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
       watch_opened_at = clock.Now();
@@ -284,7 +285,7 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // Somebody who writes other things into a lease that has run out must not put the next try off for ever.
+        // A process that writes other things into an expired lease must not postpone the next try forever.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -292,13 +293,13 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Events may be older than what an attempt has read since.
+  // Returns whether the event's object is newer than `lease`. An attempt may have read a newer one since the event.
   bool IsNews(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
   }
 
-  // True: it was the server's time-out, and the next watch may follow at once.
+  // Returns true if the server's time-out ended the watch, so that the next watch may follow at once.
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
@@ -335,12 +336,12 @@ LeaderElector::~LeaderElector() = default;
 bool LeaderElector::Acquire(std::stop_token stop) {
   log::Info("waiting for the lease",
             {{"lease", impl_->options.lease.ToString()}, {"identity", impl_->options.identity}});
-  std::optional<LeaseWatch> watch;  // ends with the waiting
+  std::optional<LeaseWatch> watch;  // closed when the wait ends
   bool silent = false;
   while (!stop.stop_requested()) {
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
     if (attempt == Impl::Attempt::kHeld) return true;
-    // A watch that is alive would have told of the renewal: this one hangs.
+    // A working watch would have reported the renewal, so this one hangs.
     if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
     silent = impl_->AwaitNextTry(attempt, watch, stop);
   }
@@ -352,7 +353,7 @@ bool LeaderElector::Hold(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // Also after a time in which the process was frozen: whoever leads now must not meet a renewal of ours.
+    // The process may have been frozen during the sleep. A new leader must not meet a renewal of this process.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("somebody else holds it");

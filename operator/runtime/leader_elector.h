@@ -20,28 +20,29 @@ struct LeaderElectionOptions {
   Duration retry_period = std::chrono::seconds(2);
 };
 
-// Another holder's lease is judged by how long *we* have seen it unchanged, never by the times written in it. Who waits
-// for it watches it, and asks for it only when it is given up or has run out; where it may not be watched, every 1
-// to 2.2 retry periods.
+// A lease of another holder is judged by how long *this process* has seen it unchanged, never by the times in it. A
+// waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the watch is
+// not permitted, the elector tries every 1 to 2.2 retry periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());
   ~LeaderElector();
 
-  // Waits until the lease is ours. False: `stop` came first.
+  // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews until `stop` (returns true, the lease still held), or until it could not be renewed for renew_deadline
-  // (returns false: from now on somebody else may lead).
+  // Renews the lease until `stop` fires, and returns true with the lease still held. Returns false if the lease could
+  // not be renewed for renew_deadline, or another process has taken it: from then on, another process may lead.
   bool Hold(std::stop_token stop);
-  // Gives the lease back, so that another can take it at once. Only after all writing has ended.
+  // Releases the lease, so that another process can acquire it at once. Must be called only after all writes have
+  // ended.
   void Release();
 
   bool is_leader() const;  // thread-safe
-  // Whether a write that is sent now can still be the leader's when it arrives: not later than renew_deadline after the
-  // last renewal. Thread-safe.
+  // Returns whether a write that is sent now can still arrive while this process leads: it is sent not later than
+  // renew_deadline after the last renewal. Thread-safe.
   bool may_write() const;
-  std::string holder() const;  // thread-safe; who was last seen to hold it
-  // Called on the elector's thread when the holder changes.
+  std::string holder() const;  // thread-safe; the last holder that was observed
+  // Sets a callback, which is called on the elector's thread when the holder changes.
   void OnNewLeader(std::function<void(const std::string& identity)> callback);
 
  private:

@@ -1,4 +1,4 @@
-// A watch on one object, for a thread that waits for a time or for news of the object, whatever comes first.
+// A watch on one object, for a thread that waits for a deadline or for an event of the object, whichever comes first.
 #ifndef OPERATOR_RUNTIME_LEASE_WATCH_H_
 #define OPERATOR_RUNTIME_LEASE_WATCH_H_
 
@@ -19,21 +19,21 @@ struct LeaseEvent {
   Json object;
 };
 
-// One thread owns it. A thread of its own reads the watch, from construction to destruction, which waits for its end.
+// Owned by one thread. An internal thread reads the watch until the destructor, which waits for that thread to end.
 class LeaseWatch {
  public:
-  // Tells of what comes after `resource_version`.
+  // Reports events after `resource_version`.
   LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock);
   ~LeaseWatch();
   LeaseWatch(const LeaseWatch&) = delete;
   LeaseWatch& operator=(const LeaseWatch&) = delete;
 
-  // At most one of the two is set.
+  // The result of Next. One of the two is set, or none.
   struct News {
-    std::optional<LeaseEvent> event;  // the newest since the last call; no bookmark
-    std::optional<Status> ended;      // An Error: it failed, or could not be opened. Nothing comes after it.
+    std::optional<LeaseEvent> event;  // the newest since the last call; never a bookmark
+    std::optional<Status> ended;      // an Error: the watch failed or could not be opened; no event follows
   };
-  // Waits until `deadline` or `stop` for news.
+  // Blocks until there is news, `deadline` has passed or `stop` fires.
   News Next(SteadyTime deadline, std::stop_token stop);
 
  private:
@@ -49,7 +49,7 @@ class LeaseWatch {
   std::condition_variable_any changed_;
   std::optional<LeaseEvent> newest_;
   std::optional<Status> ended_;
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last: it uses all members above
 };
 
 }  // namespace yad

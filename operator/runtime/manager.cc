@@ -39,7 +39,7 @@ struct Manager::Impl {
     std::string what;
     std::stop_source stop;
     std::vector<std::thread> threads = {};
-    int running = 0;  // under mutex
+    int running = 0;  // guarded by mutex
   };
 
   Impl(Client& the_client, ManagerOptions the_options, Clock& the_clock)
@@ -51,7 +51,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // One after the other: even here the lease must outlive the controllers.
+    // Groups stop one after the other: even here the lease must outlive the controllers.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);
@@ -59,7 +59,7 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // Behind a thousand writes that wait for their turn, a Lease would not be renewed in time.
+  // Has no rate limit: behind a thousand queued writes, a Lease would not be renewed in time.
   const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
@@ -75,7 +75,7 @@ struct Manager::Impl {
 
   std::mutex mutex;
   std::condition_variable_any changed;
-  // Under mutex.
+  // Guarded by mutex.
   bool elected = false;
   bool lease_lost = false;
   bool failed = false;
@@ -86,7 +86,7 @@ struct Manager::Impl {
   Group events{"event recorders", {}};
   Group election{"leader election", {}};
   Group work{"controllers", {}};
-  const std::vector<Group*> groups{&work, &election, &events, &caches, &servers};  // in the order of stopping
+  const std::vector<Group*> groups{&work, &election, &events, &caches, &servers};  // in stop order
 
   void Note(bool& flag) {
     std::lock_guard lock(mutex);
@@ -94,7 +94,7 @@ struct Manager::Impl {
     changed.notify_all();
   }
 
-  // `body` gets the group's stop token. What it throws, and the Error that it returns, end the process.
+  // Runs `body` on a new thread, with the group's stop token. An exception or an Error of `body` ends the process.
   void Start(Group& group, std::string name, std::function<Status(std::stop_token)> body) {
     {
       std::lock_guard lock(mutex);
@@ -115,7 +115,7 @@ struct Manager::Impl {
     group.threads.clear();
   }
 
-  // False: something in it still runs at the deadline, or when the lease is lost.
+  // Stops a group. Returns false if a thread of it still runs at the deadline, or when the lease is lost.
   bool StopGroup(Group& group, SteadyTime deadline) {
     group.stop.request_stop();
     {
@@ -135,9 +135,9 @@ struct Manager::Impl {
                        [](const auto& entry) { return entry.second->synced() || !entry.second->awaited(); });
   }
 
-  // The thread of leader election: from waiting for the lease to giving it back.
+  // Runs the leader election, from the wait for the lease to its release.
   Status Elect(std::stop_token stop) {
-    // Who can't fill its caches must not keep the lease from a replica that can.
+    // A replica that can't fill its caches must not keep the lease from one that can.
     while (!Synced()) {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }
@@ -152,7 +152,7 @@ struct Manager::Impl {
   }
 
   void StartControllers() {
-    controllers_run = true;  // before the first of them asks
+    controllers_run = true;  // set before the first controller reads it
     for (const auto& controller : controllers) {
       Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
         run->Run(stop);
@@ -163,7 +163,7 @@ struct Manager::Impl {
     for (auto& [name, run] : leader_runs) Start(work, name, run);
   }
 
-  // Until something ends it: `stop`, a failure, or the loss of the lease.
+  // Blocks until `stop`, a failure, or the loss of the lease. Starts the controllers when this process is elected.
   void Await(std::stop_token stop) {
     std::unique_lock lock(mutex);
     clock.WaitUntil(changed, lock, stop, SteadyTime::max(), [&] { return elected || lease_lost || failed; });
@@ -205,7 +205,7 @@ struct Manager::Impl {
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
-      // Later groups serve the earlier ones: while a controller may still write, the lease above all must stay.
+      // Later groups serve the earlier ones. The lease, above all, must stay while a controller may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
       if (group == &work) controllers_run = false;

@@ -1,4 +1,4 @@
-// How many objects the pages of a list have, so that none of them is long.
+// The number of objects in the pages of a list, chosen so that no page is too long.
 #ifndef OPERATOR_RUNTIME_PAGE_SIZE_H_
 #define OPERATOR_RUNTIME_PAGE_SIZE_H_
 
@@ -7,24 +7,24 @@
 
 namespace yad {
 
-// Objects may be 10 KB or 9 MB long (1.5 MiB in etcd, where each byte may be six in JSON), and a page is held as a
-// whole. One thread.
+// Objects may be 10 KB or 9 MB long (1.5 MiB in etcd, where each byte may be six in JSON), and a page is in memory as a
+// whole. Used by one thread.
 class PageSize {
  public:
-  // A page of more bytes is refused while it arrives. The largest object fits.
+  // A longer page is rejected while it arrives. The largest object fits.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
-  // `most` objects in a page; 0: no pages.
+  // `most` is the maximum number of objects in a page; 0: no pages.
   explicit PageSize(int most) : most_(most), limit_(most) {}
 
   int limit() const { return limit_; }
-  // A page was refused for its length. False: it had one object.
+  // Halves the limit after a page was rejected for its length. Returns false if that page had one object.
   bool Halve() {
     if (limit_ <= 1) return false;
     limit_ /= 2;
     return true;
   }
-  // A page of so many bytes was read.
+  // Adapts the limit to a page of that many bytes.
   void Adapt(std::size_t bytes) {
     if (bytes > kMaxBytes / 2) Halve();
     if (bytes < kMaxBytes / 8) limit_ = std::min(most_, limit_ * 2);

@@ -17,23 +17,23 @@ namespace {
 
 using std::chrono::seconds;
 
-// A watch that lived for so long is a healthy one: what ends it is no reason to slow down.
+// A watch that lived this long is healthy, so its end does not slow down the next one.
 constexpr Duration kHealthyAfter = seconds(5);
-// A type that is not there yet should be picked up soon after it appears.
+// Longest wait for a type that is missing, so that it is found soon after it appears.
 constexpr Duration kTypeMissingCap = seconds(10);
-// How long lists that are older than what was seen are refused, before the process has to begin anew. A server that
+// Lists that are older than what was seen are rejected for this long, before the process has to restart. A server that
 // only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
-// A server says where it is at least once a minute, with a bookmark. One that was silent for longer may have gone back
-// behind our version (etcd was restored from a backup): such a watch shows nothing until it has caught up.
+// A server sends its position at least once a minute, with a bookmark. A server that was silent for longer may have
+// gone back behind our version (etcd was restored from a backup). Its watch shows nothing until it has caught up.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// Watches from one version that fail before a new list is made instead of another try.
+// Number of failed watches from one version after which a new list is made.
 constexpr int kMaxResumes = 3;
-// Of a list in one answer, which is asked for only where the tokens of pages expire.
+// Limit for a list in one response, which is only requested without pages, or after the tokens of pages have expired.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
-// Whether a watch from the same version may well succeed once the server is back, or lets us.
+// Returns whether a watch from the same version may succeed once the server is back, or permits it.
 bool MayResume(const Error& error) {
   switch (error.reason) {
     case Reason::kTransport:
@@ -95,7 +95,7 @@ struct Reflector::Impl {
     shown.With([&](Shown& value) { value.type = options.type; });
   }
 
-  // ---- The state machine. Each step leaves in `state` what comes next.
+  // ---- The state machine. Each step sets `state` to the next one.
   Status Run(const std::stop_token& stop) {
     while (!stop.stop_requested() && outcome) {
       try {
@@ -140,7 +140,7 @@ struct Reflector::Impl {
     }
   }
 
-  // kListing -> kWatchBroken: the list is in the Store, and a watch is to follow from there.
+  // kListing -> kWatchBroken: the list is in the Store, and a watch has to follow from its version.
   void FinishList(const std::stop_token& stop) {
     std::vector<ObjectPtr> objects;
     const Result<std::string> version = PagedList(objects, stop);
@@ -148,7 +148,7 @@ struct Reflector::Impl {
     if (version->empty()) {
       return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
     }
-    // A server that lags behind (or an etcd restored from a backup) must never make us believe in deletions.
+    // A server that lags behind (or an etcd restored from a backup) must never cause deletions in the Store.
     if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, stop);
     older_lists_since.reset();
     if (std::string proof = WentBack(objects, *version); !proof.empty()) {
@@ -181,7 +181,7 @@ struct Reflector::Impl {
     Enter(ReflectorState::kWatching);
   }
 
-  // kWatching: one event.
+  // kWatching: handles one event.
   void Follow(const std::stop_token& stop) {
     Result<std::optional<WatchEvent>> next = watch->Next();
     if (!next) return WatchFailed(next.error(), stop);
@@ -203,7 +203,7 @@ struct Reflector::Impl {
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
-    // Only now: what threw above is not skipped.
+    // The version is set last, so that an event whose handling threw is not skipped.
     if (CompareResourceVersions(version, last_version) != -1) last_version = version;
     if (last_version != version_at_open) Succeeded(/*watched=*/true);
     if (change) on_change(*change);
@@ -211,8 +211,8 @@ struct Reflector::Impl {
 
   // ---- Lists
   Result<std::string> PagedList(std::vector<ObjectPtr>& objects, const std::stop_token& stop) {
-    // A continue token can expire (410) while we read; a list of thousands of pages might never end. So the second time
-    // it is one answer, whatever its size.
+    // A continue token can expire (410) during the list, so a list of thousands of pages might never end. After two
+    // attempts, the list is requested in one response.
     for (int attempt = 1;; ++attempt) {
       const bool paged = attempt <= 2 && options.page_size > 0;
       objects.clear();
@@ -227,7 +227,7 @@ struct Reflector::Impl {
     request.ns = options.ns;
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
-    // No resourceVersion: a consistent read. The server makes the next page while we read this one.
+    // No resourceVersion is set: a consistent read. The server makes the next page while this one is read.
     const auto ask = [&] {
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
@@ -259,8 +259,8 @@ struct Reflector::Impl {
     }
   }
 
-  // What the Store has already is not made again: a new list of a large cluster would need twice the memory, and an
-  // event that follows a write of ours shows what was observed of its answer.
+  // Returns the Store's object if it has the same version: a new list of a large cluster would need twice the memory
+  // otherwise. An event that follows a write of this process then yields the object from Observe.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
@@ -275,8 +275,8 @@ struct Reflector::Impl {
     return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project);
   }
 
-  // "", or which object is older in a list than the Store has it, though the list is not: no server that merely lags
-  // shows that.
+  // Returns which object has an older version in the list than in the Store, although the list is not older; "" if none
+  // has. A server that merely lags does not show that.
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();
@@ -291,12 +291,12 @@ struct Reflector::Impl {
     return "";
   }
 
-  // ---- What follows a failure.
+  // ---- Failures.
   void ListFailed(const Error& error, const char* verb, const std::stop_token& stop) {
     watch.reset();
     ++failed_lists.count;
     failed_lists.last = error;
-    // The Store keeps what it has: a type that is gone (its CRD was deleted) is a failed read, not an empty list.
+    // The Store keeps its objects: a missing type (its CRD was deleted) is a failed read, not an empty list.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
@@ -324,7 +324,7 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // The server's own time-out: the next watch follows at once, unless this one was over as soon as it had begun.
+  // Handles the server's own time-out. The next watch follows at once, unless this one ended as soon as it had begun.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;
@@ -342,7 +342,7 @@ struct Reflector::Impl {
   bool Lived() const { return watch && clock.Now() - opened_at >= kHealthyAfter; }
 
   void Wait(const Error& error, const char* verb, Backoff& backoff, ReflectorState next, const std::stop_token& stop) {
-    if (stop.stop_requested()) return;  // The error is our own stop.
+    if (stop.stop_requested()) return;  // `stop` caused the error.
     const std::string what = "cannot " + std::string(verb) + " " + Resource() + ": " + error.ToString();
     shown.With([&](Shown& value) { value.error = what; });
     if (failing_since.Value() == 0)
@@ -359,7 +359,7 @@ struct Reflector::Impl {
     if (clock.Sleep(delay, stop)) Enter(next);
   }
 
-  // Once for each kind of failure, not for each attempt.
+  // Logs once for each kind of failure, not for each attempt.
   void Report(const Error& error, const char* verb) {
     std::string kind = std::string(verb) + " " + std::string(ToString(error.reason));
     if (kind == reported)
@@ -376,7 +376,7 @@ struct Reflector::Impl {
       case Reason::kNotFound:
         return log::Warn("the server does not know this type; is its CRD installed? Waiting for it",
                          {{"resource", Resource()}, {"version", options.type.version}, {"error", error}});
-      case Reason::kExpired:  // Everyday: somebody compacted etcd.
+      case Reason::kExpired:  // Normal: etcd was compacted.
         return log::Info("the watch's version is too old; listing anew", {{"resource", Resource()}, {"error", error}});
       default:
         return log::Warn("reading failed; trying again",
@@ -408,34 +408,34 @@ struct Reflector::Impl {
     return request;
   }
 
-  // "deployments.apps", as RBAC rules and kubectl say it.
+  // Returns the resource as RBAC rules and kubectl write it, such as "deployments.apps".
   std::string Resource() const {
     return options.type.group.empty() ? options.type.resource : options.type.resource + "." + options.type.group;
   }
 
   Client& client;
-  ReflectorOptions options;  // `type` is what was resolved last
+  ReflectorOptions options;  // `type` is the last resolved one
   Store& store;
   const std::function<void(const Store::Change&)> on_change;
   Clock& clock;
 
-  // Only for the thread that runs.
+  // Only the running thread uses these.
   ReflectorState state = ReflectorState::kEmpty;
-  // Two, so that lists that succeed between watches that fail at once don't hide the failures.
-  Backoff list_backoff;  // since the last list
+  // Two backoffs, so that lists that succeed between watches that fail at once don't hide the failures.
+  Backoff list_backoff;  // reset by a successful list
   Backoff watch_backoff;
   PageSize page_size;
   std::unique_ptr<Watch> watch;
-  std::string last_version;  // of the last list, event or bookmark: never goes back, not even at a new list
+  std::string last_version;  // of the last list, event or bookmark; never goes back, not even with a new list
   std::string version_at_open;
-  bool heard = false;  // anything from the watch that is open
+  bool heard = false;  // the open watch has sent an event
   SteadyTime opened_at{};
   int failed_resumes = 0;  // since the last progress
   FailedLists failed_lists;
   std::optional<SteadyTime> older_lists_since;
-  Status outcome;              // An Error ends it.
-  bool watch_failing = false;  // No watch has made progress since the last one failed, whatever lists say.
-  std::string reported;        // the failure that was logged last: verb and reason
+  Status outcome;              // an Error ends Run
+  bool watch_failing = false;  // no watch has made progress since the last failure, even if lists succeed
+  std::string reported;        // the last logged failure: verb and reason
 
   metrics::Gauge& failing_since;  // shared by all reflectors of this resource
 

@@ -1,6 +1,6 @@
-// Keeps a Store equal to the server's objects of one type: list, then watch, for ever.
-// The state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching, with every failure leading back to a
-// named state.
+// Keeps a Store equal to the server's objects of one type: list, then watch, forever.
+// The state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads back to a named
+// state.
 #ifndef OPERATOR_RUNTIME_REFLECTOR_H_
 #define OPERATOR_RUNTIME_REFLECTOR_H_
 
@@ -16,58 +16,60 @@
 
 namespace yad {
 
-// The lists that have failed since the last good one.
+// The lists that have failed since the last successful one.
 struct FailedLists {
   int count = 0;
-  Error last;  // where count > 0
+  Error last;  // valid if count > 0
 };
 
 struct ReflectorOptions {
   ResourceType type;
-  std::string ns;  // "" for all
+  std::string ns;  // "" for all namespaces
   std::string label_selector;
   std::string field_selector;
-  int page_size = 500;  // objects in a page at most; 0: no pages
-  // Of one watch; the next begins where it ended. With the client's margin it bounds the time in which a connection
-  // that died in silence goes unnoticed: a quiet type has no events, and not every server sends bookmarks of it.
+  int page_size = 500;  // maximum number of objects in a page; 0: no pages
+  // Duration of one watch; the next one resumes from its last version. With the client's margin, it bounds how long a
+  // connection that broke silently goes unnoticed: a quiet type has no events, and not every server sends bookmarks.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
-  // Takes out of each object what nobody here reads, before it is projected and kept. Must not throw.
+  // Removes parts that this process never reads from each object, before the object is projected and stored. Must not
+  // throw.
   std::function<void(Json&)> transform;
-  // Is called with what is `projected` of an object only ({}: all), though all of it is kept. Not together with
-  // `transform`.
+  // Gets only the `projected` parts of an object ({}: all parts), although the whole object is stored. Must not be
+  // combined with `transform`.
   Projector project;
   JsonParts projected;
-  // Only lists from the moment on in which Informer::Demand asks for it; until then nobody waits for it.
+  // Starts to list when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Asked before each list which version of `type` to read, where that is for the cluster to say. Its Error is that of
-  // a failed list (kNotFound: the type is missing).
+  // Returns the version of `type` to read, if the cluster determines it. Called before each list. An Error counts as a
+  // failed list (kNotFound: the type is missing).
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
 enum class ReflectorState {
-  kEmpty,        // Nothing is known; a list has to be made.
-  kListing,      // Reading pages. The Store still holds the state before.
+  kEmpty,        // Nothing is known; the next step is a list.
+  kListing,      // Reading pages. The Store still holds the previous state.
   kWatching,     // A watch is open and the Store follows it.
   kWatchBroken,  // The watch ended; it is resumed from the last resourceVersion.
   kWaiting,      // Backing off after a failure.
-  kTypeMissing,  // The server does not know the type (CRD not installed): asked again with backoff.
+  kTypeMissing,  // The server does not know the type (CRD not installed); retried with backoff.
   kStopped,
 };
 std::string_view ToString(ReflectorState state);
 
-// One thread runs it. `on_change` is called on that thread, after the Store has been changed.
+// One thread runs it. `on_change` is called on that thread, after the Store has changed.
 class Reflector {
  public:
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Returns when `stop` fires. Never throws, never spins: a failure is always followed by a jittered wait. An Error:
-  // the server's lists have been older than what it showed before for a minute, so that its data is that of a backup or
-  // of another cluster. Only a process that remembers nothing can go on with that.
+  // Blocks until `stop` fires. Never throws and never spins: a jittered wait follows each failure. Fails if the
+  // server's data comes from a backup or from another cluster: its lists have been older for a minute than what it
+  // showed before, or a list that is not older has an object in an older version. Only a process that remembers nothing
+  // can continue with such data.
   Status Run(std::stop_token stop);
 
-  ResourceType type() const;       // thread-safe; as it was resolved last, where it is for the cluster to say
+  ResourceType type() const;       // thread-safe; the last resolved version, if the cluster determines it
   ReflectorState state() const;    // thread-safe
   std::string last_error() const;  // thread-safe; "" after a success: "cannot list deployments.apps: Forbidden: ..."
 

@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT as a stop request.
+// Turns SIGTERM and SIGINT into a stop request.
 #ifndef OPERATOR_RUNTIME_SIGNALS_H_
 #define OPERATOR_RUNTIME_SIGNALS_H_
 
@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// Blocks SIGTERM and SIGINT in this thread and all that it starts, and requests a stop when one comes; a second signal
-// ends the process at once (exit code 128 + signal). Call it before the first thread is started, and once.
+// Blocks SIGTERM and SIGINT in this thread and all threads that it starts. The first signal requests a stop; a second
+// one ends the process at once (exit code 128 + signal). Must be called once, before the first thread is started.
 void StopOnSignals(std::stop_source& source);
 
 }  // namespace yad

@@ -43,7 +43,7 @@ StatusServer::Reply Call(const StatusServer::Handler& handler) {
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }
 
-// One connection. All of it runs on the server's thread.
+// One connection. All its functions run on the server's thread.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, const Handlers& handlers, Duration timeout)
@@ -67,7 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // A request that was understood too little to be answered by a handler.
+  // Answers or closes a request that could not be read well enough for a handler.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
@@ -124,7 +124,7 @@ struct StatusServer::Impl {
   net::io_context context{1};
   tcp::acceptor acceptor{context};
   net::steady_timer accept_retry{context};
-  std::list<std::weak_ptr<Session>> sessions;  // the oldest first
+  std::list<std::weak_ptr<Session>> sessions;  // oldest first
 
   bool disabled() const { return options.bind.empty() || options.bind == "0"; }
 
@@ -132,7 +132,7 @@ struct StatusServer::Impl {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (error == net::error::operation_aborted) return;
       if (error) {
-        // Out of descriptors, for instance: trying again at once would spin.
+        // The process may be out of descriptors, for instance, and an immediate retry would spin.
         accept_retry.expires_after(kAcceptRetry);
         accept_retry.async_wait([this](error_code cancelled) {
           if (!cancelled) Accept();

@@ -1,4 +1,4 @@
-// A small HTTP server for /metrics, /healthz and /readyz: plain, GET and HEAD only.
+// A small HTTP server for /metrics, /healthz and /readyz: without TLS, GET and HEAD only.
 #ifndef OPERATOR_RUNTIME_STATUS_SERVER_H_
 #define OPERATOR_RUNTIME_STATUS_SERVER_H_
 
@@ -14,11 +14,11 @@ namespace yad {
 
 struct StatusServerOptions {
   std::string bind;          // ":8080" (all addresses), "127.0.0.1:0" (any port), "[::1]:8080"; "0" or "": no server
-  int max_connections = 64;  // one more closes the oldest
-  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two on one connection
+  int max_connections = 64;  // a further one closes the oldest
+  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two requests of a connection
 };
 
-// Set up by one thread (Handle, Listen), then run by one (Run).
+// One thread sets it up (Handle, Listen), then one runs it (Run).
 class StatusServer {
  public:
   struct Reply {
@@ -26,17 +26,17 @@ class StatusServer {
     std::string content_type = "text/plain; charset=utf-8";
     std::string body;
   };
-  // Called on the server's one thread: it should answer from memory.
+  // Called on the server's only thread, so it should answer from memory.
   using Handler = std::function<Reply()>;
 
   explicit StatusServer(StatusServerOptions options);
   ~StatusServer();
 
   void Handle(std::string path, Handler handler);
-  // kConfig: the address is no address, or can't be listened on.
+  // Fails with kConfig if the address is malformed, or can't be listened on.
   Status Listen();
-  int port() const;  // after Listen; 0: no server
-  // Serves until `stop`. A Runnable for the Manager.
+  int port() const;  // valid after Listen; 0: no server
+  // Serves until `stop` fires. Can be a Runnable of the Manager.
   Status Run(std::stop_token stop);
 
  private:

@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// One thread calls Begin and End; Move is thread-safe. Has a thread that waits for the deadline.
+// One thread calls Begin and End; Move is thread-safe. An internal thread waits for the deadline.
 class StopTimer {
  public:
   explicit StopTimer(Clock& clock);
@@ -22,11 +22,11 @@ class StopTimer {
   StopTimer(const StopTimer&) = delete;
   StopTimer& operator=(const StopTimer&) = delete;
 
-  // A new token that fires at `deadline`, or with `parent`. The token before is left alone from now on.
+  // Returns a new token that fires at `deadline`, or with `parent`. The token of the previous Begin no longer fires.
   std::stop_token Begin(SteadyTime deadline, std::stop_token parent = {});
-  // Another deadline for the token of the last Begin.
+  // Changes the deadline of the last Begin's token.
   void Move(SteadyTime deadline);
-  // The token of the last Begin is left alone: it won't fire any more, and nothing waits for its deadline.
+  // Detaches the token of the last Begin: it no longer fires, and no thread waits for its deadline.
   void End();
 
  private:
@@ -38,9 +38,9 @@ class StopTimer {
   std::condition_variable_any changed_;
   std::stop_source source_;
   SteadyTime deadline_ = SteadyTime::max();
-  std::uint64_t generation_ = 0;  // of deadline_
-  std::uint64_t seen_ = 0;        // the one that the thread waits for
-  std::jthread thread_;           // last: it uses all of the above
+  std::uint64_t generation_ = 0;  // version of deadline_
+  std::uint64_t seen_ = 0;        // the generation that the thread waits for
+  std::jthread thread_;           // last: it uses all members above
 };
 
 }  // namespace yad

@@ -51,7 +51,7 @@ class Writer {
     digests_[part] = Digested(digests_[part], std::string_view(bytes_).substr(begin));
   }
 
-  // Kept for this thread's next object: to grow one anew for each takes longer than to fill it.
+  // Reused for this thread's next object: growing a new buffer takes longer than filling it.
   static std::string& Scratch() {
     constexpr std::size_t kLongestKept = 64 * 1024;
     thread_local std::string scratch;
@@ -63,7 +63,7 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// `Value` is a tree or simdjson's view of a text: equal objects of either give equal bytes and digests.
+// `Value` is a tree or simdjson's view of a text. Equal objects of either type give equal bytes and digests.
 template <typename Value>
 void WriteMetadata(const Value& metadata, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
@@ -93,7 +93,7 @@ void WriteObject(const Value& object, Writer& writer) {
 }
 
 std::size_t BytesOf(const std::string& text) {
-  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter ones stand in the string itself.
+  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter ones are stored in the string object itself.
 }
 
 std::size_t BytesOf(const StringMap& map) {
@@ -102,15 +102,15 @@ std::size_t BytesOf(const StringMap& map) {
   return sum;
 }
 
-// The objects of one controller and one type are much alike.
+// Objects of one controller and one type are similar, so they are one family.
 std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
 }
 
-// The owners of one controller's objects are alike: one list for all of them.
+// The owners of one controller's objects are usually equal, so the objects share one list.
 void ShareOwners(std::uint64_t family, ObjectMeta& meta) {
-  static auto& known = *new WeakTable<std::vector<OwnerReference>>;  // Never destroyed, as threads may still read.
+  static auto& known = *new WeakTable<std::vector<OwnerReference>>;  // Never destroyed: threads may still read.
   if (meta.owners == nullptr) return;
   const auto shared = known.Find(family);
   if (shared != nullptr && *shared == *meta.owners) {
@@ -166,7 +166,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // As text, so that no number is too long.
+  std::string_view x = a, y = b;  // Compared as text, so that numbers of any length fit.
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
@@ -176,9 +176,8 @@ std::optional<int> CompareResourceVersions(const std::string& a, const std::stri
 
 struct Store::State {
   struct Entry {
-    ObjectPtr object;     // the newest that we know
-    ObjectPtr announced;  // what handlers were told last; nullptr: that there is none. Differs from `object` only after
-                          // Observe.
+    ObjectPtr object;     // the newest known state
+    ObjectPtr announced;  // the last state that handlers got; nullptr: none. Differs from `object` only after Observe.
   };
   struct Index {
     std::string name;
@@ -186,7 +185,7 @@ struct Store::State {
     std::unordered_map<std::string, std::unordered_set<const Entry*>> entries;
   };
 
-  // Puts `object` into the entry, which is made where it is missing. The entry's address does not change.
+  // Puts `object` into its entry, and creates the entry if it is missing. The address of an entry does not change.
   Entry& Put(const ObjectPtr& object) {
     Entry& entry = objects[object->meta().key];
     if (entry.object) Unindex(entry);
@@ -197,7 +196,7 @@ struct Store::State {
     return entry;
   }
 
-  // Whether handlers have not been told of this version, or of one after it.
+  // Returns whether handlers have not got this version or a later one.
   static bool IsNews(const ObjectPtr& object, const ObjectPtr& announced) {
     if (!announced) return true;
     const std::optional<int> age =
@@ -205,7 +204,7 @@ struct Store::State {
     return !age || *age == 1;
   }
 
-  // Says how handlers have to be told of `object`, and puts it in unless Observe has put in something newer.
+  // Returns the Change for `object`, and puts `object` in unless Observe has put in a newer one.
   Change Announce(const ObjectPtr& object) {
     const ObjectKey& key = object->meta().key;
     auto found = objects.find(key);
@@ -220,8 +219,8 @@ struct Store::State {
     return change;
   }
 
-  // The object ended at `version` (of its deletion, or of a list without it), and handlers have to be told so. What
-  // Observe put in and is newer is its successor, and stays.
+  // Handles the end of the object at `version` (of its deletion, or of a list without it). Returns the Change for
+  // handlers, if they need one. A newer object from Observe is its successor, and stays.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;
@@ -257,16 +256,16 @@ struct Store::State {
     }
   }
 
-  // What is not a number cannot be older, so it moves the position as well.
+  // A version that is not a number cannot be older, so it moves the position as well.
   void MovePosition(const std::string& version) {
     if (!version.empty() && !IsOlder(version, position)) position = version;
   }
 
   mutable std::shared_mutex mutex;
-  std::unordered_map<ObjectKey, Entry> objects;  // Its nodes stay where they are: indices point to them.
-  std::unordered_set<ObjectKey> unannounced;     // whose entry holds an object from Observe
+  std::unordered_map<ObjectKey, Entry> objects;  // Its nodes do not move: indices point to them.
+  std::unordered_set<ObjectKey> unannounced;     // keys of entries that hold an object from Observe
   std::vector<Index> indices;
-  std::string position;  // as far as the list and the watch have come
+  std::string position;  // the version that list and watch have reached
   bool synced = false;
 };
 
@@ -377,7 +376,7 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // The watch is past this version already, and has shown its end.
+  // The watch has passed this version already, and has shown the object's deletion.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNews(object, announced)) return std::nullopt;
   return state_->Announce(object);

@@ -1,4 +1,4 @@
-// A local copy of the objects of one type, each kept small.
+// A local copy of the objects of one type, each stored compactly.
 #ifndef OPERATOR_RUNTIME_STORE_H_
 #define OPERATOR_RUNTIME_STORE_H_
 
@@ -18,19 +18,19 @@
 
 namespace yad {
 
-// What a controller wants to know of an object without parsing it again: derived once, when the object arrives.
+// The parts of an object that a controller reads, derived once when the object arrives, so that it is not parsed again.
 struct Projection {
   virtual ~Projection() = default;
 };
-// Must not throw.
+// Makes the projection of an object. Must not throw.
 using Projector = std::function<std::unique_ptr<const Projection>(const Json& object)>;
 
-// What Likeness() makes of one member.
+// How Likeness() treats one member of an object.
 struct LikenessRule {
   enum What {
     kInside,   // has rules of its own
-    kLeftOut,  // may be anything
-    kNamed,    // a string that is the name counts as any other's that is theirs
+    kLeftOut,  // is skipped
+    kNamed,    // a string equal to the object's name counts as equal for all objects
   };
   std::string_view key;
   What what = kInside;
@@ -40,27 +40,27 @@ struct LikenessRule {
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
-  // Keeps the object as packed bytes beside the parsed metadata and the projection.
+  // Stores the object as packed bytes, beside the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
-  // The same, with less to do: `meta` and what `project` reads have been taken from the text already.
+  // Does the same with less work: `meta` and the `part` that `project` reads have been taken from the text already.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project);
   ~StoredObject();
 
-  // Without the annotation kubectl.kubernetes.io/last-applied-configuration, a second copy of the object that only
-  // kubectl reads.
+  // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second
+  // copy of the object that only kubectl reads.
   const ObjectMeta& meta() const { return meta_; }
-  // nullptr where the informer has no projector.
+  // Returns nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // A digest of everything but status, resourceVersion and generation, for this process: equal ones mean that nobody
-  // changed what a controller would write.
+  // Returns a digest of everything except status, resourceVersion and generation, valid in this process. Equal digests
+  // mean that nothing that a controller would write has changed.
   std::uint64_t digest() const { return digest_; }
-  // Another, of its status.
+  // Returns such a digest of status.
   std::uint64_t status_digest() const { return status_digest_; }
-  // A digest, for this process, of what the rules don't leave out: equal ones mean that two objects differ in nothing
-  // but that each has its own name where the rules say so.
+  // Returns a digest of all members that the rules do not skip, valid in this process. Equal digests mean that two
+  // objects differ only in skipped members, and in their own names where a rule is kNamed.
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
   Json Parse() const;         // the whole object
-  std::size_t bytes() const;  // about what it takes in memory; the projection, and what it shares with others, left out
+  std::size_t bytes() const;  // approximate size in memory, without the projection and shared parts
 
  private:
   template <typename Value>
@@ -74,49 +74,50 @@ class StoredObject {
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
-// -1, 0, 1 by age. resourceVersions of one etcd are ordered integers; where one is not a number, only equal ones can be
-// compared: nullopt.
+// Compares by age: -1, 0 or 1. The resourceVersions of one etcd are ordered integers. If one of the two is not a
+// number, they can only be compared if they are equal; nullopt if they are not.
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);
 
-// Thread-safe. Written by its informer, and by who has just written to the server (Observe).
+// Thread-safe. The informer writes to it, and so does code that has just written to the server (Observe).
 class Store {
  public:
-  // An index gives each object any number of keys ("the uid of its controller"). Must be pure, and must not throw.
+  // An index maps each object to any number of keys ("the uid of its controller"). Must be pure, and must not throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
-  // Before the first list. The index's name is used in ByIndex; a name that is there already stays as it is.
+  // Adds an index for ByIndex, before the first list. An index that already has this name is kept.
   void AddIndex(const std::string& name, IndexFunction function);
 
-  // All three fail with kNotSynced before the first successful list: a cache that knows nothing must not say "nothing
-  // there".
+  // List, Get and ByIndex fail with kNotSynced before the first successful list: an unfilled cache must not look like
+  // an empty one.
   Result<std::vector<ObjectPtr>> List() const;        // in no order
-  Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: it does not exist as far as we have seen
+  Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: not in the cache
   Result<std::vector<ObjectPtr>> ByIndex(const std::string& name, const std::string& value) const;  // in no order
 
   bool synced() const;
   std::size_t size() const;
 
-  // Takes the server's answer to a write of ours, so that the next reconcile sees it even if the watch lags. Ignored
-  // where the watch has already shown something as new: it may have shown the object's end. Only for objects that the
-  // informer selects. Handlers hear of it when the watch tells.
+  // Adds the server's response to a write of this process, so that the next reconcile sees it even if the watch lags.
+  // Ignored if the watch has already reached that version, because it may have shown the object's deletion. Only for
+  // objects that the informer selects. Handlers are called when the watch shows the object.
   void Observe(ObjectPtr object);
 
   // ---- for the informer ----
-  // What handlers are told: exactly what list and watch show, in their order, whatever Observe did in between. `before`
-  // is what they were told last. Where a list skipped a deletion and a namesake, it is one Change with two uids.
+  // A change for handlers. Handlers get exactly what list and watch show, in that order, independent of Observe.
+  // `before` is the state that they got last. If a list skipped a deletion and a recreation under the same name, they
+  // get one Change with two uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
   };
-  // The state of a finished list: returns what changed against before, deletions included. An object that Observe
-  // put in and that is newer than the list stays. Duplicates in the list: the newest counts.
+  // Replaces the state by a finished list. Returns the changes, deletions included. An object from Observe that is
+  // newer than the list stays. If an object is listed twice, the newest state counts.
   std::vector<Change> Replace(std::vector<ObjectPtr> objects, const std::string& resource_version);
-  // One watch event. nullopt: not news (a duplicate, or older than what we have).
+  // Applies one watch event. Returns nullopt if it is a duplicate, or older than the known state.
   std::optional<Change> Apply(ObjectPtr object);
-  // `last_state` has the resourceVersion of the deletion.
+  // Removes an object. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // A bookmark: the watch has reached this version. What Observe put in and the watch, now past it, never showed is not
-  // among the objects that the informer selects: it is taken out again.
+  // Handles a bookmark: the watch has reached this version. An object from Observe that the watch has passed without
+  // showing it is not one that the informer selects. It is removed, or reset to the last state that handlers got.
   void Advance(const std::string& resource_version);
 
  private:
