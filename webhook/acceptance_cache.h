@@ -1,9 +1,9 @@
-// What the cluster has accepted lately, by content, so that asking again costs nothing.
+// A cache, keyed by content, of what the cluster has accepted lately. A repeated dry run then costs nothing.
 //
-// The same content comes often within a short time: `kubectl diff`, then `kubectl apply`; a pipeline that tries before
-// it writes; a GitOps controller that compares by a dry run every few minutes; a retry after a conflict. Only
-// acceptances are kept: a refusal must end as soon as its cause ends. And not for long: quotas, policies and the
-// cluster's version change.
+// The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline that does
+// a dry run before it writes; a GitOps controller that compares by a dry run every few minutes; a retry after a
+// conflict. The cache holds acceptances only, because a rejection must end as soon as its cause ends. It holds them for
+// a short time only, because quotas, policies and the cluster's version change.
 #ifndef WEBHOOK_ACCEPTANCE_CACHE_H_
 #define WEBHOOK_ACCEPTANCE_CACHE_H_
 
@@ -26,10 +26,10 @@ class AcceptanceCache {
   explicit AcceptanceCache(Clock& clock, std::size_t capacity = 1024, Duration lifetime = std::chrono::minutes(2))
       : clock_(clock), capacity_(capacity), lifetime_(lifetime) {}
 
-  // SHA-256: nobody can make up another content that counts as accepted.
+  // Returns the SHA-256 of `content`, so that a client can't construct other content that counts as accepted.
   static std::string Digest(const std::string& content);
 
-  // The warnings that came with the acceptance; nullopt: not known to be accepted.
+  // Returns the warnings that came with the acceptance; nullopt if the content is not known to be accepted.
   std::optional<std::vector<std::string>> Find(const std::string& digest) const;
   void Put(const std::string& digest, std::vector<std::string> warnings);
 

@@ -20,14 +20,14 @@
 namespace yad {
 namespace {
 
-// The apiserver's default, should it not say it.
+// The apiserver's default, for a call without a time limit.
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
 constexpr std::chrono::milliseconds kMaxTimeout =
-    std::chrono::seconds(30);  // the most that a configuration may ask for
+    std::chrono::seconds(30);  // the maximum of timeoutSeconds in a webhook configuration
 
 HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
 
-// "10s" or "500ms", as Go writes a duration; what is longer than a minute is no time-out of a webhook.
+// Parses "10s" or "500ms", as Go writes a duration. A result of more than kMaxTimeout is cut to it.
 std::chrono::milliseconds ParseTimeout(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -59,7 +59,7 @@ bool IsJson(const std::string& content_type) {
   return type == "application/json";
 }
 
-// Named and labelled as controller-runtime does, so that existing dashboards work.
+// Metrics with the names and labels of controller-runtime, so that existing dashboards work.
 class WebhookMetrics {
  public:
   explicit WebhookMetrics(const std::string& path)
@@ -70,7 +70,7 @@ class WebhookMetrics {
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
                                        {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
         answered_(CounterOf(200)) {
-    CounterOf(500);  // Both can be told apart from "never asked".
+    CounterOf(500);  // A counter of 0 differs from a counter that does not exist.
   }
 
   void Begin() { in_flight_.Add(1); }
@@ -93,7 +93,8 @@ class WebhookMetrics {
   metrics::Counter& answered_;
 };
 
-// Counts the call as 500 where it ends by an exception. Its latency includes the time that it waited for a thread.
+// Measures one call, and counts it as 500 if it ends by an exception. The latency includes the time that the call has
+// waited for a thread.
 class Measured {
  public:
   Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {
@@ -141,7 +142,7 @@ class AdmissionHandler {
   using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
   struct Webhook {
     const ResourceType& type;
-    const Judge judge;  // of a CREATE or an UPDATE of the type
+    const Judge judge;  // judges a CREATE or an UPDATE of the type
     WebhookMetrics metrics;
   };
 
@@ -159,7 +160,7 @@ class AdmissionHandler {
   }
 
   static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
-    // Nothing about these is ours to judge: a DELETE, and whatever stands beside the spec (status).
+    // This webhook does not judge a DELETE, nor a subresource (status).
     if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
     if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
     const ResourceType& type = webhook.type;
@@ -174,7 +175,7 @@ class AdmissionHandler {
       return AdmissionAnswer::BadRequest("request.oldObject is missing or no object");
     }
     if (request.operation == "CREATE") request.old_object = nullptr;
-    // The server makes up the name just before it asks, and tells it in the object only.
+    // The apiserver generates a name (generateName) just before the call, and sends it in the object only.
     if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
     return webhook.judge(request, deadline);
   }

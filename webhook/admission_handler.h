@@ -1,5 +1,5 @@
-// The admission webhooks behind their paths: the defaulting and the validating one of YurtAppDaemon, the validating one
-// of NodePoolAutoscaler.
+// The admission webhooks and their paths: the defaulting and the validating webhook of YurtAppDaemon, and the
+// validating webhook of NodePoolAutoscaler.
 #ifndef WEBHOOK_ADMISSION_HANDLER_H_
 #define WEBHOOK_ADMISSION_HANDLER_H_
 
@@ -14,8 +14,8 @@ inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtapp
 inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
 inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
 
-// The controller's own caches, with their projections and Controller::kControllerUidIndex. What is not synced yet is
-// not looked at: an admission call never fails for it.
+// The caches of the controller, with their projections and Controller::kControllerUidIndex. The webhooks skip a cache
+// that has not synced yet; an admission call never fails because of it.
 struct AdmissionStores {
   const Store& daemons;
   const Store& pools;
@@ -23,15 +23,20 @@ struct AdmissionStores {
   const Store& stateful_sets;
 };
 
-// Whether the handler answers the call without a request to the apiserver: the defaulting webhook's calls. Thread-safe.
+// Returns whether the handler answers the call without a request to the apiserver: true for calls of the defaulting
+// webhook. Thread-safe.
 bool NeverWaits(const HttpsCall& call);
 
-// A handler for HttpsServer. Thread-safe. `client`, the stores and `clock`, by which HttpsCall::arrived was taken, must
-// outlive it. Half of the apiserver's time limit, counted from the call's arrival, is for requests to the apiserver.
-// After that the answer says what is found without them.
+// Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it; HttpsCall::arrived
+// is a time of `clock`. Requests to the apiserver may take half of the apiserver's time limit, counted from the arrival
+// of the call. After that, the answer is based on what was found without them.
 //
-// 200 with an AdmissionReview: an answer, allowed or not. 400 with text: the body is no AdmissionReview v1, or one
-// whose uid, kind or resource is too long. 404: no path of ours. 405: no POST. 415: no JSON by its content type.
+// The handler replies with
+//   200 and an AdmissionReview: the answer, allowed or not
+//   400 and a text: ParseAdmissionReview has rejected the body
+//   404: the path is not one of the above
+//   405: the method is not POST
+//   415: the content type is not JSON
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real());
 
 }  // namespace yad

@@ -16,17 +16,18 @@ constexpr std::size_t kMaxCauses = 100;
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxField = 512;         // bytes of a cause's field
 constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
-// All causes as JSON. The longest cause, of characters that JSON escapes with six bytes each, takes less.
+// Bytes of all causes as JSON. The longest possible cause consists of characters that JSON escapes to six bytes each,
+// and takes less.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
-// The shortest take one byte of text and a hundred of memory, several times over. The review of an object's next change
-// holds it twice, its status included, which no review judges and which has 10,000 at most: one that did not fit there
-// could not even lose its finalizers.
+// Values in a body. The shortest value takes one byte of text and a hundred bytes of memory, several times over. The
+// review of an object's next change contains the object twice, with its status, which no review judges and which has
+// 10,000 values at most. An object that did not fit into that review could not even lose its finalizers.
 constexpr std::size_t kMaxValues = 300'000;
-constexpr std::size_t kMaxValuesOfObject = 130'000;  // but for its status
+constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
-// One line: an apiserver drops a warning with control characters.
+// Returns the text as one line, because an apiserver drops a warning with control characters.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
@@ -34,7 +35,7 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Cuts on a character's edge.
+// Cuts the text to `limit` bytes, between two characters.
 std::string Cut(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
   std::size_t end = limit - 3;
@@ -42,7 +43,8 @@ std::string Cut(std::string text, std::size_t limit) {
   return text.substr(0, end) + "...";
 }
 
-// As the apiserver does it: long ones are cut only where all together are too long; then the last ones are left out.
+// Formats the warnings as the apiserver does it: long ones are cut only if all together are too long, and then the last
+// ones are left out.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();
@@ -58,28 +60,28 @@ Json Presentable(const std::vector<std::string>& warnings) {
   return result;
 }
 
-// The bytes that a string takes in JSON, with its quotation marks.
+// Returns the number of bytes that a string takes in JSON, including its quotation marks.
 std::size_t JsonSize(const std::string& text) {
   std::size_t size = 2;
   for (const char c : text) size += static_cast<unsigned char>(c) < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
   return size;
 }
 
-// The causes of a refusal: the list of a status's details, and the text of its message.
+// The causes of a rejection: the list in a status's details, and the text of its message.
 class Refusal {
  public:
-  // False: there is no room for the cause.
+  // Returns false if there is no room for the cause.
   bool Add(const Cause& cause) {
     const std::string field = Cut(cause.field, kMaxField);
     const std::string message = Cut(cause.message, kMaxMessage);
-    constexpr std::size_t kKeys = 64;  // of an entry of the list, with its reason
+    constexpr std::size_t kKeys = 64;  // of an entry of the list, including its reason
     const std::size_t size = 2 * (JsonSize(field) + JsonSize(message)) + cause.reason.size() + kKeys;
     if (size > left_) return false;
     left_ -= size;
     Append(field, cause.reason, message);
     return true;
   }
-  // Says that there were more, whatever room is left.
+  // Adds that there were more causes, no matter how much room is left.
   void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
 
   const Json& List() const { return list_; }
@@ -96,7 +98,7 @@ class Refusal {
   std::string text_;
 };
 
-// The parts of a request that answers quote.
+// Checks the parts of a request that answers quote.
 Status CheckLengths(const AdmissionRequest& request) {
   const std::pair<const char*, const std::string*> parts[] = {
       {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
@@ -110,7 +112,7 @@ Status CheckLengths(const AdmissionRequest& request) {
   return {};
 }
 
-// At most so many values does a text have; what stands in strings does not count.
+// Returns the maximum number of values that the JSON text can have. Text within strings does not count.
 std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
   bool in_string = false;
@@ -123,7 +125,7 @@ std::size_t MostValuesIn(std::string_view text) {
   return values;
 }
 
-// By the same measure.
+// Counts values as MostValuesIn does.
 std::size_t CountValues(const Json& value) {
   if (!value.is_structured()) return 0;
   std::size_t values = std::max<std::size_t>(value.size(), 1);
@@ -132,7 +134,7 @@ std::size_t CountValues(const Json& value) {
 }
 
 bool HasTooManyValues(const Json& object) {
-  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // It can only go.
+  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // Only its removal is left.
   const Json* status = Find(object, {"status"});
   return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
 }
@@ -172,7 +174,7 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
-  // Most have fewer bytes than that.
+  // Most bodies have fewer bytes than that, and need no count.
   const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   auto review = ParseJson(body);
@@ -203,7 +205,7 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   return parsed;
 }
 
-// Member by member: a braced list copies each twice.
+// Builds the review member by member, because a braced list copies each member twice.
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer) {
   Json review = Json::object();
   review["apiVersion"] = kApiVersion;

@@ -14,11 +14,11 @@
 namespace yad {
 namespace {
 
-// Questions to the apiserver about Nodes in one review.
+// The maximum number of requests for Nodes in one review.
 constexpr std::size_t kMaxAsked = 32;
 constexpr char kInventory[] = "spec.inventorySelector";
 
-// What the cluster says against a spec.
+// The faults and warnings that come from a comparison with the cluster.
 struct Objections {
   FieldErrors faults;
   std::vector<std::string> warnings;
@@ -26,7 +26,7 @@ struct Objections {
 
 class Examiner {
  public:
-  // `before`: nullptr for a new one.
+  // `before` is nullptr for a new object.
   Examiner(Client& client, const NodePoolAutoscaler& now, const NodePoolAutoscaler* before, Deadline& deadline)
       : client_(client), now_(now), before_(before), deadline_(deadline) {}
 
@@ -42,7 +42,8 @@ class Examiner {
   }
 
  private:
-  // As far as it was so before, nobody is kept from mending something else.
+  // Adds a fault. It is only a warning if the object had it before (`known`), so that the user can still fix something
+  // else.
   void Object(bool known, FieldError fault) {
     if (known) {
       objections_.warnings.push_back(fault.ToString());
@@ -114,7 +115,8 @@ class Examiner {
                                           "\" too: " + mend));
   }
 
-  // nullopt: there is none now, or nobody knows in time.
+  // Returns the name of a Node in both inventories; nullopt if there is none now, or if the answer does not arrive in
+  // time.
   std::optional<std::string> NodeOfBoth(const std::string& mine, const std::string& theirs) {
     if (deadline_.Passed() || ++asked_ > kMaxAsked) return std::nullopt;
     ListOptions options;

@@ -1,4 +1,4 @@
-// What the validating webhook says of NodePoolAutoscalers.
+// The validating webhook for NodePoolAutoscalers.
 #ifndef WEBHOOK_CAPACITY_VALIDATING_H_
 #define WEBHOOK_CAPACITY_VALIDATING_H_
 
@@ -9,16 +9,16 @@
 
 namespace yad {
 
-// Thread-safe. What it is given must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class CapacityValidator {
  public:
-  // `pools`: as long as it has not synced, nothing is said of the pool.
+  // The pool is not checked while `pools` has not synced.
   CapacityValidator(Client& client, const Store& pools, Clock& clock) : client_(client), pools_(pools), clock_(clock) {}
 
-  // The answer to a CREATE or an UPDATE, at `answer_until` at the latest where it is the apiserver that is waited for.
-  // - An object that is being deleted, and an update that leaves the spec as it is, are admitted.
-  // - Static faults come all at once. Without any, the others are read from the server: a pool has one, and two
-  //   inventories share no Node. A server that does not say is no reason to refuse.
+  // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
+  // - An object that is being deleted, and an update that does not change the spec, are admitted.
+  // - All static faults are reported at once. If there is none, the other NodePoolAutoscalers are read from the server:
+  //   a pool has only one, and two inventories share no Node. A failed read is not a reason to reject the object.
   // - A fault that the old spec had already is a warning.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 

@@ -14,9 +14,10 @@ namespace yad {
 namespace {
 
 constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
-// After a failure, and after a write too: whoever undoes what we write, again and again, must not be met at full speed.
+// The pause after a failure, and after a write too: another actor that keeps reverting our writes must not cause writes
+// at full speed.
 constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
-// Of one Pass. A Secret to be made, and caBundles to be written: nothing needs more.
+// Rounds of one Pass. The longest Pass creates the Secret and then writes the caBundles.
 constexpr int kMaxRounds = 2;
 
 }  // namespace
@@ -63,7 +64,7 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) break;
     Note(again);
     if (!again || wrote_) {
-      if (clock_.Now() - rested > rest) backoff.Reset();  // For a while there was nothing to do.
+      if (clock_.Now() - rested > rest) backoff.Reset();  // There was nothing to do for a while.
       rest = backoff.Next();
       if (!again) rest = std::max<Duration>(rest, again.error().retry_after.value_or(std::chrono::milliseconds(0)));
       clock_.Sleep(rest, stop);
@@ -80,15 +81,15 @@ Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
     const Result<Work> cached = Look(Cached());
     if (!cached) return Fail(cached.error());
     if (cached->idle()) return cached->plan.look_again;
-    // Nothing is written because of what a cache says.
+    // A cache alone is never a reason to write.
     const Result<Snapshot> live = Read(stop);
     if (!live) return Fail(live.error());
     const Result<Work> work = Look(*live);
     if (!work) return Fail(work.error());
-    if (work->idle()) return work->plan.look_again;  // The caches lag behind: their next event calls us.
+    if (work->idle()) return work->plan.look_again;  // The caches lag behind. Their next event wakes Run.
     if (work->plan.step == RotationStep::kNone) {
       if (const Status written = WriteTrust(*live, *work, stop); !written) return Fail(written.error());
-      break;  // Whether it stays is seen after a rest.
+      break;  // A Pass after the pause sees whether the write lasts.
     }
     if (const Status written = WriteSecret(*live, *work, stop); !written) return Fail(written.error());
   }
@@ -107,7 +108,7 @@ void CertificateKeeper::AwaitWake(WallTime until, const std::stop_token& stop) {
 }
 
 void CertificateKeeper::Note(const Result<WallTime>& outcome) {
-  // A lost race is no failure: another replica has done it.
+  // A lost race is not a failure: another replica has taken the step.
   const bool failed =
       !outcome && outcome.error().reason != Reason::kConflict && outcome.error().reason != Reason::kAlreadyExists;
   const std::string text = failed ? outcome.error().ToString() : "";
@@ -131,10 +132,10 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// As it was at one moment: the Secret is the same before and after. That counts for a process that is stopped here for
-// a while. A Secret that is written over this one knows all the CAs that other replicas have put into the
-// configurations; and as a CA goes into them only after the Secret has it, so does a caBundle that is written over one
-// of these.
+// Reads the objects as they were at one moment: the Secret is the same before and after the configurations are read.
+// This matters if the process is suspended here for a while. A Secret that is written over this one then contains all
+// the CAs that other replicas have put into the configurations. A CA goes into the configurations only after it is in
+// the Secret, so a caBundle that is written over one of these contains all those CAs too.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
   Result<std::optional<Json>> before = Read(secret_, stop);
@@ -159,7 +160,7 @@ Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, con
   return std::optional<Json>(*std::move(object));
 }
 
-// What is to be served is loaded here, at once.
+// Works out what a snapshot calls for. A pair that is to be served is loaded here, at once.
 Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
   Work work;
   RotationView& view = work.view;
@@ -179,7 +180,8 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
   }
   MeasureTrust(snapshot, view);
   work.plan = PlanRotation(view);
-  // Nobody calls us. At an uninstallation the configurations go first and the Secret last: it must not come back.
+  // Without configurations, no apiserver calls this webhook. An uninstallation deletes the configurations first and the
+  // Secret last, and the Secret must not be recreated.
   const auto exists = [](const std::optional<Json>& object) { return object.has_value(); };
   if (!snapshot.secret && !configurations_.empty() &&
       std::none_of(snapshot.configurations.begin(), snapshot.configurations.end(), exists)) {
@@ -188,7 +190,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
   if (work.plan.serve) {
     if (const Status loaded = Serve(view); !loaded) return Fail(loaded.error());
   }
-  if (work.plan.step != RotationStep::kNone) return work;  // The configurations get what the Secret holds then.
+  if (work.plan.step != RotationStep::kNone) return work;  // The Secret comes first.
   for (std::size_t i = 0; i < snapshot.configurations.size(); ++i) {
     if (!snapshot.configurations[i]) continue;
     Json copy = *snapshot.configurations[i];
@@ -198,7 +200,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
 }
 
 void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& view) {
-  // uid and generation: a configuration that lost the CA and got it back, unseen by us, is another one.
+  // A new uid or generation counts as a change: the configuration may have lost the CA and got it back unobserved.
   std::string generations;
   for (const std::optional<Json>& configuration : snapshot.configurations) {
     if (!configuration) continue;
@@ -240,7 +242,7 @@ Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, co
                                           {"metadata", {{"name", secret_.key.name}, {"namespace", secret_.key.ns}}},
                                           {"type", "Opaque"}});
   Json& stored = object["data"];
-  if (!stored.is_object()) stored = Json::object();  // Other people's keys stay.
+  if (!stored.is_object()) stored = Json::object();  // Keys of other writers stay.
   for (const char* key : {kCaKey, kCertificateKey, kPrivateKeyKey, kNextCertificateKey, kNextPrivateKeyKey})
     stored.erase(key);
   for (const auto& [key, text] : *data) stored[key] = Base64Encode(text);
@@ -262,7 +264,7 @@ Status CertificateKeeper::WriteTrust(const Snapshot& live, const Work& work, con
     SetTrust(object, service_, work.view.secret.at(kCaKey));
     Result<Json> written = client_.Update(*one.type, object, {}, stop);
     if (!written) {
-      status = Fail(written.error());  // The other one may work.
+      status = Fail(written.error());  // The write of the other configuration may succeed.
       continue;
     }
     wrote_ = true;

@@ -1,4 +1,5 @@
-// What acts on rotation.h's plans: keeps the Secret, the configurations' caBundles, and what this replica serves.
+// The certificate keeper carries out the plans of rotation.h: it maintains the Secret, the caBundles of the
+// configurations, and the pair that this replica serves.
 #ifndef WEBHOOK_CERTIFICATE_KEEPER_H_
 #define WEBHOOK_CERTIFICATE_KEEPER_H_
 
@@ -30,46 +31,46 @@ inline const ResourceType kMutatingConfigurationType{
 inline const ResourceType kValidatingConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// The name by which an apiserver calls a webhook behind this Service.
+// Returns the name by which an apiserver calls a webhook behind this Service.
 std::string CalledName(const ObjectKey& service);
 
-// One object as its informer keeps it.
+// One object in the cache of its informer.
 struct CachedObject {
   const ResourceType* type;
   ObjectKey key;
   Store* store;
 };
 
-// One thread calls Run (or Pass); the rest is thread-safe.
+// Carries out rotations. One thread calls Run (or Pass); the rest is thread-safe.
 class CertificateKeeper {
  public:
-  // `configurations` may be empty: then nobody is told whom to trust.
+  // `configurations` may be empty; then no caBundle is written.
   CertificateKeeper(Client& client, CachedObject secret, std::vector<CachedObject> configurations, ObjectKey service,
                     Duration validity, std::shared_ptr<ServingCertificate> certificate, Clock& clock);
 
-  // Until `stop`: a Pass whenever something changed, or is due. Never fails, never spins.
+  // Runs a Pass whenever an object has changed or a step is due, until `stop`. Never fails, never spins.
   Status Run(const std::stop_token& stop);
-  // Does what there is to do, and says when to look again. The stores have synced.
+  // Does what is due, and returns when to look again. The stores must have synced.
   Result<WallTime> Pass(const std::stop_token& stop);
-  // One of the objects has changed.
+  // Requests a Pass, because one of the objects has changed.
   void Wake();
-  // The last failure, or "".
+  // Returns the error of the last Pass; "" if it has succeeded, or if another replica was faster.
   std::string failure() const;
 
  private:
-  // The objects at one moment; nullopt: not there.
+  // The objects at one moment; nullopt for an object that does not exist.
   struct Snapshot {
     std::optional<Json> secret;
     std::vector<std::optional<Json>> configurations;
   };
-  // What a snapshot asks for.
+  // The work that a snapshot calls for.
   struct Work {
     RotationView view;
     RotationPlan plan;
     std::vector<std::size_t> distrusting;  // configurations whose caBundle has to be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // Since when the configurations, in these generations, vouch for a certificate.
+  // The time since which the configurations, in these generations, vouch for a certificate.
   struct Trusted {
     std::string generations;
     SteadyTime since;
@@ -104,7 +105,7 @@ class CertificateKeeper {
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  bool awake_ = false;  // under mutex_
+  bool awake_ = false;  // guarded by mutex_
   Guarded<std::string> failure_;
 };
 

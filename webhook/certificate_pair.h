@@ -1,4 +1,4 @@
-// X.509 as far as a webhook's certificate needs it: making one, and judging one as the apiserver will. Everything is
+// X.509 for the certificate of a webhook: issues a certificate, and verifies one as the apiserver does. All texts are
 // PEM. Thread-safe: nothing is shared.
 #ifndef WEBHOOK_CERTIFICATE_PAIR_H_
 #define WEBHOOK_CERTIFICATE_PAIR_H_
@@ -12,14 +12,14 @@
 namespace yad {
 
 struct CertificatePair {
-  std::string certificate;  // the leaf, perhaps followed by its chain
-  std::string key;          // never to be logged
+  std::string certificate;  // the leaf, optionally followed by its chain
+  std::string key;          // must never be logged
 
   bool operator==(const CertificatePair&) const = default;
 };
 
 struct IssuedCertificate {
-  std::string ca;  // its private key is gone: nobody can make a second leaf that it would vouch for
+  std::string ca;  // its private key is discarded, so that it can't sign a second leaf
   CertificatePair pair;
 };
 
@@ -27,27 +27,28 @@ struct CertificateTimes {
   WallTime not_before, not_after;
 };
 
-// A new CA and a leaf for these DNS names, ECDSA P-256, both valid in [not_before, not_after] (whole seconds).
+// Issues a new CA, and a leaf for these DNS names. Both are ECDSA P-256 and valid in [not_before, not_after], in whole
+// seconds.
 Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
                                            WallTime not_after);
 
-// Of the first certificate. kConfig: there is none.
+// Reads the times of the first certificate. Fails with kConfig if there is none.
 Result<CertificateTimes> ReadTimes(const std::string& certificate);
 
-// The DNS names that the first certificate is for; empty where there is none.
+// Returns the DNS names of the first certificate; empty if there is no certificate.
 std::vector<std::string> ReadNames(const std::string& certificate);
 
-// Whether a client that trusts only `bundle` accepts `certificate` as the server `name`, for every one of `names`, at
-// `now`. As in Go, any certificate of the bundle may end the chain, and only subjectAltName counts. kConfig says why
-// not.
+// Checks that a client that trusts only `bundle` accepts `certificate` at `now` as the server `name`, for each of
+// `names`. As in Go, any certificate of the bundle may end the chain, and only subjectAltName counts. Fails with
+// kConfig and the reason.
 Status VerifyServer(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
                     WallTime now);
 
-// kConfig: one of them can't be read, or the key is another certificate's.
+// Fails with kConfig if the certificate or the key can't be read, or if the key belongs to another certificate.
 Status VerifyKey(const CertificatePair& pair);
 
-// The certificates in a PEM text that can be read, one PEM each, encoded alike; other text and repetitions are left
-// out.
+// Returns the readable certificates of a PEM text, one PEM each, in the same encoding. Other text and repetitions are
+// left out.
 std::vector<std::string> SplitBundle(const std::string& bundle);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The webhook's certificate: where it comes from, who trusts it, when it is replaced.
+// The webhook's certificate: its source, its trust, and its replacement.
 #ifndef WEBHOOK_CERTIFICATES_H_
 #define WEBHOOK_CERTIFICATES_H_
 
@@ -15,21 +15,21 @@ namespace yad {
 
 // Exactly one of `directory` and `secret` is given.
 struct CertificateOptions {
-  std::string directory;  // holds tls.crt and tls.key, which somebody else keeps
-  ObjectKey secret;       // kept by us: made, rotated, and its CAs put into the configurations (rotation.h)
-  // The Service that the apiserver calls. Its DNS names are in the leaf, and only webhooks that call it are touched.
+  std::string directory;  // holds tls.crt and tls.key, which another program maintains
+  ObjectKey secret;       // maintained by the operator: issued, rotated, its CAs put into configurations (rotation.h)
+  // The Service that the apiserver calls. The leaf has its DNS names, and only webhooks that call it are changed.
   ObjectKey service;
-  // The name of our MutatingWebhookConfiguration and of our ValidatingWebhookConfiguration. Empty: there are none, and
-  // readiness does not ask for their trust.
+  // The name of our MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration. If it is empty, there are
+  // none, and readiness does not require their trust.
   std::string configuration;
-  Duration validity = std::chrono::hours(365 * 24);  // of each certificate made; `secret` only
+  Duration validity = std::chrono::hours(365 * 24);  // of each issued certificate; `secret` only
 };
 
-// Before Manager::Run. Adds to the Manager
-// - what keeps `certificate` loaded (a Runnable on every replica: replicas agree by compare-and-swap on the Secret);
-// - informers of the Secret and of both configurations, each of that one object;
+// Must be called before Manager::Run. Adds to the Manager
+// - a Runnable that keeps `certificate` loaded (on every replica; replicas agree by compare-and-swap on the Secret),
+// - informers of the Secret and of both configurations, each of that one object,
 // - a ready check: a certificate is loaded, and both configurations trust it.
-// All of them share `certificate`. With `secret` this needs the verbs get, list, watch and update on these three
+// All of them share `certificate`. With `secret`, this needs the verbs get, list, watch and update on these three
 // objects, and create on Secrets.
 void AddCertificates(Manager& manager, Client& client, const CertificateOptions& options,
                      std::shared_ptr<ServingCertificate> certificate, Clock& clock = Clock::Real());

@@ -1,4 +1,4 @@
-// Until when a review has to be answered.
+// The time by which a review must be answered.
 #ifndef WEBHOOK_DEADLINE_H_
 #define WEBHOOK_DEADLINE_H_
 
@@ -11,19 +11,19 @@
 
 namespace yad {
 
-// Thread-safe. `clock` must outlive it.
+// The deadline of one review. Thread-safe. `clock` must outlive it.
 class Deadline {
  public:
-  // A time limit that leaves less than this counts as passed: a request to the apiserver would hardly be answered in
+  // A time limit that leaves less than this counts as passed, because the apiserver could hardly answer a request in
   // time.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
   Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
 
-  // The clock decides, not how soon a thread wakes.
+  // Compares with the clock, so that it does not depend on how soon a thread wakes.
   bool Passed() const { return clock_.Now() >= at_; }
-  // Fires at the deadline, for calls that only a stop token can end. From the first on, a thread waits for it: most
-  // reviews ask nobody, and need none.
+  // Returns a token that fires at the deadline, for calls that only a stop token can end. The first call starts a
+  // thread that waits for the deadline. Most reviews send no request, and need no thread.
   std::stop_token Token() {
     std::call_once(started_, [&] { token_ = timer_.emplace(clock_).Begin(at_); });
     return token_;

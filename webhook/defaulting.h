@@ -1,4 +1,4 @@
-// What the defaulting webhook puts into a YurtAppDaemon. Pure.
+// The defaults that the webhook sets in a YurtAppDaemon. Pure.
 #ifndef WEBHOOK_DEFAULTING_H_
 #define WEBHOOK_DEFAULTING_H_
 
@@ -11,14 +11,14 @@
 namespace yad {
 
 struct Defaulting {
-  Json patch = Json::array();         // JSONPatch (RFC 6902); empty: nothing is missing
-  std::vector<std::string> warnings;  // what the patch takes away from what somebody wrote
+  Json patch = Json::array();         // JSONPatch (RFC 6902); empty if nothing is missing
+  std::vector<std::string> warnings;  // about values of the user that the patch replaces
 };
 
-// spec.revisionHistoryLimit where it is missing, and spec.selector as the template's own selector, in the place of
-// another one too (docs/decisions/0006). Applied, it leaves nothing to default. Nothing is put where a parent is
-// missing or of a wrong type, and nothing into an object that is being deleted. `old_object`: what is stored, null for
-// a new one.
+// Returns a patch that sets spec.revisionHistoryLimit if it is missing, and that sets the template's own selector to
+// spec.selector, even if the template has another one (docs/decisions/0006). After the patch, nothing is left to
+// default. Nothing is set from a spec.selector with faults, below a parent that is missing or has a wrong type, or in
+// an object that is being deleted. `old_object` is the stored object, null for a new one.
 Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object = Json());
 
 }  // namespace yad

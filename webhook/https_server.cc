@@ -36,18 +36,18 @@ using tcp = net::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 16 * 1024;
-// What a parser may want to see at once: a header, the head of a chunk, or trailers.
+// The most that a parser may need at once: a header, the head of a chunk, or trailers.
 constexpr std::size_t kMaxBuffer = 64 * 1024;
-constexpr std::size_t kFirstRead = 4 * 1024;  // an idle connection keeps no more than that
+constexpr std::size_t kFirstRead = 4 * 1024;  // the most that an idle connection holds
 constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
-constexpr std::chrono::seconds kFarewellTime{1};  // for the other side's part of a TLS shutdown
-constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a request that was refused
-// Of a connection, in the kernel. Without this bound the kernel takes some 4 MB of an answer that its client does not
-// read, which counts as the container's memory and which max_bodies does not see.
+constexpr std::chrono::seconds kFarewellTime{1};  // for the client's part of a TLS shutdown
+constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
+// The send buffer of a connection, in the kernel. Without this limit the kernel takes some 4 MB of an answer that its
+// client does not read. They count as memory of the container, and max_bodies does not include them.
 constexpr int kSendBuffer = 64 * 1024;
 
-// Bytes of bodies and answers that may be held at once. Thread-safe.
+// The bytes of bodies and answers that may still be held. Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -64,7 +64,7 @@ class Budget {
   std::atomic<std::size_t> left_;
 };
 
-// How many connections there are. Thread-safe.
+// The number of connections. Thread-safe.
 class Count {
  public:
   void Add(int by) {
@@ -97,8 +97,8 @@ struct Shared {
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
-  std::atomic<bool> stopping{false};  // each answer is its connection's last
-  std::atomic<bool> draining{false};  // and nothing more is waited for
+  std::atomic<bool> stopping{false};  // each answer is the last one of its connection
+  std::atomic<bool> draining{false};  // no further request is awaited either
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
       : options(std::move(the_options)),
@@ -123,7 +123,7 @@ struct Shared {
   }
 };
 
-// One connection. Its steps run one after the other on its strand; only the handler runs elsewhere, while nothing else
+// One connection. Its steps run one after the other on its strand. Only the handler runs elsewhere, while no other step
 // is pending.
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -140,11 +140,12 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Since when the connection waits for its client (of the steady clock): for a handshake, for a whole request (since
-  // its first byte, as any number of bytes may never make one), until the client takes an answer, or until it closes.
-  // 0: a handler works for it, or it was aborted. Thread-safe, as the next two.
+  // Returns the time (of the steady clock) since which the connection waits for its client: for a handshake, for a
+  // whole request (since its first byte, because any number of bytes may never complete one), until the client takes an
+  // answer, or until it closes. Returns 0 if a handler works for it, or if it was aborted. Thread-safe, as the next
+  // two.
   SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
-  // The server stops: a connection on which nothing is asked ends now, the others after their answer.
+  // Closes an idle connection now, and the others after their answer, because the server stops.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
       if (!self->asked_) self->Close();
@@ -156,7 +157,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  enum class Then { kNextRequest, kShutdown, kDiscard };  // after an answer
+  enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after an answer
 
   void Expire(Duration after) {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
@@ -172,12 +173,12 @@ class Session : public std::enable_shared_from_this<Session> {
     BeQuiet(shared_.options.handshake_timeout);
     stream_.async_handshake(ssl::stream_base::server, [self = shared_from_this()](error_code error) {
       if (!error) return self->AwaitRequest();
-      // A client that does not trust the certificate says so here, but so do probes and scanners.
+      // Clients that do not trust the certificate fail here, but so do probes and scanners.
       log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
     });
   }
 
-  // The idle time ends with the first byte of a request, not with its end: a slow one gets its own limit.
+  // The idle timeout ends with the first byte of a request, not with its end: a slow request has its own limit.
   void AwaitRequest() {
     if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
     if (shared_.draining) return Shutdown();
@@ -218,7 +219,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Piece by piece: only what has arrived is counted, so that nobody gets room for what he only announces.
+  // Reads piece by piece and counts only what has arrived, so that a client can't reserve memory by an announcement.
   void ReadBody() {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
@@ -236,7 +237,7 @@ class Session : public std::enable_shared_from_this<Session> {
     const Then then = request.keep_alive() ? Then::kNextRequest : Then::kShutdown;
     HttpsCall call{std::string(request.method_string()), std::string(request.target()),
                    std::string(request[http::field::content_type]), std::move(request.body()), Clock::Real().Now()};
-    // While the handler thinks, the connection's own clock stands still.
+    // The connection has no timeout while the handler works.
     beast::get_lowest_layer(stream_).expires_never();
     net::thread_pool& pool = shared_.PoolFor(call);
     net::post(pool, [self = shared_from_this(), call = std::move(call), then]() mutable {
@@ -247,14 +248,14 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // The answer takes the place of the body in the budget.
+  // The answer replaces the body in the budget.
   void Handled(HttpsReply reply, Then then) {
     BeQuiet();
     if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
     Answer(std::move(reply), then);
   }
 
-  // A request that was understood too little for a handler.
+  // Answers a request that can't be passed to a handler.
   void Refuse(error_code error) {
     if (error == http::error::body_limit) {
       return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
@@ -264,7 +265,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
       return Reject(400, "this is no HTTP/1.1 request");
     }
-    // The other side is gone, or too slow: the connection ends with this object.
+    // The client is gone, or too slow. The connection ends with this object.
   }
 
   void Reject(int status, const std::string& text) {
@@ -273,7 +274,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // The connection stays as quiet as it was: a client that does not read its answer makes room for another.
+  // quiet_since_ is not reset: a client that does not read its answer makes room for another client.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
@@ -307,7 +308,7 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_.async_shutdown([self = shared_from_this()](error_code) { self->Close(); });
   }
 
-  // Closing while the client still sends would reset the connection, and our answer would be lost on its way.
+  // A close while the client still sends would reset the connection, and the answer would be lost.
   void Discard() {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kMaxBuffer), [self = shared_from_this()](error_code error, std::size_t) {
@@ -315,7 +316,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Makes the connection's share of the budget so large. False: there is no room for more, and the share stays.
+  // Sets the connection's share of the budget. Returns false, and keeps the share, if there is no room for more.
   bool Hold(std::size_t bytes) {
     if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
     if (bytes < held_) shared_.bodies.Give(held_ - bytes);
@@ -323,7 +324,7 @@ class Session : public std::enable_shared_from_this<Session> {
     return true;
   }
 
-  const std::shared_ptr<ssl::context> context_;  // outlives stream_, whatever certificate came since
+  const std::shared_ptr<ssl::context> context_;  // outlives stream_, no matter which certificates came since
   ssl::stream<beast::tcp_stream> stream_;
   Shared& shared_;
   beast::flat_buffer buffer_{kMaxBuffer};
@@ -331,7 +332,7 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies: the body's, then the answer's
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies, first for the body, then for the answer
   std::atomic<SteadyTime::rep> quiet_since_{0};
   std::atomic<bool> aborted_{false};
   bool asked_ = false;  // a request has begun, and its answer has not been sent
@@ -346,10 +347,10 @@ struct HttpsServer::Impl {
   const std::shared_ptr<const ServingCertificate> certificate;
   Shared shared;
   net::io_context context{kIoThreads};
-  // Accepting and the list of sessions belong to this strand.
+  // Accepting and the list of sessions run on this strand.
   net::strand<net::io_context::executor_type> strand{context.get_executor()};
   tcp::acceptor acceptor{strand};
-  int port = 0;  // the acceptor's, which may be closed by now
+  int port = 0;  // the port of the acceptor, which may be closed by now
   net::steady_timer accept_retry{strand};
   std::list<std::weak_ptr<Session>> sessions;
 
@@ -357,7 +358,7 @@ struct HttpsServer::Impl {
     acceptor.async_accept(net::make_strand(context), [this](error_code error, tcp::socket socket) {
       if (shared.draining || error == net::error::operation_aborted) return;
       if (error) {
-        // Out of descriptors, for instance: trying again at once would spin.
+        // An immediate retry would spin, for instance if there are no descriptors left.
         accept_retry.expires_after(kAcceptRetry);
         return accept_retry.async_wait([this](error_code cancelled) {
           if (!cancelled) Accept();
@@ -370,7 +371,7 @@ struct HttpsServer::Impl {
 
   void Begin(tcp::socket socket) {
     const std::shared_ptr<SSL_CTX> pair = certificate->context();
-    if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the Service may try another replica.
+    if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the Service may pick another replica.
     SSL_CTX_up_ref(pair.get());                  // asio's context gives one reference back.
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
@@ -381,8 +382,8 @@ struct HttpsServer::Impl {
     session->Start();
   }
 
-  // Whether one more connection may be held. The one that has waited longest for its client is closed for it: else a
-  // client that opens many connections would lock the apiserver out.
+  // Returns whether one more connection is allowed. If necessary, the one that has waited longest for its client is
+  // closed. Otherwise a client that opens many connections would lock out the apiserver.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;
@@ -406,7 +407,7 @@ struct HttpsServer::Impl {
         context.run();
         return;
       } catch (const std::exception& exception) {
-        // One step of one connection; what it held is freed with it.
+        // Only one step of one connection has failed. Its resources are freed with it.
         log::Err("a connection of the webhook failed", {{"what", exception.what()}});
       }
     }

@@ -13,7 +13,7 @@ Place InItsList(const FieldError& error) {
   return {WithoutIndices(error.path), error.type, error.detail + "\n" + error.value};
 }
 
-// Takes one of them; false where there is none left.
+// Takes one fault at `place`; returns false if none is left.
 bool Take(std::map<Place, int>& places, const Place& place) {
   const auto found = places.find(place);
   if (found == places.end() || found->second == 0) return false;
@@ -40,7 +40,7 @@ SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
   for (const FieldError& error : before) ++exact[Exact(error)];
   std::vector<bool> known(now.size());
   for (std::size_t i = 0; i < now.size(); ++i) known[i] = Take(exact, Exact(now[i]));
-  // What is left of the old ones may have moved.
+  // The remaining old faults may have moved within their list.
   std::map<Place, int> moved;
   for (const FieldError& error : before) {
     if (Take(exact, Exact(error))) ++moved[InItsList(error)];

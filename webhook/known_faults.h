@@ -1,4 +1,4 @@
-// Faults that an object had before it was changed: whoever changes something else is warned, and not refused. Pure.
+// Faults that an object had before an update. They are warnings, so that the user can change something else. Pure.
 #ifndef WEBHOOK_KNOWN_FAULTS_H_
 #define WEBHOOK_KNOWN_FAULTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace yad {
 
-// "spec.a[].b" of "spec.a[12].b": what stands in a list may have moved.
+// Returns "spec.a[].b" for "spec.a[12].b", because elements of a list may have moved.
 std::string WithoutIndices(const std::string& path);
 
 struct SortedFaults {
@@ -17,9 +17,10 @@ struct SortedFaults {
   FieldErrors known;
 };
 
-// A fault is known if the old object had the same (type and detail) at the same path, whatever the value; or, at
-// another place of the same list, with the same value. Each old fault explains one. Where there are more
-// than are kept, not all can be known.
+// Sorts the faults. A fault is known if the old object had one with the same type and detail at the same path, whatever
+// the value, or with the same value at another place of the same list. Each old fault explains one new fault.
+// FieldErrors keeps a limited number of faults. If `now` is full and has known faults, one more fault in `fresh`
+// reports that there are too many to compare.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

@@ -19,7 +19,7 @@ const NodePool& PoolOf(const ObjectPtr& object) {
 
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
-// The entry's own fault; "": it approves something.
+// Returns the fault of one entry; "" if the entry approves a group.
 std::string FaultOf(const std::string& entry, const std::string& update, const UpdateStrategy& strategy) {
   const std::size_t slash = entry.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == entry.size()) {
@@ -43,7 +43,7 @@ std::string FaultOf(const std::string& entry, const std::string& update, const U
 
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out) {
   const std::vector<RolloutGroup>& groups = daemon.strategy.rolling.groups;
-  if (groups.size() == 1) return;  // just the default group
+  if (groups.size() == 1) return;  // only the default group
   std::set<std::string_view> names;
   std::vector<std::size_t> members(groups.size());
   std::map<std::string_view, std::size_t> group_of;

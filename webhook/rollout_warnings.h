@@ -1,4 +1,4 @@
-// What is legal and probably wrong in how a daemon is to be rolled out.
+// Warnings about a daemon's rollout settings that are legal and probably wrong.
 #ifndef WEBHOOK_ROLLOUT_WARNINGS_H_
 #define WEBHOOK_ROLLOUT_WARNINGS_H_
 
@@ -10,11 +10,12 @@
 
 namespace yad {
 
-// Groups of updateStrategy.rollingUpdate that are empty now, or name pools that are not there or in an earlier group.
+// Warns of groups of updateStrategy.rollingUpdate that are empty now, that name unknown pools, or that name pools of an
+// earlier group.
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
 
-// About annotation approve, where a request sets it to something that approves nothing; "": nothing to warn of.
-// `old_object` is null for a new one.
+// Returns a warning if a request sets annotation approve to a value with an entry that approves nothing; "" otherwise.
+// `old_object` is null for a new object.
 std::string ApprovalWarning(const Json& object, const Json& old_object);
 
 }  // namespace yad

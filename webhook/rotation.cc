@@ -8,10 +8,10 @@ namespace {
 
 using std::chrono::hours;
 
-// CAs that are trusted at once. Rotations alone have two; somebody who deletes the Secret again and again must not fill
-// the configurations.
+// The maximum number of CAs that are trusted at the same time. Rotations alone need two. Repeated deletions of the
+// Secret must not fill the configurations.
 constexpr std::size_t kMaxTrusted = 8;
-constexpr Duration kSecond = std::chrono::seconds(1);  // a certificate's times have whole ones
+constexpr Duration kSecond = std::chrono::seconds(1);  // the resolution of a certificate's times
 constexpr Duration kNeverSooner = std::chrono::milliseconds(10);
 
 const std::string& At(const StringMap& data, const char* key) {
@@ -23,7 +23,7 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// The key of a pair that is served has been tried when it was loaded; reading a key costs more than all the rest.
+// The key of the served pair was checked when it was loaded. Reading a key costs more than all the other checks.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
   if (view.served && view.served->pair == pair)
@@ -36,7 +36,7 @@ bool ServesUsable(const RotationView& view) {
          VerifyServer(view.served->pair.certificate, view.served->bundle, view.names, view.now).has_value();
 }
 
-// Of a pair that is usable.
+// Requires a usable pair.
 CertificateTimes TimesOf(const CertificatePair& pair) {
   return ReadTimes(pair.certificate).value_or(CertificateTimes{});
 }
@@ -47,7 +47,7 @@ bool ServedIsTrusted(const RotationView& view) {
   });
 }
 
-// The certificates of these texts without those that have expired. What comes first stays, whatever there is.
+// Joins the certificates of these texts, without expired ones. The first ones have priority for the kMaxTrusted places.
 std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   std::vector<std::string> certificates;
   for (const std::string& text : texts) {
@@ -64,8 +64,9 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   return bundle;
 }
 
-// A new pair in the place of `replaced`, and for its names too while it works: two releases that share the Secret and
-// call their Service differently (an upgrade that renames it) would else undo each other's work for ever.
+// Issues a new pair in place of `replaced`. The new pair includes the names of `replaced` while that is valid: two
+// releases that share the Secret and use different Service names (an upgrade that renames it) would otherwise revert
+// each other's work forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -127,9 +128,9 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // With less than the overlap left until `end`, to be trusted at all must do.
+  // If less than the overlap is left until `end`, a certificate that is trusted at all counts as well known.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
-    if (!trusted_for) return false;  // The change of a configuration calls us.
+    if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;
     consider(std::min(view.now + (overlap - *trusted_for), end - overlap));
     return false;
@@ -165,7 +166,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     made[kNextPrivateKeyKey] = then.key;
     return made;
   };
-  // What is trusted now stays so: another replica may serve a leaf of it still.
+  // All CAs that are trusted now stay trusted, because another replica may still serve a leaf of them.
   std::vector<std::string> trusted = {old_bundle};
   trusted.insert(trusted.end(), view.carried.begin(), view.carried.end());
   const auto and_trusted = [&](std::vector<std::string> first) {
@@ -182,7 +183,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued->ca}), issued->pair, {});
     }
     case RotationStep::kRestore: {
-      // Whoever deletes the Secret may mean to be rid of the key: a rotation begins as well.
+      // A user who deletes the Secret may want to get rid of the key, so a rotation begins as well.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         Result<IssuedCertificate> issued = Issue(view, next);

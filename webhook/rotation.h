@@ -1,17 +1,20 @@
-// When is a webhook's certificate replaced, by what, and which one is served meanwhile? Pure, but for the fresh keys.
+// Decides when the certificate of a webhook is replaced, by which one, and which one is served meanwhile. Pure, except
+// for the random keys.
 //
 // The Secret holds `ca.crt` (every CA that is trusted now), `tls.crt` and `tls.key` (the pair to serve), and during a
-// rotation `next.crt` and `next.key`. Each certificate has a CA of its own, and its validity. Any replica may take a
-// step, by compare-and-swap; the next one follows from what the Secret holds then:
+// rotation `next.crt` and `next.key`. Each certificate has its own CA with the same validity. Any replica may take a
+// step, by compare-and-swap. The next step follows from the contents of the Secret:
 //
-//   nothing usable   -> kIssue    a pair to serve at once; where this replica serves a good one, kRestore: that one
-//   2/3 of its life  -> kBegin    a next pair is made, and its CA is trusted too
+//   tls.crt unusable -> kRestore  if this replica serves a usable pair, which becomes tls.crt again
+//                       kPromote  otherwise, if next.crt is usable
+//                       kIssue    otherwise: a new pair, to be served at once
+//   2/3 of its life  -> kBegin    issues the next pair, and its CA is trusted too
 //   CA well known    -> kPromote  next becomes the pair to serve; the old CA stays trusted until it expires
 //
-// "Well known": both configurations have carried the CA for the overlap time without a change. Each replica measures
-// that for itself, on its own steady clock: nothing has to be stored for it, no two clocks must agree, and a
-// configuration that lost the CA meanwhile starts anew; a restarted replica too, for which the last third of a life has
-// more than three overlaps. In that time every apiserver has heard of the CA.
+// A CA is well known if both configurations have carried it for the overlap time without a change. In that time every
+// apiserver has observed the CA. Each replica measures the time by its own steady clock: the Secret need not store it,
+// no two clocks must agree, and it starts over for a configuration that lost the CA meanwhile. It also starts over
+// after a restart, for which the last third of a certificate's life has time enough: more than three overlaps.
 #ifndef WEBHOOK_ROTATION_H_
 #define WEBHOOK_ROTATION_H_
 
@@ -34,10 +37,11 @@ inline constexpr char kPrivateKeyKey[] = "tls.key";
 inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
-// How long a CA is trusted before anybody serves a leaf of it, and how much clocks may differ: min(1 hour, a tenth).
+// Returns min(1 hour, a tenth of `validity`): the time for which a CA is trusted before a replica serves a leaf of it,
+// and the tolerance for differences between clocks.
 Duration Overlap(Duration validity);
 
-// A pair, and what vouches for it.
+// A pair, and the CAs that vouch for it.
 struct TrustedPair {
   CertificatePair pair;
   std::string bundle;
@@ -46,14 +50,15 @@ struct TrustedPair {
 };
 
 struct RotationView {
-  StringMap secret;                // its data, decoded; empty where there is none
-  std::vector<std::string> names;  // that a certificate must be for
+  StringMap secret;                // the decoded data of the Secret; empty if there is no Secret
+  std::vector<std::string> names;  // the names for which a certificate must be valid
   WallTime now;
-  Duration validity;                  // of what is made now
-  std::optional<TrustedPair> served;  // by this replica
-  // The caBundles that the configurations carry in webhooks of ours; "" among them: one has none, or is not there.
+  Duration validity;                  // of a certificate that is issued now
+  std::optional<TrustedPair> served;  // the pair that this replica serves
+  // The caBundles in our webhooks of the configurations. It contains "" if a webhook has none, or if a configuration is
+  // missing or has no webhook of ours.
   std::set<std::string> carried;
-  // Since how long this replica sees `carried` vouch for tls.crt and next.crt, unchanged. nullopt: it does not.
+  // How long this replica has observed `carried` vouch for tls.crt and next.crt, unchanged. nullopt if it does not.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 
@@ -61,23 +66,25 @@ enum class RotationStep { kNone, kIssue, kRestore, kBegin, kPromote };
 std::string_view ToString(RotationStep step);  // "issued", "restored", "begun", "promoted"
 
 struct RotationPlan {
-  RotationStep step = RotationStep::kNone;  // for the Secret
-  // The Secret's tls.crt and tls.key are to be served now. A replica that serves a pair which still works stays with it
-  // until the Secret's is well known: whatever somebody did to the Secret, no call fails.
+  RotationStep step = RotationStep::kNone;  // the step for the Secret
+  // True if this replica must load the Secret's tls.crt and tls.key now. A replica keeps serving a pair that still
+  // works and that the configurations trust until the pair of the Secret is well known. No call fails, whatever a user
+  // did to the Secret.
   bool serve = false;
-  // When to look again if nothing changes; later than now. Never far away: the wall clock may jump.
+  // The time of the next check if nothing changes. It is later than now, but never far away, because the wall clock may
+  // jump.
   WallTime look_again;
 };
 
 RotationPlan PlanRotation(const RotationView& view);
 
-// The Secret's data after the step: all of our keys that it has then. Keys of other people are not in it.
+// Returns the Secret's data after the step: all of our keys that it then has. Keys of other writers are not included.
 Result<StringMap> TakeStep(RotationStep step, const RotationView& view);
 
-// Those certificates of the bundle that vouch for this leaf.
+// Returns the certificates of the bundle that vouch for this leaf.
 std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now);
 
-// Whether `pair` works at `now` for clients that trust `bundle`.
+// Checks that `pair` works at `now` for clients that trust `bundle`.
 Status CheckPair(const CertificatePair& pair, const std::string& bundle, const std::vector<std::string>& names,
                  WallTime now);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr char kPath[] = "spec.serviceTemplate";
 constexpr char kAnyPool[] = "any";
 
-// What a Service is rendered from.
+// Returns the content from which a Service is rendered.
 RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   RevisionContent content;
   content.workload_template["spec"]["selector"] = daemon.selector;
@@ -25,7 +25,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   return content;
 }
 
-// One pool's workload, the first by name; none where no cache shows one.
+// Returns the first workload of the daemon by name; nullopt if the cache shows none.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
   const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
@@ -103,7 +103,7 @@ class Trial {
   Client& client_;
   Deadline& deadline_;
   std::string pool_, name_;
-  Json live_;  // null: there is none that is ours
+  Json live_;  // null: the daemon has no such Service
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the cluster says of a serviceTemplate, and what looks wrong in it.
+// Checks of a serviceTemplate: the result of a dry run in the cluster, and warnings about probable mistakes.
 #ifndef WEBHOOK_SERVICE_CHECK_H_
 #define WEBHOOK_SERVICE_CHECK_H_
 
@@ -13,13 +13,15 @@
 
 namespace yad {
 
-// Sends the Service of one pool with dryRun=All, where the template is another than `before`'s (null: there is none):
-// by PUT onto the one that a pool has, else by POST. As DryRun::Ask judges the answers; a port or an address that is
-// taken already is a warning, because another pool's Service may have it. At most three requests. Thread-safe.
+// Sends the Service of one pool with dryRun=All, if the template differs from the one of `before` (null: there is
+// none). It updates the Service that a pool has (PUT); without one, it creates a Service (POST). The answers are judged
+// as by DryRun::Ask, but a port or an address that is already taken is a warning, because another pool's Service may
+// have it. Sends at most three requests. Thread-safe.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline);
 
-// Asks nobody. Thread-safe.
+// Warns of fields that only one pool's Service can have, and of StatefulSets whose pods get no DNS names. Sends no
+// request. Thread-safe.
 std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The certificate that the webhook shows, replaced while it serves.
+// The certificate that the webhook serves. It can be replaced while the server runs.
 #ifndef WEBHOOK_SERVING_CERTIFICATE_H_
 #define WEBHOOK_SERVING_CERTIFICATE_H_
 
@@ -17,14 +17,15 @@ namespace yad {
 // Thread-safe.
 class ServingCertificate {
  public:
-  // Replaces the pair. kConfig, and the old pair stays: unreadable PEM, or a key that is not the certificate's.
+  // Replaces the pair. Fails with kConfig, and keeps the old pair, if the PEM is unreadable or the key is of another
+  // certificate.
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
-  // A TLS 1.2+ server context with the pair; nullptr before the first Load.
+  // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
   std::shared_ptr<SSL_CTX> context() const;
   bool loaded() const { return context() != nullptr; }
-  // Of the leaf; the epoch before the first Load.
+  // Returns the leaf's end of validity; the epoch before the first Load.
   WallTime not_after() const;
-  // The leaf and its chain, as it was loaded; "" before the first Load.
+  // Returns the leaf and its chain as they were loaded; "" before the first Load.
   std::string certificate_pem() const;
 
  private:
@@ -36,8 +37,8 @@ class ServingCertificate {
   Guarded<Pair> pair_;
 };
 
-// Reads tls.crt and tls.key in `directory` again whenever one of them changes (looked at every `period`), until `stop`.
-// A pair that does not fit together (a write half done) is tried again. A Runnable for the Manager.
+// Reads tls.crt and tls.key in `directory` every `period`, and loads them whenever one has changed, until `stop`. It
+// retries a pair that does not match (a write half done). A Runnable for the Manager.
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period = std::chrono::seconds(1), Clock& clock = Clock::Real());
 

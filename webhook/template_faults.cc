@@ -26,7 +26,7 @@ void ForEach(const JsonField& list, const FieldErrors& errors, Function function
 }
 
 void CheckText(const JsonField& field, FieldErrors& errors) {
-  // In a list, a null is read as "".
+  // A null in a list is read as "".
   if (!field.present() || field.value->is_string() || field.value->is_null()) return;
   const bool scalar = field.value->is_number() || field.value->is_boolean();
   errors.Add(FieldError::TypeInvalid(field.path, *field.value,
@@ -38,7 +38,7 @@ void CheckPort(const JsonField& field, FieldErrors& errors) {
     errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: take the quotes away"));
     return;
   }
-  // 0 is none: the apiserver says whether one is needed.
+  // 0 means no port. The apiserver reports it if one is required.
   if (!field.present() || *field.value == 0) return;
   FieldErrors faults;
   AsInt(field, 1, kMaxPort, faults);
@@ -70,7 +70,7 @@ void CheckResources(const JsonField& resources, FieldErrors& errors) {
 }
 
 void CheckContainer(const JsonField& container, FieldErrors& errors) {
-  // The decoder would not say which container it is.
+  // The error of the apiserver's decoder would not name the container.
   for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
     AsArray(container.Child(list), errors);
   }
@@ -101,7 +101,7 @@ void CheckPod(const JsonField& pod, FieldErrors& errors) {
           [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
 }
 
-// Adds the names of the containers that a partial workload has.
+// Adds the names of the containers in a partial workload.
 void AddContainerNames(const Json& workload, std::set<std::string>& names) {
   for (const char* list : kContainerLists) {
     const Json* containers = Find(workload, {"spec", "template", "spec", list});
@@ -113,7 +113,7 @@ void AddContainerNames(const Json& workload, std::set<std::string>& names) {
 void CheckOverrideImages(const JsonField& overrides, const Json& workload_template, FieldErrors& errors) {
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
-  bool anything_goes = false;  // after JSON patches there may be any container
+  bool anything_goes = false;  // JSON patches may add any container
   ForEach(overrides, errors, [&](const JsonField& entry) {
     ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");

@@ -1,4 +1,4 @@
-// Faults that the kube-apiserver words badly or can't see, in words that help. Pure.
+// Faults that the kube-apiserver describes badly or can't detect, in helpful words. Pure.
 #ifndef WEBHOOK_TEMPLATE_FAULTS_H_
 #define WEBHOOK_TEMPLATE_FAULTS_H_
 
@@ -9,13 +9,12 @@
 
 namespace yad {
 
-// Beside those of ValidateYurtAppDaemon:
-// - values that YAML made something else than what Kubernetes reads there (a number as an environment variable, a port
-// in
-//   quotes, no quantity): an apiserver answers such a workload with 400 and does not say which container it is in;
-// - an override's image for a container that exists nowhere: only the pools of the entry would tell, and there may be
-//   none yet.
-// None for an object that nests deeper than kMaxJsonDepth.
+// Returns the faults beyond those of ValidateYurtAppDaemon:
+// - Values that YAML has turned into another type than Kubernetes expects (a number as an environment variable, a port
+//   in quotes, an invalid quantity). An apiserver answers such a workload with 400, and does not name the container.
+// - An image of an override for a container that does not exist. Only the pools of the entry would show this fault, and
+//   there may be none yet.
+// Returns none for an object that is nested deeper than kMaxJsonDepth.
 FieldErrors TemplateFaults(const Json& object);
 
 }  // namespace yad

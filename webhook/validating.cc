@@ -16,7 +16,7 @@
 namespace yad {
 namespace {
 
-// Equality without recursion, for what nests too deeply to be looked at in another way.
+// Compares without recursion, for values that are nested too deeply for other checks.
 bool SameAtAnyDepth(const Json& a, const Json& b) {
   std::vector<std::pair<const Json*, const Json*>> open{{&a, &b}};
   while (!open.empty()) {
@@ -38,14 +38,14 @@ bool SameAtAnyDepth(const Json& a, const Json& b) {
 
 const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
 
-// `spec` as the defaulting webhook leaves it, its templates apart.
+// `spec` after the defaulting webhook, with its templates separated from the rest.
 struct ComparableSpec {
   Json deployment, stateful_set;
   Json rest;
 };
 
 ComparableSpec Comparable(const Json& object) {
-  Json defaulted = Json::object();  // Copied once: it may be all that a review can hold.
+  Json defaulted = Json::object();  // One copy only, because the object may be as large as a review can be.
   Json& spec = defaulted["spec"] = SpecOf(object);
   defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
   ComparableSpec comparable;
@@ -53,7 +53,7 @@ ComparableSpec Comparable(const Json& object) {
     comparable.rest = std::move(spec);
     return comparable;
   }
-  // A null in a patch takes away: it says something.
+  // A null in a patch has a meaning: it removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));
   const auto choice = spec.find("workloadTemplate");
@@ -61,10 +61,10 @@ ComparableSpec Comparable(const Json& object) {
                                     std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
     if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
     Json& workload = (*choice)[TemplateField(kind)];
-    *place = std::exchange(workload, true);  // that there is one
+    *place = std::exchange(workload, true);  // marks that there is a template
   }
   spec["overrides"] = std::move(overrides);
-  // {} and [] say nothing but as a selector of pools, where {} means all of them.
+  // {} and [] mean the same as an absent field, except for the selector of pools, where {} means all of them.
   for (auto it = spec.begin(); it != spec.end();) {
     const bool nothing = it->is_null() || (it->is_structured() && it->empty() && it.key() != "nodepoolSelector");
     it = nothing ? spec.erase(it) : std::next(it);
@@ -79,7 +79,7 @@ bool SameTemplate(const Json& a, const Json& b) {
 
 struct Checked {
   FieldErrors faults;
-  bool parses = false;  // Where it does not, the faults say why.
+  bool parses = false;  // if false, the faults contain the reason
 };
 
 Checked Check(const Json& object) {
@@ -90,7 +90,7 @@ Checked Check(const Json& object) {
   return checked;
 }
 
-// Where other fields have faults, the template alone, so that those of the template are told with them.
+// Parses the template alone if other fields have faults, so that the faults of the template are reported with those.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   const Json& spec = SpecOf(object);
   Json rest = Json::object();
@@ -102,33 +102,33 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   return ParseYurtAppDaemon(std::move(rest));
 }
 
-// What can be tried of an object.
+// Parses as much of the object as a dry run can use.
 Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
-  // What the server is about to give to it. A workload's ownerReference must have a uid.
+  // The server sets these later. The ownerReference of a workload must have a uid.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
   if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
   return daemon;
 }
 
-// Whether a static check has said of the field what the apiserver says in other words.
+// Returns whether a static check has already reported this fault of the field in other words.
 bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
   return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
-    // A value that can't be decoded keeps the apiserver from looking any further, and it names no element of a list.
+    // A value that can't be decoded stops the apiserver's checks, and its cause names no element of a list.
     const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
     return other.field == cause.field || undecoded;
   });
 }
 
-// The apiserver would say the same once more.
+// Returns whether the apiserver would only repeat faults of the serviceTemplate that are reported already.
 bool IsToldOfServices(const std::vector<Cause>& told) {
   return std::any_of(told.begin(), told.end(),
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
 }
 
-// An update of metadata alone may still carry a token or an approval that has no effect.
+// An update of metadata alone may still set a token or an approval that has no effect.
 AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
   AdmissionAnswer answer = AdmissionAnswer::Allowed();
   for (std::string warning :

@@ -1,4 +1,4 @@
-// The validating webhook: what is refused, what is warned of.
+// The validating webhook of YurtAppDaemon: its rejections and its warnings.
 #ifndef WEBHOOK_VALIDATING_H_
 #define WEBHOOK_VALIDATING_H_
 
@@ -10,25 +10,24 @@
 
 namespace yad {
 
-// Whether an update asks for what was asked for before: nulls, defaults and other spellings of the same make no
-// difference. Pure.
+// Returns whether an update leaves the meaning of the spec as it was: nulls, defaults and different spellings of the
+// same value make no difference. Pure.
 bool SameSpec(const Json& object, const Json& old_object);
 
-// Thread-safe. What it is given must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class Validator {
  public:
   Validator(Client& client, const AdmissionStores& stores, Clock& clock)
       : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock) {}
 
-  // The answer to a CREATE or an UPDATE, at `answer_until` at the latest where it is the apiserver that is waited for.
-  // - An object that is being deleted, and an update that leaves the spec as it is, are admitted: finalizers, labels
-  // and
-  //   status can always be written.
-  // - Static faults come all at once. One that the old spec had already is a warning; then the operator leaves the
-  // object
-  //   alone anyhow, and nothing is rendered.
-  // - Without faults, the cluster is asked (DryRun), and what looks wrong is warned of. Where less than
-  //   Deadline::kLeast is left, the static checks and the caches decide alone.
+  // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
+  // - An object that is being deleted, and an update that does not change the spec, are admitted, so that finalizers,
+  //   labels and status can always be written.
+  // - All static faults are reported at once. A fault that the old spec had already is a warning.
+  // - If the workload template can be parsed, the cluster judges it (DryRun), and the Service too (TryService). Causes
+  //   in fields with a static fault are left out. If less than Deadline::kLeast is left, the static checks and the
+  //   caches decide alone.
+  // - Without static faults, there are also warnings about probable mistakes.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

@@ -1,4 +1,4 @@
-// What the makers of warnings share. For this folder only.
+// Helpers for warnings. For this folder only.
 #ifndef WEBHOOK_WARNING_LIST_H_
 #define WEBHOOK_WARNING_LIST_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Warnings of one kind, of which a handful says enough.
+// Collects warnings of one kind. It keeps a few of them and counts the rest.
 class Warnings {
  public:
   explicit Warnings(std::vector<std::string>& out) : out_(out) {}
@@ -27,7 +27,7 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
-// "a", "b", "c" and 4 more
+// Returns text such as "a", "b", "c" and 4 more.
 inline std::string QuoteSome(const std::vector<std::string>& names) {
   constexpr std::size_t kNamed = 3;
   std::string text;

@@ -23,7 +23,7 @@ std::string TemplatePath(const YurtAppDaemon& daemon) {
   return std::string("spec.workloadTemplate.") + TemplateField(daemon.kind);
 }
 
-// Those of `names` that no pool has. "-x" and "x" name the same, and "*" none.
+// Returns the elements of `names` that are not the name of a pool. "-x" and "x" name the same pool, and "*" names none.
 std::vector<std::string> Unknown(const Json& names, const std::set<std::string_view>& pools) {
   std::vector<std::string> unknown;
   if (!names.is_array()) return unknown;
@@ -85,8 +85,9 @@ bool SamePools(const PoolSelection& a, const PoolSelection& b) {
   return text(a) == text(b) && a.type == b.type && a.names == b.names && a.exclude == b.exclude;
 }
 
-// Each daemon's workloads select by spec.selector and the pool: what has labels that match both is taken for a pod of
-// either by everything that goes by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity).
+// Warns of daemons whose workloads could claim each other's pods. A workload selects by spec.selector and the pool.
+// Everything that selects by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity) counts a pod that
+// matches two selectors for both.
 void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, const std::vector<ObjectPtr>& pools,
                    std::vector<std::string>& out) {
   auto daemons = stores.daemons.List();
@@ -102,13 +103,13 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
     const auto& other = *static_cast<const DaemonProjection*>(object->projection());
     if (!other.readable) continue;
     if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
-    const NodePool* shared = nullptr;  // the first by name: the same each time
+    const NodePool* shared = nullptr;  // the first by name, so that each review names the same pool
     for (const ObjectPtr& candidate : pools) {
       const NodePool& pool = PoolOf(candidate);
       if (shared != nullptr && shared->name <= pool.name) continue;
       if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
     }
-    // Where no pool is there yet, they may ask for the same ones all the same.
+    // Daemons with the same selection may overlap even if no pool exists yet.
     if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
     const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
     warnings.Add("spec.selector", "overlaps with that of YurtAppDaemon \"" + meta.key.name + "\", which selects " +
@@ -155,8 +156,8 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   }
 }
 
-// Pools that a revision cuts off are noticed through their nodes, and those are found gone after some 40 s only.
-// An update that leaves the strategy as it is gets no warning: it may be one of many.
+// A pool that a revision cuts off is detected through its nodes, and only some 40 s later. An update that does not
+// change the strategy gets no warning, because it may be one of many.
 void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   constexpr std::chrono::seconds kShortest{60};
   const UpdateStrategy& strategy = daemon.strategy;
@@ -189,7 +190,7 @@ std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline
   if (daemon.kind != WorkloadKind::kStatefulSet || deadline.Passed()) return "";
   const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
   const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
-  if (name.empty() && daemon.service_template.is_object()) return "";  // It is each pool's own.
+  if (name.empty() && daemon.service_template.is_object()) return "";  // Each pool has its own Service.
   if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
   const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, deadline.Token());
   if (!service && service.error().http_status == 404) {

@@ -1,4 +1,4 @@
-// What is legal and probably wrong in a YurtAppDaemon.
+// Warnings about a YurtAppDaemon that is legal and probably wrong.
 #ifndef WEBHOOK_WARNINGS_H_
 #define WEBHOOK_WARNINGS_H_
 
@@ -12,16 +12,16 @@
 
 namespace yad {
 
-// Each is one line, `field: what, and what to do about it`. What a cache that is not synced yet would have to tell is
-// left out. Sends no request. `before`: the object before an update, else null. Thread-safe.
+// Returns warnings of one line each: `field: the problem, and the fix`. Warnings that need a cache are left out until
+// it has synced. Sends no request. `before` is the object before an update, null for a new one. Thread-safe.
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
                                      const AdmissionStores& stores);
 
-// About the headless Service of a StatefulSet; "": nothing to warn of, or nobody knows in time. At most one
-// request. Thread-safe.
+// Returns a warning about the headless Service of a StatefulSet; "" if there is no reason, or if the answer does not
+// arrive in time. Sends at most one request. Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
-// About annotation allow-removal, where an update sets it to a token that allows nothing; "": nothing to warn of.
+// Returns a warning if an update sets annotation allow-removal to a token that allows nothing; "" otherwise.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);
 
 }  // namespace yad

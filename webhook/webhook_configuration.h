@@ -9,16 +9,17 @@
 
 namespace yad {
 
-// Of one webhook that calls our Service.
+// The trust of one webhook that calls our Service.
 struct WebhookTrust {
   std::string webhook;  // its name
-  std::string bundle;   // PEM; empty: the apiserver takes its machine's CAs, which have nothing to do with us
+  std::string bundle;   // PEM; if empty, the apiserver uses the CAs of its machine, which do not vouch for this webhook
 };
 
-// Of every webhook of the configuration that calls `service`, on whatever port and path; the others are not ours.
+// Returns the trust of every webhook of the configuration that calls `service`, on any port and path. The other
+// webhooks are not ours.
 std::vector<WebhookTrust> TrustIn(const Json& configuration, const ObjectKey& service);
 
-// Puts `bundle` into each of these where it holds other certificates. Returns whether anything changed.
+// Sets `bundle` in each of these webhooks whose caBundle has other certificates. Returns whether anything has changed.
 bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& bundle);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The admission webhook as the manager runs it, on every replica, whoever leads.
+// Adds the admission webhook to the manager. It runs on every replica, leader or not.
 #ifndef WEBHOOK_WIRING_H_
 #define WEBHOOK_WIRING_H_
 
@@ -15,8 +15,8 @@ struct WebhookOptions {
   CertificateOptions certificates;
 };
 
-// Listens, and adds the server and what keeps its certificate to the manager; `client` and the stores must outlive its
-// Run. kConfig: the port can't be listened on.
+// Listens, and adds the server and the Runnable that maintains its certificate to the manager. `client` and the stores
+// must outlive the manager's Run. Fails with kConfig if the port can't be listened on.
 Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& stores, const WebhookOptions& options);
 
 }  // namespace yad
