@@ -1,4 +1,4 @@
-// Whose an object is.
+// The controller of an object: the owner that its ownerReferences mark as such.
 #ifndef OPERATOR_YURTAPPDAEMON_CONTROLLED_H_
 #define OPERATOR_YURTAPPDAEMON_CONTROLLED_H_
 
@@ -10,9 +10,9 @@
 namespace yad {
 
 bool ControlledBy(const ObjectMeta& object, const std::string& uid);
-// "Deployment web", "nobody"
+// Returns text such as "Deployment web"; "nobody" without a controller.
 std::string ControllerOf(const ObjectMeta& object);
-// kAlreadyExists: the name of what we want to write is another's.
+// Returns kAlreadyExists: another object has the name of an object that the operator must write.
 tl::unexpected<Error> Taken(const ResourceType& type, const std::string& name, const std::string& why);
 
 }  // namespace yad

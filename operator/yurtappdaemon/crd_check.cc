@@ -9,8 +9,8 @@
 namespace yad {
 namespace {
 
-// Every field that the CRD of some version of OpenYurt lacks. A parent stands before its fields: an earlier CRD of this
-// operator may have the parent alone.
+// Every field that the CRD of some version of OpenYurt lacks. A parent precedes its fields, because an earlier CRD of
+// this operator may have the parent alone.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.workloadTemplate.statefulSetTemplate.metadata",
@@ -85,7 +85,7 @@ constexpr const char* kFields[] = {
     "status.conditions.observedGeneration",
 };
 
-// A field of a list is one of its entries' fields.
+// Returns whether the schema has the field. A field of a list is a field of its entries.
 bool Knows(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
@@ -131,7 +131,7 @@ Status CrdCheck::Run(std::stop_token stop) {
   const ObjectKey key{"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group};
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {
-    // Not being allowed to look is no fault: everything else works.
+    // Without permission to read the CRD, everything else works.
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }

@@ -1,4 +1,4 @@
-// Whether the cluster's CustomResourceDefinition knows the fields that this operator reads and writes.
+// Checks that the cluster's CustomResourceDefinition has the fields that this operator reads and writes.
 #ifndef OPERATOR_YURTAPPDAEMON_CRD_CHECK_H_
 #define OPERATOR_YURTAPPDAEMON_CRD_CHECK_H_
 
@@ -11,22 +11,22 @@
 
 namespace yad {
 
-// The fields that an apiserver with this CRD would drop from a YurtAppDaemon: "spec.overrides", "status.pools.phase"
-// (of each pool). A missing field stands for all that are in it. Empty: none. Pure.
+// Returns the fields that an apiserver with this CRD drops from a YurtAppDaemon, such as "spec.overrides" or
+// "status.pools.phase" (a field of each pool). A missing field stands for all fields in it. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
 
-// While the CRD lacks fields (it is OpenYurt's own, or an older one of ours), says so once, in an event about the CRD
+// Reports missing fields of the CRD (OpenYurt's own, or an older one of this operator) once, in an event about the CRD
 // and in the log. Not thread-safe.
 class CrdCheck {
  public:
   CrdCheck(Client& client, EventSink& events);
-  // Looks once. A CRD that may not be read is taken for a good one.
+  // Checks once. A CRD that is absent, or that the operator may not read, counts as complete.
   Status Run(std::stop_token stop);
 
  private:
   Client& client_;
   EventSink& events_;
-  std::string told_;  // what is missing, as it was told last
+  std::string told_;  // the missing fields in the last report
 };
 
 }  // namespace yad

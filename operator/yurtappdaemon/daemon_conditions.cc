@@ -13,8 +13,8 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
 }
 
-// Whether the status so far says that updateRevision is rolled out. Versions without condition Complete said it with
-// currentRevision.
+// Returns whether the previous status shows updateRevision as rolled out. Versions without condition Complete showed
+// this by currentRevision.
 bool WasComplete(const ConditionInput& input) {
   const std::string& update = input.snapshot.update->name;
   if (StringAt(input.previous, {"updateRevision"}) != update) return false;
@@ -26,7 +26,7 @@ bool WasComplete(const ConditionInput& input) {
 bool IsComplete(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (input.rollout != nullptr && input.rollout->goal.rolled_back) return false;
-  // Health at a later time is not a matter of the rollout.
+  // Later changes of health are not part of the rollout.
   if (WasComplete(input) && counts.unassigned == 0) return true;
   return IsRolledOut(counts, input.snapshot.daemon) && !counts.all_offline();
 }
@@ -91,7 +91,7 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
   return {kCompleteCondition, "False", progressing.reason, progressing.message};
 }
 
-// For kstatus. No tool waits for ever on a decision of a user.
+// Decides condition Reconciling, for kstatus. A decision of a user must not make a tool wait forever.
 bool IsReconciling(const PoolCounts& counts, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;

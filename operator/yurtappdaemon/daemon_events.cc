@@ -39,7 +39,7 @@ constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
 metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
 
-// The pools that were moved, by the revision that they are on now: a rollback does not go to what the spec asks for.
+// Returns the updated pools by the revision that they have now. A rollback does not lead to the revision of the spec.
 std::map<std::string, std::vector<std::string>> MovedTo(const Applied& applied) {
   const std::set<std::string_view> moved(applied.moved.begin(), applied.moved.end());
   std::map<std::string, std::vector<std::string>> by_revision;
@@ -113,7 +113,7 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Applied& app
 }
 
 void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Applied& applied, Memory& memory) const {
-  // Each failure has one event. After a restart, status shows which failures have had theirs.
+  // Each failure has one event. After a restart, status shows the failures that have had theirs.
   if (const Json* pools = Find(daemon.status, {"pools"}); !memory.complete && pools != nullptr && pools->is_array()) {
     for (const Json& entry : *pools) memory.failed[StringAt(entry, {"name"})] = StringAt(entry, {"reason"});
   }

@@ -1,4 +1,4 @@
-// Tells in events, metrics and the log what a reconcile has done.
+// Reports the results of a reconcile in events, metrics and the log.
 #ifndef OPERATOR_YURTAPPDAEMON_DAEMON_EVENTS_H_
 #define OPERATOR_YURTAPPDAEMON_DAEMON_EVENTS_H_
 
@@ -14,29 +14,31 @@ namespace yad {
 
 ObjectReference Regarding(const ObjectMeta& daemon);
 
-// Thread-safe, as long as each Memory is used by one thread at a time.
+// Thread-safe if only one thread at a time uses each Memory.
 class DaemonEvents {
  public:
   explicit DaemonEvents(EventSink& events) : events_(events) {}
 
-  // Of one daemon.
+  // The reports so far about one daemon.
   struct Memory {
-    std::map<std::string, std::string> failed;  // pools that have had their event, and the reason
-    bool complete = false;                      // with what status remembers
-    std::string progress;                       // reason of condition Progressing that has had its event
+    std::map<std::string, std::string> failed;  // pools whose failure has had its event, and the reason
+    bool complete = false;                      // `failed` includes the failures in status
+    std::string progress;                       // the reason of condition Progressing that has had its event
   };
 
-  // `fought`: pools whose workloads are repaired more seldom from now on.
+  // Reports the writes, reverts and failures of a reconcile. `fought` are pools whose workloads the operator repairs
+  // less often from now on.
   void Tell(const Snapshot& snapshot, const Applied& applied, const std::vector<std::string>& fought,
             Memory& memory) const;
-  // How a RollingUpdate stands, where that is new: `previous` and `status` are those before and after the reconcile.
+  // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the
+  // reconcile.
   void TellRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status, Memory& memory) const;
-  // Takes the daemon's metrics away.
+  // Removes the daemon's metrics.
   static void Forget(const ObjectKey& daemon);
 
  private:
   void ReportWrites(const YurtAppDaemon& daemon, const Applied& applied) const;
-  // Pools whose workloads do not stay as they were written.
+  // Reports pools whose workloads do not stay as they were written.
   void ReportReverts(const YurtAppDaemon& daemon, const Applied& applied, const std::vector<std::string>& fought) const;
   void ReportFailures(const YurtAppDaemon& daemon, const Applied& applied, Memory& memory) const;
 

@@ -29,7 +29,7 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
 
 std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_event) {
   std::vector<Request> requests;
-  // Before the first list of daemons there is nobody to tell: each will be reconciled when it arrives.
+  // The cache has no daemons before the first list. Each is reconciled when that list brings it.
   const auto all = daemons.List();
   if (!all) return requests;
   const auto concerns = [](const DaemonProjection& daemon, const ObjectPtr& pool) {

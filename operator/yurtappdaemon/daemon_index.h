@@ -1,4 +1,5 @@
-// Which daemons a pool concerns, without asking or parsing anything: their selections, kept as their events come in.
+// Finds the daemons that a pool concerns, without a request and without parsing: the cache stores the selections of
+// each daemon.
 #ifndef OPERATOR_YURTAPPDAEMON_DAEMON_INDEX_H_
 #define OPERATOR_YURTAPPDAEMON_DAEMON_INDEX_H_
 
@@ -11,19 +12,19 @@
 
 namespace yad {
 
-// What the cache keeps of a YurtAppDaemon beside its text.
+// The data that the cache stores for a YurtAppDaemon besides its text.
 struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;
-  StringMap pod_labels;   // of the template
+  StringMap pod_labels;   // labels of the template's pods
   bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
-  std::uint64_t annotations_of_ours = 0;  // a digest
+  std::uint64_t annotations_of_ours = 0;  // a digest of the annotations with the prefix apps.openyurt.io/
 };
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
-// What ProjectDaemon reads.
+// The parts that ProjectDaemon reads.
 inline const JsonParts kProjectedOfDaemons = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
 
-// The daemons in `daemons` that select the pool as it is now, or as it was before this event.
+// Returns the daemons in `daemons` that select the pool as it is now, or as it was before this event.
 std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_event);
 
 }  // namespace yad

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The pods that a state is made of.
+// The pods that determine a state.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
@@ -35,7 +35,7 @@ struct Counted {
   }
 };
 
-// What is decided before any pod is asked.
+// Returns the state if it does not depend on pods.
 std::optional<std::string> StateWithoutPods(const Patient& patient) {
   if (patient.deleting) return kDestroyState;
   if (!patient.workload.seen) return kCreatedState;
@@ -62,13 +62,13 @@ Diagnosis Diagnose(const Patient& patient, const std::vector<PodFacts>& pods, co
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
-    // Evicted pods lie about long after others have taken their place.
+    // Evicted pods remain long after other pods have replaced them.
     const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
     if (!past) Worsen(worst, pod.fault);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
-  // A revision that serves keeps its state beside a bad one that does not.
+  // A bad revision without ready pods does not change the state while another revision has ready pods.
   const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
                                   [](const auto& revision) { return revision.second.ready > 0; });
   Counted counted;

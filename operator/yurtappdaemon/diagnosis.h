@@ -1,4 +1,4 @@
-// Why a pool's workload is not healthy, and the one word for how its pods stand. Pure.
+// The diagnosis of an unhealthy pool: its reason, and one word for the state of its pods. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSIS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSIS_H_
 
@@ -11,34 +11,35 @@
 
 namespace yad {
 
-// `status.pools[].state`.
+// The values of `status.pools[].state`.
 inline constexpr char kDestroyState[] = "Destroy";      // it is being deleted
-inline constexpr char kWaitingState[] = "Waiting";      // for an object that somebody has to make
-inline constexpr char kCreatedState[] = "Created";      // its controller has not seen it yet
-inline constexpr char kReadyState[] = "Ready";          // all its pods are ready, or none is wanted
+inline constexpr char kWaitingState[] = "Waiting";      // it waits for an object that a user has to create
+inline constexpr char kCreatedState[] = "Created";      // its controller has not observed it yet
+inline constexpr char kReadyState[] = "Ready";          // all its pods are ready, or none is required
 inline constexpr char kErrorState[] = "Error";          // a pod failed, and none is ready
-inline constexpr char kProvisionState[] = "Provision";  // it gets on
-inline constexpr char kDegradedState[] = "Degraded";    // anything else
+inline constexpr char kProvisionState[] = "Provision";  // it makes progress
+inline constexpr char kDegradedState[] = "Degraded";    // any other state
 
 struct Diagnosis {
   std::string state;
-  std::string reason;  // one of IsFaultOfPods; "": nothing is known to be wrong
+  std::string reason;  // one of IsFaultOfPods; "": no fault is known
   std::string message;
-  bool told = false;  // by an earlier status: the message may end with why the pool has failed
+  bool told = false;  // from an earlier status, so the message may end with the reason for which the pool has failed
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
 
-// What is asked of it, beside the pods.
+// The workload under diagnosis, apart from its pods.
 struct Patient {
   const WorkloadState& workload;
   bool deleting = false;
   bool gave_up = false;  // not healthy within its deadline
 };
 
-// The state where no pod was looked at.
+// Returns the state of a workload whose pods were not read.
 std::string StateOf(const Patient& patient);
 
-// `seen`: what Events say of the workload, or of a pod that waits for its containers.
+// Diagnoses the workload. `seen` is the fault that Events show for the workload, or for a pod that waits for its
+// containers.
 Diagnosis Diagnose(const Patient& patient, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
 
 }  // namespace yad

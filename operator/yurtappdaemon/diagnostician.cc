@@ -16,10 +16,11 @@ namespace {
 
 const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
-// Of one daemon: at one turn, and at the soonest.
+// The limits of one daemon: pools in one turn, and the shortest time until the next.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kSoonest = std::chrono::seconds(1);
-// Of one pool: a second after it was found not healthy, so that an ordinary start costs nothing; then ever more seldom.
+// The intervals of one pool. The first read comes a second after the pool was found unhealthy, so that an ordinary
+// start costs nothing. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
 constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
@@ -33,7 +34,7 @@ bool IsUnwell(const PoolResult& pool) {
   return state.seen && !state.healthy && state.wanted > 0 && !pool.workload->object->meta().deleting();
 }
 
-// Of what makes another look worth while.
+// Returns a digest of the state that makes another read worthwhile.
 std::uint64_t PrintOf(const WorkloadState& state) {
   std::string text = state.refusal;
   for (const std::int64_t value :
@@ -44,7 +45,7 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// What status said of the pools that it listed, where that was a diagnosis.
+// The diagnoses in the last status, of the pools that it lists.
 class Remembered {
  public:
   explicit Remembered(const Json& previous) {
@@ -67,7 +68,8 @@ class Remembered {
   std::unordered_map<std::string, const Json*> entries_;
 };
 
-// A kubelet that only waits says less than one that has just tried.
+// Returns whether the new message is only the beginning of the earlier one: the message of a kubelet that waits is
+// shorter than that of a kubelet that has just retried.
 bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->told && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
@@ -164,7 +166,7 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
   const Json workload = pool.workload->object->Parse();
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
-  if (!parsed) return std::nullopt;  // The apiserver takes none that can't be read.
+  if (!parsed) return std::nullopt;  // The apiserver rejects such a selector.
   ListOptions options;
   options.ns = meta.key.ns;
   options.label_selector = parsed->ToString();
@@ -183,7 +185,7 @@ std::optional<Diagnosis> Diagnostician::Look(const PoolResult& pool, WorkloadKin
   Tell(pods_fail_, "pods", {});
   if (*read > 1) turns_.Take(*read - 1);
 
-  // A pod that waits for its containers, or a StatefulSet that waits for a pod, tells why in Events only.
+  // Only Events contain the reason if a pod waits for its containers, or if a StatefulSet waits for a pod.
   std::string tells;
   bool well = true;
   std::int64_t there = 0;

@@ -1,4 +1,4 @@
-// Looks at the pods of pools that are not healthy: on demand, pool by pool, seldom enough for any number of pools.
+// Reads the pods of unhealthy pools: on demand, pool by pool, and at a rate that suits any number of pools.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSTICIAN_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSTICIAN_H_
 
@@ -22,16 +22,16 @@ class Diagnostician {
  public:
   Diagnostician(Client& client, Clock& clock) : client_(client), clock_(clock), turns_(clock) {}
 
-  // What is remembered of one daemon's pools that are not healthy. Losing it costs requests.
+  // The record of one daemon's unhealthy pools. Its loss costs requests only.
   class Memory {
    private:
     friend class Diagnostician;
     struct Pool {
       std::string uid;          // the workload's
-      std::uint64_t print = 0;  // of the workload's state at the last look
+      std::uint64_t print = 0;  // digest of the workload's state at the last read
       bool looked = false;
-      SteadyTime last;       // look, or when it was found not healthy
-      Duration interval{0};  // from there to the next
+      SteadyTime last;       // the last read, or the time at which it was found unhealthy
+      Duration interval{0};  // from `last` to the next read
       std::optional<Diagnosis> diagnosis;
       SteadyTime Due() const { return last + interval; }
     };
@@ -41,15 +41,15 @@ class Diagnostician {
     };
     std::map<std::string, Pool> pools_;  // by name
     std::optional<Turn> turn_;           // taken and not used yet
-    SteadyTime not_before_{};            // after a read that failed
+    SteadyTime not_before_{};            // no read before this, after a failed one
   };
 
   struct Answer {
-    Diagnoses diagnoses;            // of the pools that are not healthy, old ones too
-    std::optional<Duration> again;  // when to ask again, though nothing happens
+    Diagnoses diagnoses;            // of the unhealthy pools, including earlier ones
+    std::optional<Duration> again;  // when to call Examine again even without an event
   };
-  // `pools` after the plan's writes; `previous` is the status that was shown last. A read that fails leaves what was
-  // known: no reason for anything else to wait.
+  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status that
+  // was shown. A failed read keeps the earlier diagnoses and delays nothing else.
   Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolResult>& pools, const Json& previous,
                  Memory& memory, std::stop_token stop);
 
@@ -58,14 +58,14 @@ class Diagnostician {
     const PoolResult* pool;
     Memory::Pool* known;
   };
-  // The pools that are not healthy, who has waited longest for a look first. What is remembered of others is dropped.
+  // Returns the unhealthy pools, the one that has waited longest first. Drops the records of all other pools.
   std::vector<Unwell> Admit(const std::vector<PoolResult>& pools, const Json& previous, Memory& memory) const;
-  // Looks at those whose time it is, as far as this daemon's turn allows.
+  // Reads the pods of the pools that are due, as far as the turn of this daemon allows.
   void LookAtDue(const std::vector<Unwell>& unwell, WorkloadKind kind, Memory& memory, std::stop_token stop);
-  // nullopt: the pods could not be read.
+  // Returns nullopt if the pods could not be read.
   std::optional<Diagnosis> Look(const PoolResult& pool, WorkloadKind kind, std::stop_token stop);
   Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
-  // Says once that pods can't be read, and once that they can again.
+  // Logs once that a read fails, and once that it works again.
   void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;

@@ -17,17 +17,17 @@ constexpr std::size_t kTaintsNamed = 2;
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsOfId(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == '-'; }
 
-// What stands before `end`; all where it is not there.
+// Returns the text before `end`; all of it if `end` does not occur.
 std::string_view Before(std::string_view text, std::string_view end) { return text.substr(0, text.find(end)); }
 
-// Where the run of characters that are `is` ends.
+// Returns the end of the run of characters that satisfy `is`.
 template <typename Is>
 std::size_t EndOfRun(std::string_view text, std::size_t begin, Is is) {
   while (begin < text.size() && is(text[begin])) ++begin;
   return begin;
 }
 
-// Of the scheduler's words, those that may be about nodes of other pools.
+// Returns whether this reason of the scheduler may be about nodes of other pools.
 bool MayBeAboutOthers(std::string_view words) {
   constexpr std::array<std::string_view, 4> kOthers{"node(s) didn't match Pod's node affinity/selector",
                                                     "node(s) didn't match node selector",

@@ -1,5 +1,5 @@
-// What Kubernetes says of a fault, made steady: the same fault has the same text at each attempt, on each node and for
-// each pod, so that status is not written again because a number in it is another. Pure.
+// Makes Kubernetes' messages about faults stable: the same fault has the same text at each attempt, on each node and
+// for each pod, so that status is not written again because a number in it has changed. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_FAULT_TEXT_H_
 #define OPERATOR_YURTAPPDAEMON_FAULT_TEXT_H_
 
@@ -8,22 +8,23 @@
 
 namespace yad {
 
-// Without ids, ports of this attempt, line breaks, and what only says which pod it was. At most kMaxMessage bytes.
+// Returns the text without ids, ports of this attempt, line breaks, and the part that only names the pod. The result
+// has at most kMaxMessage bytes.
 std::string Steady(std::string_view text);
 
-// kube-scheduler's "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient memory. preemption: …" without
-// its counts, which change with every node of the cluster, and in alphabetical order. Nodes of other pools fail on
-// affinity, taints and cordons only: these words are left out where there are others.
+// Shortens kube-scheduler's "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient memory. preemption: …".
+// The counts are left out, because they change with every node of the cluster, and the reasons are sorted. Nodes of
+// other pools fail on affinity, taints and cordons only; these reasons are left out if there are others.
 std::string SchedulersWords(std::string_view message);
 
-// What a kubelet says of an image that it can't pull: the error of the registry alone, "" where it says none. It is the
-// same while it tries (ErrImagePull) and while it waits (ImagePullBackOff).
+// Returns the registry's error in a kubelet's message about an image that it can't pull; "" if there is none. It is the
+// same during an attempt (ErrImagePull) and during the back-off (ImagePullBackOff).
 std::string PullError(std::string_view message);
 
-// What the apiserver says of a pod that it refuses: without the pod's name and what is used of a quota.
+// Returns the apiserver's message about a pod that it rejects, without the pod's name and the used amount of a quota.
 std::string RefusalOfPod(std::string_view message);
 
-// Whether it says that a ConfigMap, a Secret, a key of one, a claim or a ServiceAccount is missing.
+// Returns whether the text reports a missing ConfigMap, Secret, key of one of them, claim or ServiceAccount.
 bool SaysMissing(std::string_view text);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The revision that a daemon's pools are to have now.
+// The revision that a daemon's pools must have now.
 #ifndef OPERATOR_YURTAPPDAEMON_GOAL_H_
 #define OPERATOR_YURTAPPDAEMON_GOAL_H_
 
@@ -8,7 +8,7 @@ namespace yad {
 
 struct Goal {
   RevisionPtr revision;
-  bool back = false;         // RollingUpdate: it is status.currentRevision, which the pools were good on
+  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, on which all pools were good
   bool rolled_back = false;  // `back`, because the update revision has failed
 };
 

@@ -17,7 +17,7 @@ namespace yad {
 namespace {
 
 constexpr char kMisplaced[] = "misplacedReplicas";
-// Of one pool.
+// The intervals of one pool.
 constexpr Duration kSoonest = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
@@ -27,10 +27,10 @@ constexpr int kPodPages = 20;
 
 metrics::Labels LabelsOf(const ObjectKey& daemon) { return {{"namespace", daemon.ns}, {"name", daemon.name}}; }
 
-// As status counts them; below zero where it does not.
+// Returns the number of nodes in the NodePool's status; negative if it has none.
 std::int64_t NodesIn(const PoolProjection& pool) { return pool.ready_nodes + pool.unready_nodes; }
 
-// Whether the pod takes part in its workload, on a node.
+// Returns whether the pod runs on a node and counts for its workload.
 bool Runs(const Json& pod, const ObjectMeta& meta) {
   const std::string phase = StringAt(pod, {"status", "phase"});
   return !meta.deleting() && phase != "Succeeded" && phase != "Failed" && !StringAt(pod, {"spec", "nodeName"}).empty();
@@ -52,7 +52,7 @@ bool MisplacedPods::IsNews(const Event& pool_event) const {
   const PoolProjection& after = PoolProjectionOf(pool_event.after);
   if (before.nodes == after.nodes && NodesIn(before) == NodesIn(after)) return false;
   if (!std::includes(after.nodes.begin(), after.nodes.end(), before.nodes.begin(), before.nodes.end())) return true;
-  // The list may be cut.
+  // The list in status may be truncated.
   if (NodesIn(after) < NodesIn(before)) return true;
   return pools_.With([&](const auto& pools) {
     const auto found = pools.find(after.pool.name);
@@ -89,7 +89,7 @@ Result<ReconcileResult> MisplacedPods::Look(const Request& pool, std::stop_token
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));
   if (!found) {
-    // Trying again does not help; the next change of the pool does.
+    // A retry does not help. The next change of the pool causes another Look.
     if (found.error().reason == Reason::kForbidden) return ReconcileResult::Done();
     return Fail(found.error());
   }
@@ -149,7 +149,7 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 }
 
 Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // Kubernetes deletes the pods of a Node that is gone; and one may have joined the pool after its Nodes were listed.
+  // Kubernetes deletes the pods of a deleted Node, and the Node may have joined the pool after its Nodes were listed.
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;

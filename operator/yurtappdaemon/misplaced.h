@@ -1,4 +1,4 @@
-// Counts pods that still run on a node that has left their pool: neither Kubernetes nor this operator evicts them, and
+// Counts pods that still run on a node that has left their pool. Neither Kubernetes nor this operator evicts them, and
 // they still count as ready.
 #ifndef OPERATOR_YURTAPPDAEMON_MISPLACED_H_
 #define OPERATOR_YURTAPPDAEMON_MISPLACED_H_
@@ -24,14 +24,14 @@
 
 namespace yad {
 
-// No cache holds Nodes or Pods for this. The status of a NodePool lists its nodes, whoever writes it; when a node
-// disappears from that list, one look reads the pool's Nodes (metadata only) and the pods of its workloads, for all
-// daemons at once. A pool with misplaced pods is read again, ever more seldom, until it has none.
+// No cache holds Nodes or Pods for this. The status of a NodePool lists its nodes, whichever controller writes it. When
+// a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads, for
+// all daemons at once. A pool with misplaced pods is read again, at growing intervals, until it has none.
 //
-// The counts of an earlier leader come from status and are read again. Nodes that changed their pool while no replica
-// ran are not noticed until the pool's list of nodes changes again.
+// The counts of an earlier leader come from status and are read again. A node that changes its pool while no replica
+// runs is not noticed until the pool's list of nodes changes again.
 //
-// Thread-safe; Look never runs twice at once for one pool.
+// Thread-safe. Only one Look may run at a time for one pool.
 class MisplacedPods {
  public:
   struct Stores {
@@ -42,13 +42,13 @@ class MisplacedPods {
   // Reads the pods of namespace `ns`; "" for all namespaces.
   MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
 
-  // Before anything else. `look` asks for a call of Look; `show` is told of each daemon whose counts have changed.
+  // Must be called first. `look` requests a call of Look. `show` is called for each daemon whose counts have changed.
   void Connect(std::function<void(const Request& pool)> look, std::function<void(const Request& daemon)> show);
 
-  // Whether this event of a NodePool is a reason for a look: a node may have left it, or it has misplaced pods and
-  // other nodes than before.
+  // Returns whether this event of a NodePool requires a Look: a node may have left the pool, or the pool has misplaced
+  // pods and its nodes have changed.
   bool IsNews(const Event& pool_event) const;
-  // The pool of a workload that has misplaced pods; empty for all others.
+  // Returns the pool of a workload that has misplaced pods; empty for all others.
   std::vector<Request> PoolOf(const Event& workload_event) const;
 
   Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);
@@ -57,7 +57,8 @@ class MisplacedPods {
   struct Memory {
     bool restored = false;
   };
-  // The counts of these pools, and their sum as the daemon's metric. `previous` is the status that was shown last.
+  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status that
+  // was shown.
   MisplacedCounts CountsOf(const ObjectKey& daemon, const std::vector<PoolResult>& pools, const Json& previous,
                            Memory& memory);
   // Removes the daemon's metric.
@@ -68,21 +69,21 @@ class MisplacedPods {
   struct Pool {
     bool looked = false;
     std::optional<SteadyTime> turn;  // taken and not used yet
-    SteadyTime last;                 // look
-    Duration interval{0};            // from there to the next
+    SteadyTime last;                 // the last Look
+    Duration interval{0};            // from `last` to the next Look
     ByWorkload counts;               // without zeros
   };
   struct Found {
     ByWorkload counts;
-    std::set<std::string> nodes;  // that these pods run on
+    std::set<std::string> nodes;  // the nodes of these pods
   };
 
-  // When the pool may be read; nullopt: now.
+  // Returns the time until the pool may be read; nullopt: now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
-  // Whether there is such a Node, and it is in another pool or in none.
+  // Returns whether the Node exists and is in another pool or in none.
   Result<bool> IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop);
-  // The workload that the pod belongs to, if a YurtAppDaemon controls it.
+  // Returns the workload of the pod if a YurtAppDaemon controls that workload.
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
   void Report(const std::string& pool, const ByWorkload& before, const Found& found);
@@ -98,7 +99,7 @@ class MisplacedPods {
   std::function<void(const Request&)> look_;
   std::function<void(const Request&)> show_;
   std::atomic<bool> failing_{false};
-  Guarded<std::map<std::string, Pool>> pools_;  // those that were read, or that status has a count for
+  Guarded<std::map<std::string, Pool>> pools_;  // pools that were read, or that have a count in status
 };
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The decision when a daemon is reconciled again. Pure.
+// Decides when a daemon is reconciled again. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_NEXT_LOOK_H_
 #define OPERATOR_YURTAPPDAEMON_NEXT_LOOK_H_
 
@@ -10,7 +10,7 @@
 
 namespace yad {
 
-// Everything that a reconcile leaves for a later one. Times count from now. The defaults leave nothing.
+// The work that a reconcile leaves for a later one. Times count from now. The defaults leave nothing.
 struct LookReasons {
   // A status that may not be written yet, because the last one was written a moment ago; zero: none.
   Duration status_due{0};
@@ -28,7 +28,7 @@ struct LookReasons {
   bool unseen_removal = false;
 };
 
-// The result of the reconcile. An Error is `retry`: nothing else bounds the key's backoff.
+// Returns the result of the reconcile. It is the Error `retry` if no other time bounds the key's backoff.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The words of `status.pools[].phase` and `.reason`.
+// The values of `status.pools[].phase` and `.reason`.
 #ifndef OPERATOR_YURTAPPDAEMON_PHASE_H_
 #define OPERATOR_YURTAPPDAEMON_PHASE_H_
 
@@ -15,30 +15,30 @@ inline constexpr char kUnhealthyPhase[] = "Unhealthy";
 inline constexpr char kSoakingPhase[] = "Soaking";
 inline constexpr char kReadyPhase[] = "Ready";
 
-// Failures that are not the revision's. InvalidPoolName, a name that somebody else has, and a create that quota
-// refuses.
+// Failures that the revision does not cause: an invalid pool name, a name that another owner has, and a create that a
+// quota rejects.
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
 inline constexpr char kServiceConflict[] = "ServiceConflict";
 inline constexpr char kServiceQuotaExceeded[] = "ServiceQuotaExceeded";
 inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
-// Others.
+// Other failures.
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
 inline constexpr char kWebhookFailed[] = "WebhookFailed";
 inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
-// Of pools that are Offline.
+// Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
 inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, and pools that were not updated went offline too
 
-// Whether an Offline pool with this reason is blamed on its update, at once or after an outage.
+// Returns whether an Offline pool with this reason counts against its update, at once or after an outage.
 inline bool IsDark(const std::string& reason) { return reason == kWentDark; }
 
 inline bool IsRevisionsFault(const std::string& reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Whether it counts for maxFailures. A webhook that can't be reached says nothing about the revision.
+// Returns whether the reason counts for maxFailures. An unreachable webhook is no evidence against the revision.
 inline bool CountsAsFailure(const std::string& reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
 
 }  // namespace yad

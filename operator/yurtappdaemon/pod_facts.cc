@@ -27,17 +27,17 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kFailedCreate,
                                                        kPodFailed,
                                                        kContainersNotReady};
-constexpr std::size_t kFailedBefore = 7;  // of kWorstFirst: up to FailedCreatePodSandBox
+constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// After so long a kubelet restarts a container without delay: its crash is history.
+// After this time, a kubelet restarts a container without delay, and its earlier crash no longer matters.
 constexpr std::chrono::minutes kCrashIsRecent{10};
-// So long it may take until a readiness probe has succeeded.
+// The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
-// So long a kubelet may take for volumes and network before that is worth a question.
+// The time that a kubelet may take for volumes and network before its Events are read.
 constexpr std::chrono::seconds kCreationTakes{3};
-// A kubelet tries a volume again every two minutes: an Event that is so much older than the newest is over.
+// A kubelet retries a volume every two minutes. An Event that is older than the newest one by this much is over.
 constexpr std::chrono::minutes kEventLasts{3};
-// A kubelet tries a mount every two minutes; of what it tells often it lets one through in five.
+// A kubelet retries a mount every two minutes, and lets a frequent Event through once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -55,7 +55,7 @@ const Json& ListAt(const Json& object, std::initializer_list<std::string_view> p
   return list != nullptr && list->is_array() ? *list : kNone;
 }
 
-// A container's part of the pod's spec.
+// Returns the container's entry in the pod's spec.
 const Json& SpecOf(const Json& pod, const char* list, const std::string& name) {
   static const Json kNone = Json::object();
   for (const Json& container : ListAt(pod, {"spec", list})) {
@@ -77,7 +77,7 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
   return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
 }
 
-// How it ended, where that is a fault.
+// Returns the fault of a container that has ended with one.
 PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
@@ -96,7 +96,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const std::string name = StringAt(status, {"name"});
   const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
   const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
-  // One that has to end, and not to run on.
+  // True for a container that must end, and not keep running.
   const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
   if (BoolAt(status, {"ready"})) return std::nullopt;
 
@@ -106,8 +106,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // Between two crashes, or it was killed because it did not become ready. Or nobody knows how it ended: with its
-    // node.
+    // The container is between two crashes, or it was killed because it did not become ready. The way it ended is
+    // unknown if it ended with its node.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -120,7 +120,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   if (reason == kCrashLoopBackOff)
     return last != nullptr ? FaultOfEnd(who, spec, *last)
                            : PodFault{kCrashLoopBackOff, who + " ends again and again", false};
-  // The first try of what is CrashLoopBackOff with a StartError from then on.
+  // The first failed attempt has this reason. Later ones have CrashLoopBackOff with a StartError.
   if (reason == "RunContainerError")
     return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
   if (reason == kCreateContainerConfigError)
@@ -129,8 +129,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
 }
 
-// Its containers run, and yet it is not ready, without a word from the kubelet: then the control plane has said so,
-// because it does not hear of the node.
+// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
+// from a kubelet. The control plane has then set it, because the node does not report any more.
 bool LostItsNode(const Json& pod) {
   if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
   const Json* ready = FindCondition(pod, "Ready");
@@ -141,7 +141,7 @@ bool LostItsNode(const Json& pod) {
          std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
 }
 
-// Whether all that it waits for is that the kubelet makes its containers, and for how long.
+// Returns whether the pod has waited for longer than kCreationTakes, and only for the kubelet to create its containers.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
@@ -158,7 +158,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // Before it runs, its init containers may take for ever.
+  // The init containers of a pod that does not run yet may take forever.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
@@ -169,7 +169,7 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
   return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
 }
 
-// When it was seen last.
+// Returns when the event was last seen.
 WallTime TimeOf(const Json& event) {
   WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
   for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
@@ -209,7 +209,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
     return facts;
   }
   if (phase == "Failed" && !meta.deleting()) {
-    // Evicted, for instance. Its words end in numbers.
+    // The pod was evicted, for instance. The end of the message contains numbers.
     const std::string message = StringAt(pod, {"status", "message"});
     facts.fault = PodFault{
         kPodFailed,
@@ -239,7 +239,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  WallTime prepared{};  // The kubelet pulls and starts only where volumes and sandbox are there.
+  WallTime prepared{};  // The kubelet pulls and starts only once volumes and sandbox exist.
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOf(event));
     const std::string reason = StringAt(event, {"reason"});
@@ -255,7 +255,7 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
     if (prepares && seen <= prepared) continue;
     if (reason == kFailedMount || reason == kAttach) {
-      // Older kubelets say in turn what is wrong with a volume, and that they have waited for all of them.
+      // Older kubelets alternate between the fault of a volume and a summary that they have waited for all volumes.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
       Worsen(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
     } else if (reason == kFailedCreatePodSandBox) {

@@ -1,4 +1,4 @@
-// What is wrong with a pod, as its status and its Events say. Pure.
+// The faults of a pod, from its status and its Events. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_POD_FACTS_H_
 #define OPERATOR_YURTAPPDAEMON_POD_FACTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The reasons, the worst first: the further a pod has come, the worse it is that it fails there.
+// The reasons, the worst first. A failure counts as worse the further the pod has come.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";
@@ -22,43 +22,43 @@ inline constexpr char kFailedMount[] = "FailedMount";
 inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
 inline constexpr char kNodeNotReady[] = "NodeNotReady";
 inline constexpr char kUnschedulable[] = "Unschedulable";
-// And QuotaExceeded (phase.h): the pod can't be made.
+// The pod can't be created. There is also QuotaExceeded (phase.h).
 inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 
-// Whether it is one of these.
+// Returns whether the reason is one of these.
 bool IsFaultOfPods(std::string_view reason);
 
 struct PodFault {
   std::string reason;
-  std::string message;   // steady (fault_text.h): it names no pod
-  bool missing = false;  // what it lacks is an object that somebody has to make
+  std::string message;   // stable (fault_text.h): without the name of a pod
+  bool missing = false;  // it lacks an object that a user has to create
 
-  // Whether the pod itself has failed: not one that waits for a node, or has lost its own.
+  // Returns whether the pod itself has failed. A pod that waits for a node, or has lost its node, has not.
   bool failed() const;
   bool operator==(const PodFault&) const = default;
 };
-// By reason, then by message: the same pods in any order have the same worst fault.
+// Compares by reason, then by message: the same pods in any order have the same worst fault.
 bool IsWorse(const PodFault& a, const PodFault& b);
-// Keeps the worse of the two in `worst`.
+// Sets `worst` to the worse of the two.
 void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault);
 
 struct PodFacts {
-  std::string revision;  // which pod template it is of
+  std::string revision;  // identifies its pod template
   bool ready = false;
-  bool leaving = false;  // ended, or being deleted: another pod is there for it
+  bool leaving = false;  // it has ended or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
-  // Its containers have not been made for a while, and its status does not say why: its Events may. Else empty.
+  // The pod's uid if its containers have not been created for a while and its status does not show why. Its Events may.
   std::string waiting_uid;
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// From the events.k8s.io Events about one pod, or one workload: what keeps the pod from being started, or made.
-// nullopt: none of them says.
+// Returns what the events.k8s.io Events about one pod, or one workload, show as the obstacle to its start or creation;
+// nullopt if none of them shows one.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
-// From the words with which the apiserver refused a pod (RefusalOfPod). "": nullopt.
+// Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod); nullopt for "".
 std::optional<PodFault> FaultOfRefusal(const std::string& words);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// A workload's pods, read when they are asked for: no cache holds them.
+// A workload's pods. They are read on demand, because no cache holds them.
 #ifndef OPERATOR_YURTAPPDAEMON_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_PODS_H_
 
@@ -16,12 +16,12 @@ inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // of a
 
 bool IsPodReady(const Json& pod);
 
-// Whether the Deployment or StatefulSet controls the pod: a Deployment does so through a ReplicaSet, whose name is the
-// Deployment's and the hash of the pod's template.
+// Returns whether the Deployment or StatefulSet controls the pod. A Deployment does so through a ReplicaSet, whose name
+// consists of the Deployment's name and the hash of the pod's template.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 
-// Calls `each` for every pod of the pages, until it or a read fails, or `pages` have been read. `options` needs ns,
-// label_selector and limit. Returns how many pages were read.
+// Calls `each` for every pod of the pages, until `each` or a read fails, or until `pages` have been read. `options`
+// must set ns, label_selector and limit. Returns the number of pages that were read.
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
 

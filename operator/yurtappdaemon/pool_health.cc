@@ -15,8 +15,8 @@ using State = PoolHealth::State;
 
 bool IsBad(State state) { return state == State::kUnhealthy || state == State::kDark; }
 
-// Whether the entry of a failed pool explains its health, and not a refused write. A quota refuses pods where there is
-// a workload, and otherwise the workload.
+// Returns whether the entry of a failed pool explains its health, and not a rejected write. A quota rejects the pods of
+// a pool that has a workload, and otherwise the workload.
 bool SaysWhyOfPods(const Json& entry) {
   const std::string reason = StringAt(entry, {"reason"});
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !StringAt(entry, {"workload"}).empty());
@@ -29,7 +29,7 @@ State StateIn(const Sight& sight, const PoolHealth* before) {
   return excused ? State::kOffline : State::kDark;
 }
 
-// The time in which the pool was unhealthy or dark until now, on the same revision.
+// Returns the time in which the pool was unhealthy or dark until now, on the same revision.
 Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
   if (before.clock_stopped) return before.unhealthy_before;
   return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
@@ -94,7 +94,7 @@ void MoveBy(Duration leap, HealthRecord& record) {
 
 namespace {
 
-// nullopt: the entry holds nothing that has to be remembered.
+// Returns nullopt if the entry contains nothing that a record needs.
 std::optional<PoolHealth> RestoreOne(const Json& status, const Json& entry) {
   const std::string phase = StringAt(entry, {"phase"});
   const std::string reason = StringAt(entry, {"reason"});
@@ -114,8 +114,8 @@ std::optional<PoolHealth> RestoreOne(const Json& status, const Json& entry) {
     health.soaked = phase == kReadyPhase;
     if (health.soaked) health.since = {};
   } else if (phase == kFailedPhase && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
-    health.since = {};  // The pool is overdue.
-    // Versions without condition Complete did not say whether a failed pool had soaked.
+    health.since = {};  // This makes the pool overdue.
+    // Versions without condition Complete did not record whether a failed pool had soaked.
     health.soaked = health.been_healthy = unhealthy == 0 && FindConditionIn(status, "Complete") != nullptr;
   } else if (phase == kFailedPhase) {
     health.refused = RefusedWrite{StringAt(status, {"updateRevision"}), reason, StringAt(entry, {"message"})};

@@ -44,7 +44,7 @@ struct PoolHealth {
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
     return state == State::kUnhealthy && now >= since + time;
   }
-  // When a pool that does not become healthy has failed.
+  // Returns the time at which a pool that does not become healthy has failed.
   WallTime OverdueAt(std::chrono::seconds deadline) const {
     return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
@@ -53,11 +53,11 @@ struct PoolHealth {
   }
 };
 
-// By pool name.
+// The health of the pools, by pool name.
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// By how much the wall clock was set forward between two calls. The time in which a machine slept counts as well: the
-// operator did not observe that any pool had its time.
+// Measures by how much the wall clock was set forward between two calls. The time in which a machine slept counts as
+// well, because the operator observed no pool in that time.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);
@@ -68,19 +68,19 @@ class ClockLeap {
 // Shifts the times of `record` with the clock.
 void MoveBy(Duration leap, HealthRecord& record);
 
-// One look at a pool.
+// One observation of a pool.
 struct Sight {
   bool offline = false;
-  bool healthy = false;         // ignored where the pool is offline
+  bool healthy = false;         // ignored if the pool is offline
   bool updated_online = false;  // the pool was online when it got its present revision
   std::string revision;         // name of the workload's revision; "": there is no workload
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// The record after `sight`. `before`: the record so far; nullptr: none.
+// Returns the record after `sight`. `before` is the record so far, nullptr for none.
 PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now);
 
-// The records of the pools that status lists. Callers decide about the pools that a truncated list leaves out.
+// Returns the records of the pools that status lists. Callers decide about the pools that a truncated list leaves out.
 HealthRecord RestoreHealth(const Json& status);
 
 }  // namespace yad

@@ -18,7 +18,7 @@ std::string RevisionNameOf(const PoolResult& result) {
                                                : result.workload->object->meta().Label(kRevisionLabel);
 }
 
-// Whether the old status says that the pool has been healthy on the revision that it is on.
+// Returns whether the old status shows the pool as having been healthy on its present revision.
 bool WasHealthy(const Json* old, const std::string& revision) {
   if (old == nullptr || StringAt(*old, {"revision"}) != revision) return false;
   const std::string phase = StringAt(*old, {"phase"});
@@ -45,7 +45,7 @@ std::string_view TextOf(WaitingFor reason) {
   return "";
 }
 
-// What ends the wait.
+// Returns the message about the end of the wait.
 std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   const YurtAppDaemon& daemon = context.snapshot.daemon;
   switch (plan.waiting_for) {
@@ -72,7 +72,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   return "";
 }
 
-// Adds what the pods say to the reason for which the pool counts as failed.
+// Adds the diagnosis of the pods to the reason for which the pool counts as failed.
 void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
   view.state = diagnosis.state;
   if (diagnosis.reason.empty()) return;
@@ -101,7 +101,7 @@ class View {
     JudgeUpdate();
     SetPhase();
     SetWait();
-    // In a pool without a node nothing makes progress.
+    // Nothing makes progress in a pool without a ready node.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
     if (context_.diagnoses != nullptr) {
       const auto found = context_.diagnoses->find(plan_.pool);
@@ -154,7 +154,7 @@ class View {
     }
     view_.late = view_.reason == kDeadlineExceeded;
     view_.revision_failed = IsRevisionsFault(view_.reason);
-    // A workload that has never been healthy in a pool that joined says nothing about the revision.
+    // A workload that has never been healthy in a pool that joined is no evidence against the revision.
     if (view_.late && plan_.joining && !plan_.failed) view_.revision_failed = false;
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
   }
@@ -204,7 +204,7 @@ class View {
     }
   }
 
-  // Status remembers it for the next leader: only pools that have not soaked on their revision have any.
+  // Sets the value that status keeps for the next leader. Only pools that have not soaked on their revision have one.
   void SetUnhealthySeconds() {
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();

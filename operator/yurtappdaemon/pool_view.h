@@ -17,19 +17,19 @@ namespace yad {
 // One selected pool after the plan's writes.
 struct PoolResult {
   const PoolPlan* plan = nullptr;
-  std::optional<WorkloadRef> workload;  // as the server has it now; none: it could not be made
-  bool outstanding = false;             // a write that the plan wanted has not happened, and will be tried again
-  std::string failure_reason;           // from the plan, or from a server that refused the write
+  std::optional<WorkloadRef> workload;  // as the server has it now; nullopt if it could not be created
+  bool outstanding = false;             // a planned write has not happened, and is retried
+  std::string failure_reason;           // from the plan, or from a server that rejected the write
   std::string failure_message;
-  std::string not_kept;      // where the server did not keep what was written, as a JSON pointer
-  std::string service = {};  // the name of the pool's Service; "": there is none, or none that is ours
+  std::string not_kept;      // a JSON pointer to a value that the server did not keep as written
+  std::string service = {};  // the name of the pool's Service; "" if the daemon has no Service there
 };
 
 struct PoolView : PoolEntry {
   bool healthy = false;          // at its workload's generation, with no write outstanding
   bool soaking = false;          // healthy, but not for minReadySeconds yet
   bool updated = false;          // on updateRevision, healthy and soaked; or Offline and written
-  bool settled = false;          // on updateRevision, and through with its update, whatever its health is later
+  bool settled = false;          // on updateRevision, and finished with its update, whatever its later health
   bool assigned = false;         // it has a workload on updateRevision that no write of this reconcile has changed
   bool excused = false;          // failed, and the revision is not the cause
   bool revision_failed = false;  // failed, and the revision may be the cause
@@ -46,7 +46,7 @@ class OldEntries {
   std::unordered_map<std::string_view, const Json*> entries_;
 };
 
-// What all pools of a daemon have in common.
+// The data that all pools of a daemon share.
 struct ViewContext {
   const Snapshot& snapshot;
   const OldEntries& old;

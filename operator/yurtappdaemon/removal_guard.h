@@ -1,5 +1,6 @@
-// Whether the workloads of pools that are selected no longer may be removed: many at once, or pools that went together
-// with their CRD, may be somebody's mistake. Pure. docs/decisions/0010-mass-removal.md says why it is done so.
+// Decides whether the workloads of pools that are no longer selected may be removed. A removal of many at once, or of
+// pools that were deleted together with their CRD, may be a mistake. Pure. The reasons are in
+// docs/decisions/0010-mass-removal.md.
 #ifndef OPERATOR_YURTAPPDAEMON_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GUARD_H_
 
@@ -13,15 +14,15 @@
 
 namespace yad {
 
-// Of how many pools of one daemon the workloads may be removed together.
+// The maximum number of pools of one daemon whose workloads may be removed together.
 struct RemovalLimit {
   std::int64_t value = 0;
   bool percent = false;  // of the daemon's pools that have workloads, rounded up
 
   std::int64_t Of(std::int64_t pools) const;
-  std::string ToString() const;  // as ParseRemovalLimit reads it
+  std::string ToString() const;  // in the format of ParseRemovalLimit
 };
-// "20", "10%", "0"; nothing else.
+// Parses "20", "10%" or "0"; nothing else is valid.
 Result<RemovalLimit> ParseRemovalLimit(const std::string& text);
 
 // Reasons of condition RemovalBlocked.
@@ -30,18 +31,18 @@ inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
 
 struct RemovalFacts {
   std::optional<RemovalLimit> limit;
-  // Uids of workloads whose pools did not go by themselves: their CRD was deleted.
+  // Uids of workloads whose pools were not deleted individually, but together with their CRD.
   std::set<std::string> lost;
-  // No further pool has left for a while, so that what one mistake does is judged together.
+  // No further pool has left for a while, so that all effects of one mistake are judged together.
   bool settled = true;
 };
 
-// A name for exactly these workloads, whatever their order: 16 hexadecimal digits. By their uids, so that a workload
-// made anew for a pool has another.
+// Returns a name for exactly these workloads, in any order: 16 hexadecimal digits. It depends on their uids, so that a
+// workload that is recreated for a pool changes the name.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Of plan.removals (duplicates stay in any case), moves to plan.held what may not go now, and marks what may go only
-// because somebody allowed it.
+// Checks plan.removals. It moves the removals that are blocked now to plan.held, and marks those that only an approval
+// allows. Removals of duplicates are not checked.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

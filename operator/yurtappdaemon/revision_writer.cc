@@ -16,7 +16,7 @@ bool RefusesData(const Error& error) {
                                                          [](const Cause& cause) { return cause.field == "data"; });
 }
 
-// `data` of the ControllerRevision in an answer in protobuf.
+// Returns `data` of the ControllerRevision in a protobuf response.
 std::optional<std::string_view> DataIn(std::string_view answer) {
   constexpr unsigned kDataOfControllerRevision = 2;
   constexpr unsigned kRawOfRawExtension = 1;
@@ -25,7 +25,7 @@ std::optional<std::string_view> DataIn(std::string_view answer) {
   return data ? BytesField(*data, kRawOfRawExtension) : std::nullopt;
 }
 
-// Whether `patch` names another uid or resourceVersion than `object` has.
+// Returns whether `patch` contains another uid or resourceVersion than `object` has.
 bool IsForAnother(const Json& patch, const Json& object) {
   for (const char* field : {"uid", "resourceVersion"}) {
     const std::string wanted = StringAt(patch, {"metadata", field});

@@ -30,7 +30,7 @@ class Rollout {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
-      // The server may accept by now what it refused, and no event tells that.
+      // The server may now accept what it rejected before, and no event reports that.
       Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
     } else if (outage_) {
       out_.state = RolloutState::kSitesOffline;
@@ -57,14 +57,15 @@ class Rollout {
 
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
-  // Offline, and the rollout is not the cause.
+  // Returns whether the pool is offline and the rollout is not the cause.
   static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
 
-  // Whether the goal may reach the pool now, as far as groups, approvals and the partition are concerned.
+  // Returns whether groups, approvals and the partition allow the goal in the pool now.
   bool MayReach(std::size_t i) const { return open_[in_.pools[i].group] && !held_by_partition_[i]; }
 
-  // A workload that has never been healthy in a pool that joined during the rollout says nothing about the goal: it may
-  // just pull its first image. Where a group has no other pools, they are all that there is to judge by.
+  // Returns whether the pool is left out of the judgement. A workload that has never been healthy in a pool that joined
+  // during the rollout is no evidence about the goal: it may just pull its first image. If a group has no other pools,
+  // these are the only evidence, and they count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -76,7 +77,7 @@ class Rollout {
     return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && outage_);
   }
 
-  // Whether the pool counts for maxUnavailable.
+  // Returns whether the pool counts for maxUnavailable.
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
@@ -102,7 +103,8 @@ class Rollout {
     }
   }
 
-  // The last pools of the whole order: groups, and names in them. Health plays no part, or pools would come and go.
+  // Marks the last pools in the order of groups and names. Health has no influence, because the set of pools would
+  // change with it.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -180,7 +182,7 @@ class Rollout {
     }
   }
 
-  // Unavailable pools first: they take no further slot. Then by name.
+  // Starts unavailable pools first, because they take no further slot, and then the others; both by name.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -205,8 +207,8 @@ class Rollout {
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
-  // Names the pools that have to make progress before the rollout goes on: those that `counts` accepts, otherwise
-  // those that take the slots elsewhere.
+  // Names the pools whose progress the rollout waits for: those that `counts` accepts, otherwise those that take the
+  // slots elsewhere.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -220,13 +222,13 @@ class Rollout {
     if (out_.waiting.empty()) out_.waiting = std::move(elsewhere);
   }
 
-  // The rollout does not wait for the pool any longer.
+  // Returns whether the rollout no longer waits for the pool.
   bool IsDone(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || pool.blocked || HasFailed(i)) return true;
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
-    if (in_.back && pool.soaked) return true;  // Its later health is no part of the rollout.
+    if (in_.back && pool.soaked) return true;  // Its later health does not concern the rollout.
     return pool.overdue || (pool.healthy && (pool.soaked || !(pool.updated || in_.back)));
   }
 
@@ -266,13 +268,13 @@ class Rollout {
       if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
-    // Offline pools come last, so that no site wakes up to a revision that no other pool of its group has proven.
+    // Offline pools come last, so that no site returns to a revision that no other pool of its group has proven.
     Start(Step::kMove, [&](std::size_t i) {
       return wanted(i) && !WasRefused(in_.pools[i]) && (online_done || !in_.pools[i].offline);
     });
   }
 
-  // After all others, so that an update that the server will refuse again takes no slot from them.
+  // Retries rejected updates after all others, so that an update that the server rejects again takes no slot from them.
   void RetryRefused() {
     Start(Step::kMove,
           [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
@@ -304,8 +306,8 @@ class Rollout {
   const RollingUpdate& strategy_;
   RolloutDecision out_;
   bool outage_ = false;
-  bool awaits_approval_ = false;  // the group at work
-  bool at_work_ = false;          // the group at work is not done
+  bool awaits_approval_ = false;  // of the current group
+  bool at_work_ = false;          // the current group is not done
   Slots slots_;
   std::vector<Slots> group_slots_;
   std::vector<bool> open_;            // groups that the goal may reach now

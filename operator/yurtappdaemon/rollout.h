@@ -1,11 +1,11 @@
-// updateStrategy RollingUpdate: which pools may be updated now, which may not, and what they wait for. Pure: the
+// updateStrategy RollingUpdate: decides which pools may be updated now, which may not, and why they wait. Pure: the
 // decision depends on its input only, and all of that is in the cluster.
 //
-// Pools play the part that nodes play for a DaemonSet. A rollout has one of two directions:
+// Pools have the part that nodes have for a DaemonSet. A rollout has one of two directions:
 //
-// - out: to a new revision. Group by group, without the pools of the partition, while no more pools than maxFailures
-//   have failed on it.
-// - back: to status.currentRevision, on which all pools were good. A user asks for it (an undo), or onFailure Rollback
+// - out: to a new revision. It goes group by group and leaves out the pools of the partition, while no more pools than
+//   maxFailures have failed on it.
+// - back: to status.currentRevision, on which all pools were good. A user requests it (an undo), or onFailure Rollback
 //   starts it. Groups, approvals, the partition and failures do not stop it.
 //
 // In both directions, and for pools that have changed themselves, fewer pools than maxUnavailable are unavailable
@@ -28,24 +28,24 @@ namespace yad {
 // One selected pool. The goal is the revision to which the rollout goes.
 struct RolloutPool {
   std::string_view name;
-  std::size_t group = 0;       // index in RollingUpdate::groups
-  bool offline = false;        // no node is ready
-  bool dark = false;           // offline, and it was online when it got its revision and has not soaked on it since
-  bool excused = false;        // nothing can be done there, and the revision is not the cause
-  bool blocked = false;        // the server refused the goal for its workload, and the revision is not the cause
-  bool exists = false;         // it has a workload that is not being deleted
-  bool on_goal = false;        // its workload is the goal's rendering for the pool
-  bool updated = false;        // this rollout gave it what it has: it answers for the goal with failures, slot and soak
-  bool labelled_goal = false;  // its workload's label names the goal
-  bool joining = false;        // its workload was created from the goal, and the pool was not selected before
-  bool pool_changed = false;   // its workload is its revision's rendering for what the pool was before
-  bool healthy = false;        // at the workload's present generation
-  bool been_healthy = false;   // on the revision that it has, at least once
-  bool soaked = false;         // healthy for minReadySeconds on that revision, at least once
-  bool overdue = false;        // not healthy within progressDeadlineSeconds, or the Deployment has given up
-  bool refused = false;        // the server refused the goal for it
-  bool unrenderable = false;   // the goal does not render for it
-  WallTime updated_at = {};    // of dark pools
+  std::size_t group = 0;        // index in RollingUpdate::groups
+  bool offline = false;         // no node is ready
+  bool dark = false;            // offline, and it was online when it got its revision and has not soaked on it since
+  bool excused = false;         // its workload can't be created, and the revision is not the cause
+  bool blocked = false;         // the server rejected the goal for its workload, and the revision is not the cause
+  bool exists = false;          // it has a workload that is not being deleted
+  bool on_goal = false;         // its workload is the goal's rendering for the pool
+  bool updated = false;         // this rollout gave it its state: its failures, slot and soak count for the goal
+  bool labelled_goal = false;   // its workload's label names the goal
+  bool joining = false;         // its workload was created from the goal, and the pool was not selected before
+  bool pool_changed = false;    // its workload is its revision's rendering for what the pool was before
+  bool healthy = false;         // at the workload's present generation
+  bool been_healthy = false;    // on the revision that it has, at least once
+  bool soaked = false;          // healthy for minReadySeconds on that revision, at least once
+  bool overdue = false;         // not healthy within progressDeadlineSeconds, or the Deployment has given up
+  bool refused = false;         // the server rejected the goal for it
+  bool unrenderable = false;    // the goal does not render for it
+  WallTime updated_at = {};     // of dark pools
   WallTime offline_since = {};  // of offline pools
 };
 
@@ -63,16 +63,16 @@ struct RolloutInput {
 enum class Step {
   kNone,
   kMove,   // to the goal
-  kAdapt,  // of its own revision to the pool as it is now
+  kAdapt,  // its own revision is adapted to the pool as it is now
 };
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // nothing is left to do, or only pools that the partition holds
+  kComplete,            // nothing is left to do, except for pools that the partition blocks
   kMoving,              // pools are updated, or have to become healthy or to soak
-  kWaitingForApproval,  // of `group`
-  kSitesOffline,        // an outage: no update is started
-  kBudgetExceeded,      // more pools have failed than maxFailures: no update is started
+  kWaitingForApproval,  // the approval of `group`
+  kSitesOffline,        // an outage; no update is started
+  kBudgetExceeded,      // more pools have failed than maxFailures; no update is started
   kPaused,
 };
 
@@ -84,19 +84,19 @@ struct RolloutDecision {
     Step step = Step::kNone;
     bool make_from_goal = true;  // a missing workload is created from the goal; otherwise from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
-    bool waits = false;   // it needs an update that the rollout makes later by itself
-    bool held = false;    // it needs an update that a user holds back: partition, pause, open approval
+    bool waits = false;   // it needs an update that the rollout starts later by itself
+    bool held = false;    // it needs an update that a user blocks: partition, pause, open approval
     bool failed = false;  // on the goal; it counts for maxFailures
   };
   std::vector<Pool> pools;  // as in the input
   RolloutState state = RolloutState::kComplete;
   std::set<std::string> begun;  // groups with an approval that the rollout uses now
   bool roll_back = false;       // the goal has failed, and onFailure is Rollback: mark it, and decide again
-  // For messages.
-  std::size_t group = 0;                  // the one at work
+  // The fields below are for messages.
+  std::size_t group = 0;                  // the current group
   std::size_t group_number = 0;           // its place among the groups that have pools, from 1
   std::size_t groups = 0;                 // the number of groups that have pools
-  std::size_t group_pools = 0;            // its pools without those of the partition
+  std::size_t group_pools = 0;            // the number of its pools without those of the partition
   std::size_t group_done = 0;             // the number of those that are done
   std::vector<std::string_view> waiting;  // pools that have to become healthy, or to soak, before it goes on
   std::size_t dark = 0;                   // pools that went dark after their update

@@ -15,7 +15,7 @@ std::string WaitsForPools(const RolloutDecision& decision) {
   return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
 }
 
-// "group "north" (2 of 3): "; nothing where there is but one.
+// Returns text such as "group "north" (2 of 3): "; "" if there is only one group.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
   return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group_number) + " of " +

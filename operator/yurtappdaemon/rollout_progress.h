@@ -20,7 +20,8 @@ inline constexpr char kPartitionReached[] = "PartitionReached";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 
-// nullopt: the rollout neither runs nor is stopped; the condition is the same as with any strategy.
+// Returns nullopt if the rollout neither runs nor is stopped. The condition is then the same as with any other
+// strategy.
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
 
 }  // namespace yad

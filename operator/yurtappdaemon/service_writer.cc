@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kAttempts = 4;
 
-// Whether an earlier daemon of this name left it.
+// Returns whether an earlier daemon of this name left the Service.
 bool IsOrphanOfOurs(const PoolPlan& plan, const Json& wanted, const Json& live) {
   const ObjectMeta meta = ParseMeta(live);
   const Json* selector = Find(live, {"spec", "selector"});
@@ -23,13 +23,13 @@ bool IsOrphanOfOurs(const PoolPlan& plan, const Json& wanted, const Json& live) 
 }  // namespace
 
 Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
-  Json live;  // null: as far as is known there is none
+  Json live;  // null: no Service is known
   if (plan.service->live != nullptr && !plan.service->live->meta().deleting()) live = plan.service->live->Parse();
   const ObjectKey key{daemon.meta.key.ns, plan.service->name};
   const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
   for (int attempt = 1;; ++attempt) {
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
-      // After a deletion with --cascade=orphan, what is taken back would be deleted with the daemon.
+      // After a deletion with --cascade=orphan, a Service that is adopted again would be deleted with the daemon.
       if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
       if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner) return Fail(owner.error());
     }
@@ -67,7 +67,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
 Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                              std::stop_token stop) const {
   if (workload != nullptr) {
-    // An old cache may show a revision that the pool has left long ago.
+    // An old cache may show a revision that the pool left long ago.
     const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
     if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
     if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
@@ -77,7 +77,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   const ObjectMeta& meta = service.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // It may have been given to somebody else.
+  options.resource_version = meta.resource_version;  // It may have got another owner.
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

@@ -1,4 +1,4 @@
-// Writes the Services that a plan asks for.
+// Writes the Services of a plan.
 #ifndef OPERATOR_YURTAPPDAEMON_SERVICE_WRITER_H_
 #define OPERATOR_YURTAPPDAEMON_SERVICE_WRITER_H_
 
@@ -13,16 +13,16 @@ namespace yad {
 // Thread-safe.
 class ServiceWriter {
  public:
-  // Without a store the answers are not kept.
+  // Responses are not stored if `store` is null.
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
-  // The pool's Service as the server has it afterwards. kAlreadyExists: its name is somebody else's, whose Service is
-  // left alone. One that nobody controls, and that is what this daemon would make, is taken over: an earlier daemon of
-  // this name left it (--cascade=orphan).
+  // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if another
+  // controller's Service has its name; that Service stays as it is. A Service without a controller is adopted if it is
+  // the one that this daemon would create: an earlier daemon of this name left it (--cascade=orphan).
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes exactly this object. `workload` is what its pool's workload was seen to be, null where the pool is selected
-  // no longer. kConflict: the workload is on another revision than was seen.
+  // Deletes exactly this object. `workload` is the observed workload of its pool, null if the pool is no longer
+  // selected. Fails with kConflict if the workload is on another revision than observed.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

@@ -21,7 +21,7 @@ std::uint64_t MemoKey(const StoredObject& live, const PoolPlan& pool) {
 
 void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& memo, ServicePlan& service) {
   if (service.live == nullptr || service.live->meta().deleting()) {
-    service.write = ServiceWrite::kCreate;  // While an old one goes, the answer is a conflict: tried again.
+    service.write = ServiceWrite::kCreate;  // It conflicts with an old Service that is being deleted, and is retried.
     return;
   }
   const std::uint64_t key = MemoKey(*service.live, pool);
@@ -36,7 +36,7 @@ void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& m
   service.write = IsAnotherService(rendered, live) ? ServiceWrite::kUpdate : ServiceWrite::kRepair;
 }
 
-// The Services and the workloads of one snapshot, found by name and by pool.
+// The Services and the workloads of one snapshot, by name and by pool.
 struct ServiceIndex {
   explicit ServiceIndex(const Snapshot& snapshot) {
     for (const ServiceRef& service : snapshot.services) {
@@ -56,13 +56,13 @@ struct ServiceIndex {
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The workload may only be missing in the caches: its name shows when it is back.
+    // Perhaps only the caches lack the workload. Its name is known again when they show it.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
   std::string name = ServiceName(pool.workload->object->meta().key.name);
   if (index.by_name.contains(name)) return name;
-  // A pool with two workloads: it is not settled which one stays, so the Service of either serves.
+  // The pool has two workloads. The Service of either one is used, because it is open which one stays.
   if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
     for (const std::string& other : names->second) {
       if (index.by_name.contains(other)) return other;
@@ -73,7 +73,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
 
 void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
-  std::set<std::string_view> in_use;  // names; the labels of these Services may have been changed
+  std::set<std::string_view> in_use;  // names; users may have changed the labels of these Services
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);
@@ -89,7 +89,7 @@ void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& pla
       continue;
     }
     const PoolPlan& pool = plan.pools[at->second];
-    // A pool without a workload, with one of an unknown revision, or with two leaves open which Service belongs there.
+    // The right Service is unknown for a pool without a workload, with two, or with one of an unknown revision.
     const auto names = index.names.find(service.pool);
     const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == Write::kCreate) &&
                        (names == index.names.end() || names->second.size() <= 1);

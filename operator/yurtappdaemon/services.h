@@ -1,7 +1,8 @@
-// The Services of one daemon: what has to be written. Pure.
+// Plans the writes of one daemon's Services. Pure.
 //
-// A pool's Service goes with its workload: it is what the revision asks for that the workload is meant to be on. So it
-// waits where the workload waits, and comes back with a rollback. It is named after the workload.
+// A pool's Service follows its workload: it is the Service of the revision that is planned for the workload. An update
+// of the Service waits whenever the workload waits, and a rollback reverts it too. The Service is named after the
+// workload.
 #ifndef OPERATOR_YURTAPPDAEMON_SERVICES_H_
 #define OPERATOR_YURTAPPDAEMON_SERVICES_H_
 
@@ -14,20 +15,20 @@
 
 namespace yad {
 
-// Services that were found to need no write, by name, and what that depended on. Only saves time. Not thread-safe.
+// Services that needed no write, by name, and a digest of the inputs. It only saves time. Not thread-safe.
 using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
 
-// Whether one of the revisions that are in use has a Service template.
+// Returns whether one of the revisions in use has a Service template.
 bool NeedsServices(const Snapshot& snapshot);
 
-// Fills in PoolPlan::service and Plan::service_removals; after the removals are known that do not happen now.
+// Sets PoolPlan::service and Plan::service_removals. It must run after plan.held is known.
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 
-// The object to POST, or to PUT onto `live`.
+// Returns the object for a POST, or for a PUT onto `live`.
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live);
 
-// Whether the pool's workload must not be written before its Service has been: it is made now, or it moves to a
-// revision with another Service.
+// Returns whether the pool's workload must be written after its Service: the workload is created now, or it is updated
+// to a revision with another Service.
 bool WaitsForService(const PoolPlan& plan);
 
 }  // namespace yad

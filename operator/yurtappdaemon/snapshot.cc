@@ -31,7 +31,7 @@ auto Members(const WorkloadState& state) {
 
 bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
-// As `kubectl rollout status` judges a Deployment.
+// Judges a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
@@ -62,8 +62,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   return state;
 }
 
-// As `kubectl rollout status` judges a StatefulSet; its own partition holds pods back on purpose, and OnDelete all of
-// them.
+// Judges a StatefulSet as `kubectl rollout status` does. Its own partition keeps pods back on purpose, and OnDelete
+// keeps all of them.
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
@@ -74,7 +74,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     const bool all_on_update =
         StringAt(object, {"status", "currentRevision"}) == StringAt(object, {"status", "updateRevision"});
     updated = all_on_update || IntAt(object, {"status", "updatedReplicas"}) >= want - std::min(partition, want);
-    // Without a partition, equality of the two revisions is what ends an update.
+    // Without a partition, an update has ended when the two revisions are equal.
     if (partition == 0) updated = all_on_update;
     const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
     state->outdated_pods =

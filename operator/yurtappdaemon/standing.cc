@@ -9,12 +9,12 @@
 namespace yad {
 namespace {
 
-// By name: a verdict may be older than the last read of the same revision.
+// Compares by name, because a verdict may be older than the last read of the same revision.
 bool IsRevision(const Target& target, const RevisionPtr& revision) {
   return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
 }
 
-// Whether the workload keeps the replicas that it had, and the others are only new or about to go.
+// Returns whether the workload keeps the replicas that it had, and the others are new or about to be deleted.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 && state.wanted != before.replicas &&
          state.steady_replicas >= std::min(before.replicas, state.wanted);
@@ -44,8 +44,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, sight, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list leaves out has soaked. A workload that is
-  // younger than the list is none of those.
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list leaves out has soaked. This does not hold
+  // for a workload that is younger than the list.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = true;
@@ -59,7 +59,7 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps the condition for a moment when its template changes.
+  // A Deployment keeps the condition for a moment after its template changes.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -83,17 +83,17 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const Target& from) {
 
 bool Standings::IsUpdated(const PoolRef& pool, const Verdict& verdict, const PoolHealth& health) {
   const bool labelled_goal = IsRevision(verdict.from, goal_.revision);
-  // On the way back, a pool that has soaked on the goal was there before, or is through with it.
+  // On the way back, a pool that has soaked on the goal had it before, or has finished.
   if (goal_.back) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!verdict.on_goal && !labelled_goal) return false;
-  // OpenYurt gave the pool what it has.
+  // OpenYurt wrote the pool's workload.
   if (verdict.from.revision == nullptr || verdict.from.inputs.rules == 0) return false;
   if (IsRevision(verdict.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, verdict.from);
 }
 
-// A write that was refused has not become better because it was not tried again.
+// A rejected write stays rejected until it is retried.
 void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
   if (refused && (standing.on_goal || refused->revision != goal_.revision->name)) refused.reset();
@@ -127,7 +127,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Verdict* verdict, PoolPlan&
     standing.updated = IsUpdated(pool, *verdict, entry.health);
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
-    // The clock of another machine may have put the record into the future.
+    // Another machine's clock may have set the record's time in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);

@@ -1,4 +1,4 @@
-// The standing of each pool in a rollout: from a snapshot to the input of DecideRollout. Pure.
+// The standing of each pool in a rollout: converts a snapshot to the input of DecideRollout. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_STANDING_H_
 #define OPERATOR_YURTAPPDAEMON_STANDING_H_
 
@@ -10,27 +10,28 @@
 
 namespace yad {
 
-// One for each plan; not thread-safe.
+// One object for each plan; not thread-safe.
 class Standings {
  public:
   Standings(const Snapshot& snapshot, const Goal& goal) : snapshot_(snapshot), goal_(goal) {}
 
-  // `verdict` is null for a pool without a workload. Notes the pool's health in `entry`.
+  // Returns the standing of one pool, and records the pool's health in `entry`. `verdict` is null for a pool without a
+  // workload.
   RolloutPool Of(const PoolRef& pool, const Verdict* verdict, PoolPlan& entry);
 
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Whether this rollout, or an unfinished one before it, took the pool away from currentRevision, and the goal renders
-  // what the pool has.
+  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision, and the goal
+  // renders the pool's workload as it is.
   bool IsUpdated(const PoolRef& pool, const Verdict& verdict, const PoolHealth& health);
-  // Whether currentRevision renders what the workload was made from, but for replicas and the Service.
+  // Returns whether currentRevision renders the workload's origin `from` the same, except for replicas and the Service.
   bool IsLikeCurrent(const PoolRef& pool, const Target& from);
   void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
   const Goal& goal_;
-  // Answers of IsLikeCurrent where no override applies: they depend on the revision and the tolerations only.
+  // Results of IsLikeCurrent for pools without overrides. They depend on the revision and the tolerations only.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };
 

@@ -14,18 +14,18 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxListed = 500;          // pools in a list: 5,000 of them would not fit into etcd's limit
-constexpr std::size_t kMaxMessages = 64 * 1024;  // bytes of all messages in `pools`: a template may have a megabyte
+constexpr std::size_t kMaxListed = 500;          // pools in a list: 5,000 of them would exceed etcd's limit
+constexpr std::size_t kMaxMessages = 64 * 1024;  // bytes of all messages in `pools`: one template may have a megabyte
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// For `pools[]`: the unhealthy first, so that the cut list shows what matters.
+// Ranks unhealthy pools first in `pools[]`, because the list may be cut.
 int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
 
-// The entry of `view` in `pools`. The time of an Offline pool's transition depends on the reason as well: an outage
-// stops its clock.
+// Returns the entry of `view` in `pools`. The transition time of an Offline pool depends on the reason as well, because
+// an outage stops its clock.
 PoolEntry Listed(PoolEntry view, const OldEntries& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -47,13 +47,14 @@ std::vector<const WorkloadRef*> Summary(std::vector<const WorkloadRef*> workload
   return workloads;
 }
 
-// The last revision that was fully rolled out.
+// Returns the last revision that was fully rolled out.
 std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) {
   const Snapshot& snapshot = input.snapshot;
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // Pools that are out of sight may come back. Once this is their current revision, they would need no approval.
+    // Pools that are not selected now may come back. If this revision became current, they would get it without an
+    // approval.
     const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
@@ -62,7 +63,7 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   return IsRolledOut(counts, snapshot.daemon) ? snapshot.update->name : before;
 }
 
-// Views of workloads whose pools are not selected any more, one for each pool.
+// Returns the views of workloads whose pools are no longer selected, one for each pool.
 std::vector<PoolView> ViewLeaving(const StatusInput& input, const OldEntries& old) {
   std::vector<PoolView> views;
   std::set<std::string_view> seen;
@@ -72,7 +73,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const OldEntries& ol
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = kRemovingPhase;
-      // An undecided removal stays as it was shown.
+      // An undecided removal keeps the reason that status has shown.
       const Json* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && StringAt(*before, {"reason"}) == kRemovalBlocked;
       if (stay && (input.held.blocked() || was_blocked)) view.reason = kRemovalBlocked;
@@ -86,7 +87,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const OldEntries& ol
   return views;
 }
 
-// So that the object stays below etcd's limit, whatever the server says of each pool.
+// Limits the messages, so that the object stays below etcd's limit for any messages of the server.
 void BoundMessages(std::vector<PoolEntry>& pools) {
   std::size_t size = 0;
   for (const PoolEntry& pool : pools) size += pool.message.size();

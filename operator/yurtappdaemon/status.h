@@ -1,4 +1,4 @@
-// The status that a daemon should show. Pure.
+// Builds the status of a daemon. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_STATUS_H_
 #define OPERATOR_YURTAPPDAEMON_STATUS_H_
 
@@ -20,47 +20,48 @@
 
 namespace yad {
 
-// By pool, without zeros.
+// The number of misplaced pods by pool, without zeros.
 using MisplacedCounts = std::map<std::string, std::int64_t, std::less<>>;
 
 struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolResult>& pools;
   const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected, being removed
-  // What status said last: times are carried over from it. The daemon's own, but for what an old CRD dropped.
+  // The previous status, whose times are kept. It is the daemon's own, with the fields that an old CRD has dropped.
   const Json& previous;
   std::int64_t collision_count = 0;
   const HeldRemovals& held;  // workloads of such pools that stay for now
   const std::optional<Rollout>& rollout;
-  const Diagnoses* diagnoses = nullptr;        // of pools that are not healthy; null: no pool was examined
+  const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
 };
 
-// What status is to say. Not to outlive the input that it was built from.
+// The status to be shown. Must not outlive the input that it was built from.
 struct DaemonStatus {
   Json fields;
-  std::optional<StatusLists> lists;  // none: they are among the fields, or stay
+  std::optional<StatusLists> lists;  // nullopt: `fields` contains them, or they stay as they are
 
   Json ToJson() const;
   bool IsShownBy(const Json& status) const;
-  // The merge patch that turns `before` into this, top-level fields of status only; null where they are equal.
+  // Returns the merge patch that turns `before` into this status, by top-level fields; null if they are equal.
   Json PatchFrom(const Json& before, const std::string& uid) const;
 };
 
-// Everything of status. Times are carried over from the old status where nothing changed, so an unchanged world gives
-// an equal status.
+// Builds the whole status. Times are kept from the old status if nothing has changed, so that an unchanged cluster
+// gives an equal status.
 DaemonStatus BuildStatus(const StatusInput& input);
 
-// The old status, with conditions that say that the spec is not acted upon, and why. What runs stays as it is.
+// Returns the old status with conditions that report why the operator does not act on the spec. Running workloads stay
+// as they are.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
                         WallTime now);
-// Whether status says so already.
+// Returns whether status shows this already.
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
 
-// The groups that had begun with `revision`, as status remembers them.
+// Returns the groups that had begun with `revision` according to status.
 std::set<std::string> BegunGroups(const Json& status, const std::string& revision);
 
-// Whether status names the token of what is blocked.
+// Returns whether status shows a blocked removal with this token.
 bool SaysRemovalBlocked(const Json& status, const std::string& token);
 
 }  // namespace yad

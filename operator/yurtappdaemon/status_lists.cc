@@ -74,7 +74,7 @@ Json Tree(const Entry& entry) {
 }
 Json Tree(std::string_view name) { return name; }
 
-// Calls function(key, list) for each.
+// Calls function(key, list) for each list.
 template <typename Function>
 void ForEachList(const StatusLists& lists, Function function) {
   function("nodepools", lists.nodepools);

@@ -1,5 +1,5 @@
-// The lists of a daemon's status: most of it, and mostly what it shows already. They are compared with that as they
-// are, and made Json only where they are to be written.
+// The lists of a daemon's status. They are most of it, and mostly unchanged, so they are compared with the shown status
+// directly and converted to Json only for a write.
 #ifndef OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
 #define OPERATOR_YURTAPPDAEMON_STATUS_LISTS_H_
 
@@ -13,19 +13,19 @@
 
 namespace yad {
 
-// An entry of `pools`. What is "" is left out.
+// An entry of `pools`. Fields with "" are left out.
 struct PoolEntry {
   std::string_view name;
   std::string phase;
-  std::string state;  // "": there is no workload
+  std::string state;  // "" without a workload
   std::string reason;
   std::string message;
   std::string revision;
   std::string_view service;
   std::string since;  // lastTransitionTime
   std::string_view waiting_for;
-  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0: left out
-  const WorkloadRef* workload = nullptr;  // null: there is none
+  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is left out
+  const WorkloadRef* workload = nullptr;  // null if there is none
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
 };
 
@@ -36,7 +36,7 @@ struct StatusLists {
   std::vector<PoolEntry> pools;
 
   bool AreShownBy(const Json& status) const;
-  // Puts those lists into `fields` that `before`, another status, does not have alike.
+  // Adds the lists to `fields` that differ from those of the status `before`.
   void AddChanged(const Json& before, Json& fields) const;
 };
 

@@ -16,7 +16,7 @@ namespace yad {
 namespace {
 
 constexpr int kPageSize = 500;
-constexpr std::size_t kMostDeletions = 500;  // at once; the others follow with the next call
+constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
 
 // A StatefulSet whose status describes its newest template.
 struct Update {
@@ -31,13 +31,13 @@ struct Candidate {
   DeleteOptions precondition;
 };
 
-// What all pods of the StatefulSet say together.
+// The result of reading all pods of the StatefulSet.
 struct Survey {
   bool under_way = false;  // the StatefulSet is replacing a pod, or waits for one that it has replaced
   std::vector<Candidate> stuck;
 };
 
-// 3 for "web-3".
+// Returns 3 for "web-3".
 std::int64_t Ordinal(const std::string& name) {
   std::int64_t ordinal = 0;
   const std::size_t dash = name.rfind('-');
@@ -49,12 +49,12 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // The node's clock wrote this. A time in the future proves nothing.
+  // The time is of the node's clock. A time in the future proves nothing.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// nullopt: the StatefulSet is another one, or its status is older than its template.
+// Returns nullopt if the StatefulSet is another one, or if its status is older than its template.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
@@ -77,7 +77,7 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
     return;
   }
   if (meta.deleting()) {
-    // deletionTimestamp is the end of the grace period. A pod whose node is gone stays for longer.
+    // deletionTimestamp is the end of the grace period. A pod on a lost node remains for longer.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
@@ -93,7 +93,7 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop) {
-  // A live read: a cache could take a pod of the newest template for an old one.
+  // The read is live, because a cache could take a pod of the newest template for an old one.
   const auto owner = client.Get(kStatefulSetType, stateful_set, stop);
   if (!owner) return Fail(owner.error());
   std::vector<std::string> deleted;

@@ -19,20 +19,19 @@ namespace yad {
 
 // Deletes the pods of the StatefulSet that have an older template than its newest, have not been ready since `since`,
 // and are not kept by its partition. Returns their names.
-// - Deletes none while a pod of the newest template is not ready, or the StatefulSet replaces one: the deleted pods
-// would
-//   get a template that may be bad, and an old pod that is not ready for a moment only may belong to a quorum.
-// - Reads the StatefulSet and all its pods live; memory for one page, and at most 500 deletions.
+// - Deletes none while a pod of the newest template is not ready, or while the StatefulSet replaces a pod. The deleted
+//   pods would get a template that may be bad, and an old pod that is unready only for a moment may belong to a quorum.
+// - Reads the StatefulSet and all its pods live. It needs memory for one page, and makes at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop);
 
-// So many pools have their turn in one reconcile, and their pods are read so many pools at a time: with thousands of
-// stuck pools, a reconcile must not take minutes.
+// The maximum number of pools in one reconcile, and of pools whose pods are read in parallel: a reconcile with
+// thousands of stuck pools must not take minutes.
 inline constexpr std::size_t kMostStuckPools = 200;
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 
-// The pools whose StatefulSet may be stuck and is not written now: at most kMostStuckPools, those after pool `last`
-// first. `last` becomes the last one of them. Pure.
+// Returns the pools whose StatefulSet may be stuck and is not written now: at most kMostStuckPools. If there are more,
+// those after pool `last` come first, and `last` becomes the last returned one. Pure.
 std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// Paces requests that nothing waits for.
+// A rate limit for requests that do not block anything.
 #ifndef OPERATOR_YURTAPPDAEMON_TURNS_H_
 #define OPERATOR_YURTAPPDAEMON_TURNS_H_
 
@@ -7,16 +7,16 @@
 
 namespace yad {
 
-// Turns for requests, a bucket of tokens: five a second, ten at once. Take does not block. Thread-safe.
+// Turns for requests, as a token bucket: five per second, and ten at once. Take does not block. Thread-safe.
 class Turns {
  public:
   explicit Turns(Clock& clock);
-  // When `requests` may be sent that have been taken now.
+  // Takes tokens for `requests`, and returns the time at which they may be sent.
   SteadyTime Take(int requests);
 
  private:
   struct Bucket {
-    double tokens;  // below zero: promised
+    double tokens;  // negative: tokens that are promised already
     SteadyTime filled_at;
   };
   Clock& clock_;

@@ -1,4 +1,4 @@
-// Workloads that lost the label by which the caches hold them, while nobody selected their pool.
+// Workloads that lost the label by which the caches select them, while their pool was not selected.
 #ifndef OPERATOR_YURTAPPDAEMON_UNLABELLED_H_
 #define OPERATOR_YURTAPPDAEMON_UNLABELLED_H_
 
@@ -12,9 +12,9 @@
 
 namespace yad {
 
-// Those that status remembers, read live: they have to be removed as well. (Where the pool is selected, it is found
-// when the workload would be made anew.) `deleted` holds names of workloads that were deleted since, for which nobody
-// has to ask; what status does not remember any more, or what is there again, is taken out of it.
+// Returns these workloads as far as status lists them, read live, because they have to be removed as well. (A selected
+// pool needs no read: its workload is found when it would be recreated.) `deleted` contains the names of workloads that
+// were deleted since; these are not read. Names that status no longer lists, or that exist again, are removed from it.
 Result<std::vector<WorkloadRef>> FindUnlabelled(Client& client, const Snapshot& snapshot, const Json& status,
                                                 std::set<std::string>& deleted, std::stop_token stop);
 

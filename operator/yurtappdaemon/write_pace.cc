@@ -9,13 +9,14 @@
 namespace yad {
 namespace {
 
-const std::string kService = "service/";  // before the name of one, to tell it from its workload
+const std::string kService = "service/";  // a prefix that separates a Service's name from its workload's
 
 bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
 
 bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
-// Of all that a refusal may depend on and that a person changes: their next edit is tried at once.
+// Returns a digest of everything that a user can change and that a rejection may depend on, so that the next edit is
+// tried at once.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
   std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
@@ -50,7 +51,8 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Appl
   std::vector<std::string> fought;
   const std::set<std::string_view> services(applied.services_repaired.begin(), applied.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
-  // What was refused for want of it begins anew: not at once, as the server takes its time to count.
+  // The removal of objects frees quota, so the backoff of writes that a quota rejected restarts. They are not retried
+  // at once, because the server takes time to count.
   const bool frees_quota =
       !applied.removed.empty() || !applied.duplicates_removed.empty() || !applied.services_removed.empty();
   for (const PoolResult& result : applied.pools) {

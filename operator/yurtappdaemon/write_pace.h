@@ -1,4 +1,4 @@
-// The pace of a daemon's writes (operator/base/retry_pace.h) where somebody undoes or refuses them.
+// The pace of a daemon's writes (operator/base/retry_pace.h) that another actor reverts or the server rejects.
 #ifndef OPERATOR_YURTAPPDAEMON_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_WRITE_PACE_H_
 
@@ -13,22 +13,23 @@
 
 namespace yad {
 
-// - Repairs that somebody keeps undoing: five at once, then more and more seldom.
-// - Writes that the server refuses (quota, a policy, a name that somebody else has): one at once. Else every event of
-//   one pool would send those of all pools again.
-// One for each daemon; not thread-safe.
+// Limits two kinds of writes:
+// - Repairs that another actor keeps reverting: five at once, then at growing intervals.
+// - Writes that the server rejects (a quota, a policy, a name that another owner has): one at once. Otherwise every
+//   event of one pool would send those of all pools again.
+// One object for each daemon; not thread-safe.
 class WritePace {
  public:
-  // Takes the repairs out of the plan that have to wait, and marks the pools whose refused writes have to
-  // (PoolPlan::withheld). Returns how long the first of them has to; zero: none has.
+  // Removes the repairs that have to wait from the plan, and marks the pools whose rejected writes have to wait
+  // (PoolPlan::withheld). Returns the time until the first of them is due; zero if none has to wait.
   Duration HoldBack(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
-  // Notes what was written and what was refused. Returns the pools whose workloads (or Services) are repaired more
-  // seldom from now on.
+  // Records successful and rejected writes. Returns the pools whose workloads (or Services) are repaired less often
+  // from now on.
   std::vector<std::string> Note(const YurtAppDaemon& daemon, const Applied& applied, SteadyTime now);
 
  private:
   struct Refusal {
-    std::uint64_t write = 0;  // a digest of what was asked for: another one is not refused yet
+    std::uint64_t write = 0;  // a digest of the write; a different write has not been rejected yet
     RefusedWrite why;
   };
   RetryPace repairs_;
