@@ -1,4 +1,4 @@
-// The composition root: parse flags, build, hand over to the Manager.
+// The composition root: parses the flags, builds the objects and starts the Manager.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -34,7 +34,8 @@ std::string Hostname() {
   return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
-// As client-go's leader election names a candidate: the host, so that people recognise it, and something unique.
+// Returns a candidate's name as in client-go's leader election: the host name, which a user recognises, and a unique
+// suffix.
 std::string Identity() {
   std::random_device random;
   char suffix[17];
@@ -84,10 +85,10 @@ StatusServer::Reply Readiness(const Manager& manager) {
 void TuneAllocator() {
   // Two arenas are plenty, and keep freed memory in few places.
   mallopt(M_ARENA_MAX, 2);
-  // A body, or a large object's text, goes back to the system when it is freed. Without this, the first one that is
-  // freed makes the library keep the next ones.
+  // The memory of a body, or of a large object's text, returns to the system when it is freed. Without this, the first
+  // one that is freed makes the allocator keep the next ones.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Without this, every larger allocation first looks through all small freed ones (malloc_consolidate).
+  // Without this, every larger allocation first searches all small freed chunks (malloc_consolidate).
   mallopt(M_MXFAST, 0);
 }
 
@@ -105,7 +106,7 @@ ManagerOptions MakeManagerOptions(const Options& options, const std::string& own
   return manager;
 }
 
-// The controller yurtappdaemon, and the webhook where a certificate is given.
+// Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Options& options,
                   const std::string& own_namespace) {
   const ReconcilerStores stores =
@@ -132,7 +133,7 @@ void AddPools(Manager& manager, Client& client, EventRecorder& events, const Opt
 // The servers of --metrics-bind-address and --health-probe-bind-address.
 class StatusServers {
  public:
-  // `capacity` is null where the autoscaler does not run.
+  // `capacity` is null if the autoscaler does not run.
   StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
       : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
     metrics_.Handle("/metrics", [] {
@@ -146,7 +147,7 @@ class StatusServers {
     });
   }
 
-  // False where an address cannot be listened on; the log names the flag.
+  // Returns false if an address can't be listened on. The log names the flag.
   bool Listen(Manager& manager) {
     for (auto& [server, flag] :
          {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
@@ -184,7 +185,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // A signal ends the process at once until the Manager runs, whatever the process waits for.
+  // Until the Manager runs, a signal ends the process at once, even if the process is waiting.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;

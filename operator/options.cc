@@ -12,7 +12,7 @@ constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 
-// What no flag can tell by itself; "" where all go together.
+// Returns a fault that concerns more than one flag, or the range of a value; "" if there is none.
 std::string Contradiction(const Options& options) {
   const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
   const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
@@ -44,7 +44,7 @@ std::string Contradiction(const Options& options) {
   return "";
 }
 
-// --node-agents: label selectors, divided by semicolons.
+// Parses --node-agents: label selectors, separated by semicolons.
 Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& texts) {
   std::vector<LabelSelector> agents;
   for (const std::string& text : texts) {
@@ -58,7 +58,7 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
   return agents;
 }
 
-// A duration of whole seconds: "90s", "15m", "8760h".
+// Adds a flag for a duration of whole seconds: "90s", "15m", "8760h".
 CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::seconds& value, const std::string& help) {
   return app
       .add_option_function<std::uint64_t>(
@@ -67,7 +67,7 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::se
                                         CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
-// Values of flags that are parsed further once all flags are known.
+// The texts of flags that are parsed once all flags are known.
 struct Texts {
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> agents;
@@ -169,7 +169,7 @@ void AddLogFlags(CLI::App& app, Options& options) {
           std::map<std::string, log::Format>{{"text", log::Format::kText}, {"json", log::Format::kJson}}));
 }
 
-// Fills in what `texts` mean. The error names the flag.
+// Sets the options that `texts` determine. The error names the flag.
 Status Interpret(const Texts& texts, Options& options) {
   const auto at = [](const char* flag, const Error& error) {
     return Fail(error.reason, std::string(flag) + ": " + error.message);

@@ -1,4 +1,4 @@
-// The command line.
+// The command line of the operator.
 #ifndef OPERATOR_OPTIONS_H_
 #define OPERATOR_OPTIONS_H_
 
@@ -14,10 +14,10 @@
 
 namespace yad {
 
-// The names that --controllers knows.
+// The names of controllers for --controllers.
 inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
-inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only where it is named
+inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if it is named
 
 struct Options {
   std::string kubeconfig;
@@ -26,21 +26,21 @@ struct Options {
   std::vector<std::string> required_csi_drivers;
   std::chrono::seconds capacity_resync{30};
   bool leader_elect = false;
-  std::string leader_election_namespace;  // empty: the pod's, or the kubeconfig context's
+  std::string leader_election_namespace;  // empty: the namespace of the pod, or of the kubeconfig context
   std::chrono::seconds lease_duration{15};
   std::chrono::seconds renew_deadline{10};
   std::chrono::seconds retry_period{2};
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
-  std::string ns;                             // only this namespace is watched; empty: all
+  std::string ns;                             // the only namespace that is watched; empty: all
   std::chrono::seconds kube_api_timeout{30};  // of one request
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  std::optional<RemovalLimit> max_removals;  // of one YurtAppDaemon at once; nullopt: as many as there are
+  std::optional<RemovalLimit> max_removals;  // of one YurtAppDaemon at once; nullopt: no limit
   int webhook_port = 9443;
-  std::string webhook_cert_dir;       // files that somebody else keeps; or
-  std::string webhook_cert_secret;    // a Secret that the operator keeps. Neither: no webhook is served
+  std::string webhook_cert_dir;       // the folder of a certificate that another program maintains; or
+  std::string webhook_cert_secret;    // the Secret of one that the operator maintains. Neither: no webhook
   std::string webhook_service;        // the Service through which the apiserver calls
   std::string webhook_configuration;  // the name of both webhook configurations
   std::chrono::seconds webhook_cert_validity = std::chrono::hours(24 * 365);
@@ -48,8 +48,8 @@ struct Options {
   log::Format log_format = log::Format::kText;
 };
 
-// nullopt: the process has to end with `exit_code` (help and version 0, a usage error 2); what there is to say has been
-// printed.
+// Parses the command line. Returns nullopt if the process must end with `exit_code` (0 for help and version, 2 for a
+// usage error). The text for the user has then been printed.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad
