@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "operator/api/approvals.h"
 #include "operator/api/names.h"
@@ -216,6 +218,98 @@ bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   return rank(a) < rank(b);
 }
 
+// The workloads that a snapshot has for each pool.
+class PoolWorkloads {
+ public:
+  explicit PoolWorkloads(const Snapshot& snapshot) : snapshot_(snapshot) {
+    owned_.reserve(snapshot.workloads.size());
+    for (const WorkloadRef& workload : snapshot.workloads) {
+      const WorkloadRef*& best = owned_[workload.pool];
+      if (best == nullptr || Better(workload, *best)) best = &workload;
+    }
+    for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
+  }
+
+  // The workload of the daemon that stays; nullptr if the pool has none.
+  const WorkloadRef* Owned(const std::string& pool) const {
+    const auto known = owned_.find(pool);
+    return known == owned_.end() ? nullptr : known->second;
+  }
+  // The best workload that nothing controls and that the daemon may adopt; nullptr if there is none.
+  const WorkloadRef* Adoptable(const PoolRef& pool) const {
+    const WorkloadRef* best = nullptr;
+    const auto [begin, end] = orphans_.equal_range(pool.pool().name);
+    for (auto orphan = begin; orphan != end; ++orphan) {
+      if (!IsOrphanOfOurs(snapshot_, *orphan->second, pool)) continue;
+      if (best == nullptr || Better(*orphan->second, *best)) best = orphan->second;
+    }
+    return best;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::unordered_map<std::string_view, const WorkloadRef*> owned_;
+  std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
+};
+
+// Plans one pool for itself. Returns the verdict on its workload; nullptr if it has none.
+const Verdict* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const PoolWorkloads& workloads,
+                        PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
+  entry.pool = pool.pool().name;
+  if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
+    entry.failure_reason = kInvalidPoolName;
+    entry.failure_message = "a node can't belong to this pool, because its name is no label value: " + fault;
+    return nullptr;  // A pool without nodes is not reported as Offline for that reason too.
+  }
+  entry.offline = pool.pool().offline;
+  const WorkloadRef* const owned = workloads.Owned(entry.pool);
+  const WorkloadRef* const workload = owned != nullptr ? owned : workloads.Adoptable(pool);
+  if (workload == nullptr) {
+    PlanCreation(snapshot, goal, pool, renderable, entry);
+    const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+    if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, renderable, entry);
+    return nullptr;
+  }
+  entry.workload = *workload;
+  const Verdict& verdict = Assess(snapshot, goal, pool, *workload, memo);
+  entry.from = verdict.from;
+  entry.to = verdict.to;
+  entry.on_update = goal.rolled_back ? IsRevision(verdict.from, *snapshot.update) : verdict.on_goal;
+  entry.held = verdict.move.has_value();
+  if (entry.held) entry.waiting_for = snapshot.daemon.paused ? WaitingFor::kPause : WaitingFor::kDeletion;
+  entry.failure_reason = verdict.failure_reason;
+  entry.failure_message = verdict.failure_message;
+  entry.write = verdict.write;
+  if (owned == nullptr && entry.failure_reason.empty()) entry.write = Write::kAdopt;
+  // A workload that is being deleted cannot be repaired. Its successor is created when the name is free.
+  if (workload->object->meta().deleting()) entry.write = Write::kNone;
+  return &verdict;
+}
+
+// Plans the removal of workloads whose pool is not selected, and of second workloads of a pool.
+void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan& plan) {
+  std::unordered_set<std::string_view> selected;
+  selected.reserve(plan.pools.size());
+  for (const PoolPlan& pool : plan.pools) selected.insert(pool.pool);
+  for (const WorkloadRef& workload : snapshot.workloads) {
+    const bool is_selected = selected.contains(workload.pool);
+    if (workload.object->meta().deleting()) {
+      if (!is_selected) plan.leaving.push_back(workload);
+      continue;
+    }
+    const WorkloadRef* const best = workloads.Owned(workload.pool);
+    if (!is_selected) {
+      plan.removals.push_back({workload, std::nullopt});
+    } else if (best != &workload && best->state().available()) {
+      plan.removals.push_back({workload, *best});
+    }
+  }
+  // Caches have no order. Removals and their events go out in the same order each time.
+  std::sort(plan.removals.begin(), plan.removals.end(), [](const Removal& a, const Removal& b) {
+    return a.workload.object->meta().key < b.workload.object->meta().key;
+  });
+}
+
 }  // namespace
 
 bool WritesAnything(const PoolPlan& pool) {
@@ -226,89 +320,18 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
   const Goal goal = GoalOf(snapshot);
-  const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
   Renderable renderable;
+  const PoolWorkloads workloads(snapshot);
   std::vector<const Verdict*> verdicts;
   verdicts.reserve(snapshot.pools.size());
-
-  struct PoolOfWorkloads {
-    const WorkloadRef* best = nullptr;
-    bool selected = false;
-  };
-  std::unordered_map<std::string_view, PoolOfWorkloads> by_pool;
-  by_pool.reserve(snapshot.workloads.size());
-  for (const WorkloadRef& workload : snapshot.workloads) {
-    const WorkloadRef*& best = by_pool[workload.pool].best;
-    if (best == nullptr || Better(workload, *best)) best = &workload;
-  }
-  std::unordered_multimap<std::string_view, const WorkloadRef*> orphans;
-  for (const WorkloadRef& orphan : snapshot.orphans) {
-    orphans.emplace(orphan.pool, &orphan);
-    plan.orphans.insert(orphan.object->meta().uid);
-  }
-
+  for (const WorkloadRef& orphan : snapshot.orphans) plan.orphans.insert(orphan.object->meta().uid);
   for (const PoolRef& pool : snapshot.pools) {
-    const std::string& name = pool.pool().name;
-    const auto known = by_pool.find(name);
-    if (known != by_pool.end()) known->second.selected = true;
     PoolPlan& entry = plan.pools.emplace_back();
-    const Verdict*& verdict = verdicts.emplace_back(nullptr);
-    entry.pool = name;
-    if (std::string fault = CheckLabelValue(name); !fault.empty()) {
-      entry.failure_reason = kInvalidPoolName;
-      entry.failure_message = "a node can't belong to this pool, because its name is no label value: " + fault;
-      continue;  // That no node is there is no news.
-    }
-    entry.offline = pool.pool().offline;
-    const WorkloadRef* workload = nullptr;
-    bool adopt = false;
-    if (known != by_pool.end()) {
-      workload = known->second.best;
-    } else {
-      const auto [begin, end] = orphans.equal_range(name);
-      for (auto orphan = begin; orphan != end; ++orphan) {
-        if (IsOrphanOfOurs(snapshot, *orphan->second, pool) &&
-            (workload == nullptr || Better(*orphan->second, *workload))) {
-          workload = orphan->second;
-          adopt = true;
-        }
-      }
-    }
-    if (workload == nullptr) {
-      PlanCreation(snapshot, goal, pool, renderable, entry);
-      if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, renderable, entry);
-      continue;
-    }
-    entry.workload = *workload;
-    verdict = &Assess(snapshot, goal, pool, *workload, memo);
-    entry.from = verdict->from;
-    entry.to = verdict->to;
-    entry.on_update = goal.rolled_back ? IsRevision(verdict->from, *snapshot.update) : verdict->on_goal;
-    entry.held = verdict->move.has_value();
-    if (entry.held) entry.waiting_for = snapshot.daemon.paused ? WaitingFor::kPause : WaitingFor::kDeletion;
-    entry.failure_reason = verdict->failure_reason;
-    entry.failure_message = verdict->failure_message;
-    entry.write = verdict->write;
-    if (adopt && entry.failure_reason.empty()) entry.write = Write::kAdopt;
-    // What is being deleted can't be mended; its successor is made when the name is free.
-    if (workload->object->meta().deleting()) entry.write = Write::kNone;
+    verdicts.push_back(PlanPool(snapshot, goal, pool, workloads, memo, renderable, entry));
   }
-  if (rolling) PlanRollout(snapshot, goal, verdicts, renderable, plan);
-
-  for (const WorkloadRef& workload : snapshot.workloads) {
-    const PoolOfWorkloads& pool = by_pool.at(workload.pool);
-    if (workload.object->meta().deleting()) {
-      if (!pool.selected) plan.leaving.push_back(workload);
-    } else if (!pool.selected) {
-      plan.removals.push_back({workload, std::nullopt});
-    } else if (pool.best != &workload && pool.best->state().available()) {
-      plan.removals.push_back({workload, *pool.best});
-    }
-  }
-  // Caches have no order: the same removals would go out, and be told in events, in another order each time.
-  std::sort(plan.removals.begin(), plan.removals.end(), [](const Removal& a, const Removal& b) {
-    return a.workload.object->meta().key < b.workload.object->meta().key;
-  });
+  if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
+    PlanRollout(snapshot, goal, verdicts, renderable, plan);
+  PlanRemovals(snapshot, workloads, plan);
   return plan;
 }
 
