@@ -1,18 +1,18 @@
-# The operator's image: the program, the shared libraries that it needs, and nothing to run beside it. docs/image.md
-# tells how to build it (make image) and what is inside.
+# The operator's image: the program and its shared libraries, and no other program. docs/image.md describes how to build
+# it (make image) and what it contains.
 
-# Any Debian whose packages hack/packages.sh knows; bookworm is what is tested.
+# BASE may be any Debian whose packages hack/packages.sh knows. The tests use bookworm.
 ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS build
 WORKDIR /src
 COPY hack/packages.sh hack/
-# What is installed here ends up in the image, so it has to be the newest, not what the base was made with.
+# The image gets libraries from here, so they must be the newest versions, not those of the base.
 RUN apt-get update -q && apt-get upgrade -y -q && hack/packages.sh
 COPY . .
-# Part of the key under which ccache finds an object: tests/image lends its cache, and says under which this one was filled.
+# LANG is part of ccache's keys. tests/image provides a filled cache, and the value with which it was filled.
 ARG LANG=C.UTF-8
-# Without symbols, and without the traces of a build: the same sources and packages give the same bytes.
+# The program has no symbols and no traces of its build, so that equal sources and packages give equal bytes.
 RUN cmake --preset release -DBUILD_TESTING=OFF -DCMAKE_EXE_LINKER_FLAGS=-s && \
     cmake --build --preset release --target yurtappdaemon-operator
 ARG SOURCE_DATE_EPOCH=0
@@ -20,11 +20,12 @@ RUN hack/image-root.sh /root-of-image
 
 FROM scratch
 COPY --from=build /root-of-image /
-# Trees of JSON are many small pieces, and glibc keeps 7 of a size ready for each thread. It reads this at its start only.
+# JSON trees consist of many small allocations, of which glibc caches 7 of each size for each thread by default. glibc
+# reads this variable only when the program starts.
 ENV GLIBC_TUNABLES=glibc.malloc.tcache_count=100
-# A number: Kubernetes' runAsNonRoot cannot see what a name stands for.
+# The user is a number, because Kubernetes' runAsNonRoot cannot check a name.
 USER 65532:65532
-# Webhook, metrics, health.
+# The ports of webhook, metrics and health.
 EXPOSE 9443 8080 8081
 ENTRYPOINT ["/usr/bin/yurtappdaemon-operator"]
 ARG VERSION=unknown

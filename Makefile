@@ -1,14 +1,15 @@
-# Make only calls CMake presets and the scripts under hack/. `make help` lists everything.
+# The targets only call CMake presets and the scripts under hack/. `make help` lists them.
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 JOBS := $(shell nproc)
 OPERATOR := build/release/bin/yurtappdaemon-operator
-# As the chart names it.
+# The default is the image name in the chart.
 IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\) .*/v\1/p' CMakeLists.txt)
 
-# The test programs that tests/CMakeLists.txt makes: one for each folder of unit tests, one for loopback, cluster and chart.
+# The test programs of tests/CMakeLists.txt: one for each folder of unit tests, and one each for loopback, cluster and
+# chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
-# api and workload are pure functions: there is no thread in them to be wrong about.
+# api and workload are pure functions without threads, so TSan has nothing to find in them.
 THREADED := $(filter-out unit_api_test unit_workload_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
@@ -18,7 +19,7 @@ MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
 
-# Thread sanitizers of GCC 12 cannot live with the randomized addresses of newer kernels.
+# The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 export CTEST_PARALLEL_LEVEL ?= $(JOBS)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Provides the programs of a real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok,
-# kubectl and helm. Each is taken from $KUBEBUILDER_ASSETS, else from PATH where its version fits, else built with Go
-# into the user's cache folder. The folder printed by `assets.sh dir` holds them all, as links where found elsewhere.
+# kubectl and helm. The script takes each program from $KUBEBUILDER_ASSETS, or from PATH if its version fits, or builds
+# it with Go into the user's cache folder. The folder that `assets.sh dir` prints holds them all, some as links.
 #
 #   hack/assets.sh        make the folder complete
 #   hack/assets.sh dir    print the folder (it may still be incomplete)
 #
-# K8S_VERSION chooses another Kubernetes: 1.30.14, or 1.30 for the patch that is tested here. Any number of versions live
-# side by side.
+# K8S_VERSION selects another Kubernetes: 1.30.14, or 1.30 for the patch version that is tested here. Different versions
+# have different folders.
 set -euo pipefail
 
 K8S_VERSION=${K8S_VERSION:-1.34.4}
@@ -30,7 +30,7 @@ PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubect
 say() { echo "assets: $*" >&2; }
 [[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is no version such as 1.30.14"; exit 2; }
 
-# reported_version PROGRAM PATH: its version as X.Y.Z, or nothing.
+# reported_version PROGRAM PATH: prints the program's version as X.Y.Z, or nothing.
 reported_version() {
   case $1 in
     kubectl) "$2" version --client 2>/dev/null | sed -n 's/^Client Version: v//p' ;;
@@ -41,8 +41,8 @@ reported_version() {
 
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
-# fits PROGRAM PATH: whether what is there can serve. etcd before 3.5.13 has neither consistent reads from the watch cache nor
-# streaming lists; Kubernetes' own programs have to be of the minor version that was asked for.
+# fits PROGRAM PATH: succeeds if the program at PATH can be used. etcd before 3.5.13 supports neither consistent reads
+# from the watch cache nor streaming lists. Kubernetes' own programs must have the requested minor version.
 fits() {
   local version
   version=$(reported_version "$1" "$2") || return 1
@@ -55,7 +55,8 @@ fits() {
   esac
 }
 
-# built_before PROGRAM: where it is from the assets of another Kubernetes. Nothing for what depends on Kubernetes' version.
+# built_before PROGRAM: prints the program's path in the assets of another Kubernetes version. Prints nothing for
+# programs that depend on that version.
 built_before() {
   local file
   case $1 in etcd | kwok) ;; *) return 0 ;; esac
@@ -72,7 +73,8 @@ need_go() {
   }
 }
 
-# build MODULE VERSION GO_PACKAGE PROGRAM [LDFLAGS]: in a module of its own, because their dependencies disagree.
+# build MODULE VERSION GO_PACKAGE PROGRAM [LDFLAGS]: builds a program in a module of its own, because the dependencies
+# of the programs conflict.
 build() {
   local module=$1 version=$2 package=$3 program=$4 ldflags="-s -w ${5:-}"
   local work=$CACHE/build/$program-$version
@@ -83,7 +85,7 @@ build() {
     go mod init assets >/dev/null 2>&1
     go mod edit -require "$module@$version"
     if [ "$module" = k8s.io/kubernetes ]; then
-      # The staging modules are v0.0.0 in its go.mod; outside its own tree they are published as v0.<minor>.<patch>.
+      # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
       local mod
       mod=$(go mod download -json "$module@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
       sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
@@ -102,7 +104,7 @@ build_missing() {
   case $1 in
     etcd) build go.etcd.io/etcd/server/v3 v$ETCD_VERSION go.etcd.io/etcd/server/v3 etcd ;;
     kwok) build sigs.k8s.io/kwok v$KWOK_VERSION sigs.k8s.io/kwok/cmd/kwok kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION" ;;
-    # The Kubernetes that `helm template` and `helm lint` take for the cluster's; 1.20 without these.
+    # `helm template` and `helm lint` assume this Kubernetes version for the cluster; without these flags, 1.20.
     helm)
       build helm.sh/helm/v3 v$HELM_VERSION helm.sh/helm/v3/cmd/helm helm "-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION
         -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"

@@ -9,11 +9,12 @@
 #   hack/cluster.sh save-etcd DIR                  stop the apiserver and etcd, and keep a copy of etcd's data
 #   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
 #
-# DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Any number of clusters run side by side.
-# `start` makes DIR, or takes an empty folder, and marks it with the file .made-by-cluster.sh. No command changes a folder
-# without that file.
-# --no-controllers leaves only etcd and the apiserver: nothing then makes pods, or deletes what an owner leaves behind.
-# CLUSTER_APISERVER_FLAGS may hold further flags for the apiserver, separated by spaces; CLUSTER_READY_SECONDS the patience.
+# DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Several clusters can run in parallel.
+# `start` creates DIR, or uses an empty folder, and marks it with the file .made-by-cluster.sh. No command changes a
+# folder without that file.
+# --no-controllers starts only etcd and the apiserver: no pods are created, and dependents of deleted owners stay.
+# CLUSTER_APISERVER_FLAGS may hold further flags for the apiserver, separated by spaces. CLUSTER_READY_SECONDS is the
+# time limit of `start`.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -31,24 +32,25 @@ usage() {
 
 # --- processes -------------------------------------------------------------------------------------------------------
 
-# started_at PID: the kernel's start time of the process, or nothing. With the pid it names one process for ever.
+# started_at PID: prints the kernel's start time of the process, or nothing. Pid and start time together identify one
+# process forever.
 started_at() {
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
   stat=${stat##*) }
-  # A zombie (state Z) has ended; only its parent has not asked yet.
+  # A zombie (state Z) has ended; its parent has not read its exit code yet.
   [ "${stat%% *}" = Z ] || echo "$stat" | cut -d' ' -f20
 }
 
-# alive NAME: is the process that DIR/NAME.pid speaks of still that process?
+# alive NAME: succeeds if the process that DIR/NAME.pid identifies still runs.
 alive() {
   local pid since
   read -r pid since 2>/dev/null <"$DIR/$1.pid" || return 1
   [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
 }
 
-# launch NAME ARGUMENT...: the program NAME in the background, in a session of its own (a Ctrl-C at the caller does not
-# reach it: `stop` ends it, in order), with no file of the caller's left open.
+# launch NAME ARGUMENT...: starts the program NAME in the background, without any open file of the caller. It has a
+# session of its own: a Ctrl-C in the caller does not reach it, and `stop` ends the programs in order.
 launch() {
   local name=$1 pid
   shift
@@ -64,7 +66,7 @@ launch() {
   echo "$pid $(started_at "$pid")" >"$DIR/$name.pid"
 }
 
-# end NAME: TERM, and KILL after two seconds: an apiserver that has open watches can take a minute.
+# end NAME: sends TERM, and KILL after two seconds: an apiserver with open watches can take a minute.
 end() {
   local pid since i
   if alive "$1"; then
@@ -81,7 +83,7 @@ end() {
 
 stop_all() {
   local name
-  # Nothing in here is worth a clean end, and the apiserver would wait for open watches: all at once.
+  # All programs are killed at once: none needs a clean end, and the apiserver would wait for open watches.
   for name in kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do
     local pid since
     if alive "$name"; then
@@ -94,7 +96,8 @@ stop_all() {
 
 # --- ports -----------------------------------------------------------------------------------------------------------
 
-# free_ports COUNT: ports that the kernel gave for port 0, all different. (Perl, because every Debian has it.)
+# free_ports COUNT: prints different free ports, which the kernel assigns for port 0. It uses Perl, which every Debian
+# has.
 free_ports() {
   perl -MIO::Socket::INET -e '
 my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 0, Listen => 1) or die } 1..$ARGV[0];
@@ -103,7 +106,7 @@ print join(" ", map { $_->sockport } @held), "\n";' "$1"
 
 # --- certificates ----------------------------------------------------------------------------------------------------
 
-# certificate NAME SUBJECT EXTENSION: DIR/pki/NAME.{key,crt}, signed by the cluster's CA.
+# certificate NAME SUBJECT EXTENSION: creates DIR/pki/NAME.{key,crt}, signed by the cluster's CA.
 certificate() {
   local pki=$DIR/pki
   openssl ecparam -name prime256v1 -genkey -noout -out "$pki/$1.key" 2>>"$DIR/openssl.log"
@@ -128,7 +131,7 @@ make_certificates() {
   certificate kwok "/O=system:masters/CN=kwok" $client
 }
 
-# kubeconfig NAME FILE: certificates inside, so that the file can be copied on its own.
+# kubeconfig NAME FILE: writes FILE with the certificates inside, so that the file works alone.
 kubeconfig() {
   local pki=$DIR/pki
   (
@@ -175,7 +178,7 @@ launch_controllers() {
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
   controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
-  # KWOK's nodes are heard of every ten minutes: their pods must not count as lost before.
+  # KWOK's nodes send a heartbeat every ten minutes; their pods must not count as lost before.
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \
@@ -183,20 +186,21 @@ launch_controllers() {
     --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
   launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
     --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
-  # KWOK gets a file of its own: it would read the user's ~/.kwok otherwise. What is annotated kwok.x-k8s.io/status=custom keeps
-  # the status that a test gives it.
+  # KWOK gets a configuration file, because it would otherwise read the user's ~/.kwok. Objects with the annotation
+  # kwok.x-k8s.io/status=custom keep the status that a test gives them.
   launch kwok --kubeconfig="$DIR/pki/kwok.kubeconfig" --config="$DIR/kwok.yaml" --manage-all-nodes=true \
     --disregard-status-with-annotation-selector=kwok.x-k8s.io/status=custom \
     --cidr=10.244.0.0/16 --node-ip=127.0.0.1 --server-address="127.0.0.1:$KWOK_PORT" --v=WARN
 }
 
-# get PATH: one request to the apiserver as its administrator; -f makes an HTTP error fail.
+# get PATH: sends one request to the apiserver as its administrator, and fails on an HTTP error.
 get() {
   curl -sf --max-time 2 --cacert "$DIR/pki/ca.crt" --cert "$DIR/pki/admin.crt" --key "$DIR/pki/admin.key" \
     "https://127.0.0.1:$PORT$1"
 }
 
-# until_true WHAT "NAME..." COMMAND...: poll. Returns 1 at the deadline, and at once if one of the programs has ended.
+# until_true WHAT "NAME..." COMMAND...: polls COMMAND. Returns 1 at the deadline, and at once if one of the programs has
+# ended.
 until_true() {
   local what=$1 names=$2 deadline=$((SECONDS + READY_SECONDS)) name
   shift 2
@@ -219,7 +223,7 @@ until_true() {
   done
 }
 
-# port_taken NAME...: did one of the programs end because somebody else got its port first?
+# port_taken NAME...: succeeds if one of the programs ended because another process had taken its port.
 port_taken() {
   local name
   for name in "$@"; do
@@ -229,7 +233,7 @@ port_taken() {
 }
 
 controllers_ready() {
-  # The ServiceAccount says that the controllers have begun. The other two answer for themselves.
+  # The ServiceAccount shows that the controllers have started. The scheduler and KWOK have health endpoints.
   get /api/v1/namespaces/default/serviceaccounts/default && curl -sfk --max-time 2 "https://127.0.0.1:$SCHEDULER_PORT/healthz" &&
     curl -sf --max-time 2 "http://127.0.0.1:$KWOK_PORT/healthz"
 }
@@ -241,7 +245,7 @@ APISERVER_FLAGS=$(printf %q "$APISERVER_FLAGS")
 SH
 }
 
-# try_start: 0 when ready, 75 when a port was lost to somebody else, 1 for everything else.
+# try_start: returns 0 when the cluster is ready, 75 if another process had taken a port, and 1 for every other failure.
 try_start() {
   read -r PORT ETCD_PORT PEER_PORT CONTROLLERS_PORT SCHEDULER_PORT KWOK_PORT < <(free_ports 6)
   save_settings
@@ -254,7 +258,7 @@ try_start() {
     return 1
   fi
   [ "$CONTROLLERS" = yes ] || return 0
-  # Nodes and pods with this annotation are left alone: their status is what somebody writes in a kubelet's place.
+  # KWOK does not change nodes and pods with this annotation: the test or the demo writes their status like a kubelet.
   cat >"$DIR/kwok.yaml" <<YAML
 kind: KwokConfiguration
 apiVersion: config.kwok.x-k8s.io/v1alpha1
@@ -268,7 +272,7 @@ YAML
   fi
 }
 
-# may_start: is DIR new, empty, or a folder of an earlier start?
+# may_start: succeeds if DIR does not exist, is empty, or is the folder of an earlier start.
 may_start() {
   [ -e "$DIR" ] || return 0
   [ -d "$DIR" ] || { say "$DIR is no folder"; return 1; }
@@ -300,7 +304,7 @@ start() {
   done
   rm -rf "$DIR/etcd" "$DIR/pki" "$DIR/kubeconfig" "$DIR"/*.log "$DIR"/*.pid
   chmod 700 "$DIR"
-  # Nothing may stay behind a start that failed or was interrupted.
+  # A start that fails or is interrupted leaves no program running.
   trap 'stop_all' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -314,7 +318,7 @@ start() {
     rm -rf "$DIR/etcd" "$DIR"/etcd.log "$DIR"/k*.log
   done
   [ $rc -eq 0 ] || exit 1
-  # Written last: whoever sees it sees a ready cluster.
+  # The file is written last, so it exists only if the cluster is ready.
   kubeconfig admin "$DIR/kubeconfig"
   trap - EXIT INT TERM
   cat <<TEXT
@@ -360,7 +364,7 @@ case $COMMAND in
     ASSETS=$("$HERE/assets.sh" dir)
     if alive kube-apiserver; then exit 0; fi
     alive etcd || launch_etcd
-    # Meanwhile the kernel may have lent the port to somebody's outgoing connection: that passes.
+    # Meanwhile the kernel may have assigned the port to an outgoing connection of another process, which ends soon.
     for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
       mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
       launch_apiserver

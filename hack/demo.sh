@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Shows the operator at work on a real control plane, and checks at each step that what it says is true.
+# Shows the operator at work on a real control plane, and checks the statement of each step.
 #
 #   hack/demo.sh OPERATOR_BINARY    tell the story; 0 only if every step was seen to be true
 #   hack/demo.sh stop DIR           end what KEEP=1 left running in DIR
 #
-# KEEP=1 leaves everything running at the end, and prints how to talk to it.
+# KEEP=1 leaves everything running at the end, and prints how to use it.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,7 +14,7 @@ NAMESPACE=yurtappdaemon-system
 MARKER=.made-by-demo.sh # in the folder that the demo makes; "stop" deletes no other
 PATIENCE=${DEMO_PATIENCE:-90} # seconds for one thing to become true; a second or two is usual
 
-# --- telling -----------------------------------------------------------------------------------------------------------
+# --- output ------------------------------------------------------------------------------------------------------------
 
 bold='' dim='' green='' red='' plain=''
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; fi
@@ -30,12 +30,12 @@ kubectl() {
   if [ "$1" = yad ]; then command kubectl "$@"; else command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; fi
 }
 
-# helm keeps nothing in the user's own folders.
+# helm writes no files into the user's own folders.
 helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
 
-# show ARGUMENT...: kubectl, as one would type it, with its answer.
+# show ARGUMENT...: prints a kubectl command line, runs it, and prints its output.
 show() { run kubectl "$@"; }
-# run PROGRAM ARGUMENT...: the same for another program.
+# run PROGRAM ARGUMENT...: does the same with another program.
 run() {
   local argument line=$1
   for argument in "${@:2}"; do
@@ -45,7 +45,7 @@ run() {
   "$@" 2>&1 | sed 's/^/     /'
 }
 
-# seen WHAT COMMAND...: poll until the command says true, or end the demo.
+# seen WHAT COMMAND...: polls until the command succeeds; ends the demo if it does not succeed in time.
 seen() {
   local what=$1 begin=$SECONDS
   shift
@@ -72,10 +72,10 @@ give_up() {
   exit 1
 }
 
-# --- what is true in the cluster ---------------------------------------------------------------------------------------
+# --- checks of the cluster's state -------------------------------------------------------------------------------------
 
-# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: there is exactly one workload of the daemon in each of these
-# pools and none elsewhere; each has all its pods Ready with that image; and each pod runs on a node of its own pool.
+# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly one workload in each
+# of these pools and none elsewhere, all pods are Ready with that image, and each pod runs on a node of its own pool.
 pods_run() {
   local kind=$1 daemon=$2 pods=$3 image=$4
   shift 4
@@ -95,7 +95,8 @@ pods_run() {
   ' --args "$@"
 }
 
-# status_says DAEMON POOLS: the daemon's own status is at rest: all pools updated and ready, for its present generation.
+# status_says DAEMON POOLS: succeeds if the daemon's status shows all pools updated and ready, at its present
+# generation.
 status_says() {
   kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
     .metadata.generation as $generation | .status
@@ -105,12 +106,13 @@ status_says() {
       and any(.conditions[]; .type == "Ready" and .status == "True")'
 }
 
-# identity KIND DAEMON POOL: the UID of the workload in that pool.
+# identity KIND DAEMON POOL: prints the UID of the workload in that pool.
 identity() {
   kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
 }
 
-# revisions DAEMON: how many ControllerRevisions it has. (A StatefulSet keeps some of its own, under its own name.)
+# revisions_are DAEMON COUNT: succeeds if the daemon has so many ControllerRevisions. (A StatefulSet has some of its
+# own, under its own name.)
 revisions_are() {
   kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
     [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'
@@ -125,14 +127,14 @@ generation_of() { # DAEMON POOL
   kubectl get deployments -l "app=$1,apps.openyurt.io/pool-name=$2" -o jsonpath='{.items[*].metadata.generation}'
 }
 
-# progress_is DAEMON STATUS REASON: what condition Progressing says of the newest spec.
+# progress_is DAEMON STATUS REASON: succeeds if condition Progressing has these values for the newest spec.
 progress_is() {
   kubectl get yurtappdaemon "$1" -o json | jq -e --arg status "$2" --arg reason "$3" '
     .metadata.generation as $generation
     | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
                                 and .observedGeneration == $generation)'
 }
-# cut_off POOL: KWOK plays that pool's kubelets no longer, and they count as lost. back_on_line POOL: it goes on.
+# cut_off POOL: KWOK stops simulating the pool's kubelets, and they count as lost. back_on_line POOL: KWOK continues.
 cut_off() {
   for node in "$1-1" "$1-2"; do
     show annotate node "$node" kwok.x-k8s.io/status=custom
@@ -183,16 +185,16 @@ refused() {
 }
 operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }
 
-# --- doing -------------------------------------------------------------------------------------------------------------
+# --- actions -----------------------------------------------------------------------------------------------------------
 
-# set_version IMAGE MEMORY: of the daemon web.
+# set_version IMAGE MEMORY: changes the daemon web.
 set_version() {
   show patch yurtappdaemon web --type=json -p '[
   {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"'"$1"'"},
   {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/resources/requests/memory","value":"'"$2"'"}]'
 }
 
-# two_nodes POOL: what two machines of that pool would register as. KWOK then plays their kubelets.
+# two_nodes POOL: creates the Nodes that two machines of that pool would register. KWOK then simulates their kubelets.
 two_nodes() {
   local number
   for number in 1 2; do
@@ -212,18 +214,18 @@ YAML
   done | kubectl apply -f - >/dev/null
 }
 
-# free_ports COUNT: ports that nobody listens on.
+# free_ports COUNT: prints ports on which no process listens.
 free_ports() {
   perl -MIO::Socket::INET -e 'my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1) } 1..$ARGV[0];
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# The machine has no kubelet that could run the operator's pods, so its Service leads to this machine …
+# No kubelet can run the operator's pods, so the Service of the webhook points to this machine …
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
 }
-# … and the program runs here: with the arguments of the pod, and a token of its ServiceAccount.
+# … and the program runs here, with the pod's arguments and a token of the pod's ServiceAccount.
 start_operator() {
   local arguments
   kubectl config view --raw -o json | jq --arg token "$(kubectl create token $RELEASE --namespace $NAMESPACE --duration=24h)" \
@@ -236,7 +238,7 @@ start_operator() {
   echo "$OPERATOR_PID $(cut -d' ' -f22 "/proc/$OPERATOR_PID/stat" 2>/dev/null)" >"$DIR/operator.pid"
 }
 
-# operator_lives: is the process that operator.pid speaks of still that process, and no zombie that nobody has waited for?
+# operator_lives: succeeds if the process that operator.pid identifies still runs and is not a zombie.
 operator_lives() {
   local pid since
   read -r pid since 2>/dev/null <"$DIR/operator.pid" || return 1
@@ -244,7 +246,7 @@ operator_lives() {
     [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ]
 }
 
-# stop_everything: the operator first, as its users stop it, then the control plane, then the folder.
+# stop_everything: stops the operator with SIGTERM, as Kubernetes does, then the control plane, and deletes the folder.
 stop_everything() {
   local pid since i
   if operator_lives; then
@@ -304,7 +306,7 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# --- the story ---------------------------------------------------------------------------------------------------------
+# --- the steps ---------------------------------------------------------------------------------------------------------
 
 tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK plays the machines: \
 its pods run no code, but everything above the kubelet is real."

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs the fuzzers that are built, each for FUZZ_SECONDS (10) on one core, and prints what they found and how to see it
-# again. Ends with 1 if one found something.
+# Runs the fuzzers that are built, each for FUZZ_SECONDS (10) on one core. Prints each failure and the command that
+# reproduces it. Exits with 1 if a fuzzer found a failure.
 #
-#   hack/fuzz.sh [NAME...]    all without a name
+#   hack/fuzz.sh [NAME...]    without a name: all fuzzers
 #
-# They begin with the seeds in tests/fuzz/corpus/NAME and with what earlier runs have learnt in build/fuzz/corpus/NAME.
+# A fuzzer starts with the seeds in tests/fuzz/corpus/NAME and the inputs of earlier runs in build/fuzz/corpus/NAME.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# So that traces name functions.
+# The symbolizer puts the names of functions into traces.
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/bin/llvm-symbolizer-16}
 seconds=${FUZZ_SECONDS:-10}
 work=build/fuzz
@@ -19,7 +19,7 @@ if [ $# = 0 ]; then
   done
 fi
 
-# LeakSanitizer looks once, at the end: each time it would count what other threads are about to free.
+# LeakSanitizer runs once, at the end. After each input it would report memory that other threads are about to free.
 options=(-detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -close_fd_mask=1 -print_final_stats=1)
 
 run() {

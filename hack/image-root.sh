@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Puts the image's file system together from build/release and this Debian:  hack/image-root.sh ROOT
+# Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
-# The operator, its shared libraries, the CAs that a kubeconfig without its own relies on, and a user. Beside them what
-# tells what is inside: an SBOM (SPDX), dpkg's records of the libraries' packages, where scanners look for them, and the
-# copyright of all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
+# ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, and a user. It also
+# gets an SBOM (SPDX), dpkg's records of the libraries' packages, at the path that scanners read, and the copyright of
+# all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
@@ -15,8 +15,8 @@ DOC=$ROOT/usr/share/doc/$NAME
 umask 022
 mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,var/lib/dpkg/status.d} "$DOC"
 
-# package_of PATH...: the packages that these files belong to. dpkg may know a file by its name with or without /usr, and
-# complains about the other one.
+# package_of PATH...: prints the packages that contain these files. dpkg may know a file by its name with or without
+# /usr, and reports an error for the other name.
 package_of() {
   local path
   for path in "$@"; do
@@ -25,7 +25,7 @@ package_of() {
   done | { xargs -r dpkg-query -S 2>/dev/null || true; } | sed -n 's/: .*//p' | tr -d ' ' | tr , '\n' | sort -u
 }
 
-# --- what runs ---------------------------------------------------------------------------------------------------------
+# --- the program -------------------------------------------------------------------------------------------------------
 install -m 755 $BUILT "$ROOT/usr/bin/$NAME"
 libraries=$(ldd $BUILT | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
 # shellcheck disable=SC2086  # one word is one path
@@ -37,10 +37,10 @@ echo 'nonroot:x:65532:' >"$ROOT/etc/group"
 echo 'hosts: files dns' >"$ROOT/etc/nsswitch.conf"
 cp -L /etc/os-release "$ROOT/etc/"
 
-# --- what is inside ----------------------------------------------------------------------------------------------------
+# --- the contents lists ------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2046,SC2086
 copied=$(package_of $(realpath $libraries) && echo ca-certificates)
-# Templates and inline functions are compiled in: these packages are inside although none of their files is.
+# These packages contribute templates and inline functions, although the image contains none of their files.
 # shellcheck disable=SC2046
 compiled=$(package_of $(ninja -C build/release -t deps | sed -n 's/^ *\(\/usr\/\)/\1/p' | sort -u | xargs realpath))
 for package in $copied; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the operator's image with whatever of buildah, podman and docker works here, and writes its SBOM beside.
+# Builds the operator's image with the first of buildah, podman and docker that works here; writes its SBOM beside it.
 #
 #   hack/image.sh TAG [BUILDER'S ARGUMENT...]     for instance --platform linux/arm64, or --build-arg BASE=…
 #
-# SOURCE_DATE_EPOCH (default: the time of the last commit) is the time of everything in the image; with buildah and podman
-# the whole image is then the same for the same sources and packages.
+# SOURCE_DATE_EPOCH (default: the time of the last commit) is the time of everything in the image. With buildah and
+# podman, equal sources and packages then give an equal image.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,7 @@ shift
 
 builder=''
 for candidate in buildah podman docker; do
-  # A client without its daemon is no builder.
+  # A client whose daemon does not run cannot build.
   if command -v $candidate >/dev/null && $candidate info >/dev/null 2>&1; then
     builder=$candidate
     break
@@ -43,7 +43,7 @@ sbom=/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json
 mkdir -p build/image
 if [ $builder = buildah ]; then
   container=$(buildah from --pull-never "$tag")
-  # Without root, a mount is only seen inside a user namespace of its own.
+  # Without root, a mount is visible only inside a user namespace of its own.
   read_it="cat \"\$(buildah mount $container)$sbom\""
   if [ "$(id -u)" = 0 ]; then sh -c "$read_it"; else buildah unshare sh -c "$read_it"; fi >build/image/sbom.spdx.json
   buildah rm "$container" >/dev/null

@@ -4,7 +4,7 @@
 #   hack/krew.sh HOMEPAGE DOWNLOADS >yad.yaml     for instance hack/krew.sh https://github.com/me/it \
 #                                                   https://github.com/me/it/releases/download/v0.1.0
 #
-# The archive is left in build/krew. SOURCE_DATE_EPOCH (default: the last commit) is the time of everything in it.
+# The archive stays in build/krew. SOURCE_DATE_EPOCH (default: the last commit) is the time of everything in it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
@@ -21,8 +21,8 @@ rm -rf build/krew
 mkdir -p $root/lib
 
 strip -o $root/kubectl-yad $built
-# glibc's own stay the machine's: they belong to its kernel, its resolver and its loader. The rest lies in lib, where the
-# program's run path ($ORIGIN/lib) finds it.
+# The archive does not contain glibc's own libraries: they belong to the machine's kernel, resolver and loader. The
+# others are in lib, where the program's run path ($ORIGIN/lib) finds them.
 ldd $built | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
   grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv)\.so' |
   while read -r library; do install -m 644 "$(realpath "$library")" "$root/lib/$(basename "$library")"; done

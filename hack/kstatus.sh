@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Prints the path of kstatus (tests/tools/kstatus), and builds it with Go where the user's cache folder does not have it.
-# Ends with 3 where there is no Go.
+# Prints the path of kstatus (tests/tools/kstatus). Builds it with Go if the user's cache folder does not contain it.
+# Exits with 3 if Go is needed and missing.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../tests/tools/kstatus" && pwd)
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and kstatus lives in a cache folder below it}/.cache}/yurtappdaemon-operator
-# The name changes with the library's version, and with this program.
+# The name contains the library's version and a digest of this program.
 version=$(sed -n 's/^.*sigs.k8s.io\/cli-utils v//p' "$HERE/go.mod")
 digest=$(cat "$HERE"/{go.mod,go.sum,main.go} | sha256sum | cut -c1-12)
 program=$CACHE/tools/kstatus-$version-$digest

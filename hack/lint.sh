@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a compiler does not see: who includes whom, which file owns which library, header guards, formatting, scripts.
-# Prints every fault as FILE:LINE, and ends with 1 if there was one.
+# Checks what a compiler does not check: includes between folders, the owners of libraries' headers, header guards, words
+# of comments, formatting, scripts. Prints every fault as FILE:LINE, and exits with 1 if there is one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
 
 faults=0
-# fault LINES ADVICE: one report for lines of grep's output; nothing for none.
+# fault LINES ADVICE: reports each line of grep's output; does nothing if LINES is empty.
 fault() {
   [ -n "$1" ] || return 0
   local line
@@ -61,7 +61,7 @@ owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
 owner utf8proc 'utf8proc' 'plugin/text\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
-# --- the lower half knows nothing of the product, but for the program's name as an example or a default ----------------
+# --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
 fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |
   grep -v '"yurtappdaemon-operator' || true)" \
   "base, client and runtime know no product: pass the name in from outside"
@@ -75,6 +75,29 @@ for file in "${sources[@]}"; do
     fault "$file:1:" "the header guard must be $guard"
   fi
 done
+
+# --- comments are plain English (CONTRIBUTING.md, "Words") -------------------------------------------------------------
+# The folders whose comments follow the rules, and the files in them that do not follow them yet.
+plain_folders=(operator/{base,api,client,workload,nodepool,capacity,runtime} plugin)
+unplain='operator/client/(client|exec_credential)|operator/workload/overrides|operator/nodepool/auto_switch'
+unplain+='|operator/runtime/(controller|work_queue)'
+# A comment starts with "//" and a space, at the start of a line or after a space. Only comments on lines of their own are
+# checked for openings, because a note behind code may be a phrase.
+lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | grep -vE "^($unplain)\.(h|cc)$" | xargs awk '
+  FNR == 1 { inside = 0 }
+  !match($0, /(^|[ \t])\/\/ /) { inside = 0; next }
+  {
+    text = substr($0, RSTART + RLENGTH)
+    whole = $0 ~ /^[ \t]*\/\//
+    starts = "(Who|Whoever|Whose|What|Where|Whether|Of|That|Nor|Else) "
+    opening = whole && (!inside && text ~ ("^" starts) || text ~ ("[.:?!] " starts))
+    inside = whole
+    plain = tolower(text)
+    gsub(/there is no /, "", plain)
+    word = plain ~ /(^|[^a-z])(nobody|somebody|whoever|anew|seldom|mend(s|ed|ing)?|is no)([^a-z]|$)/
+    if (opening || word) print FILENAME ":" FNR ": " text
+  }')
+fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
 
 # --- formatting --------------------------------------------------------------------------------------------------------
 if command -v clang-format-16 >/dev/null; then
@@ -104,7 +127,7 @@ named=$(
   cat operator/*/*.cc operator/*.cc webhook/*.cc | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
   sed -n 's/.* alert: \([A-Za-z]*\)$/\1"/p' $chart/templates/monitoring.yaml
-  # All such words of the product but those that are Kubernetes': pod_facts.cc reads theirs, and pod_facts.h has ours.
+  # Kubernetes' own words are left out: pod_facts.cc reads them, and pod_facts.h has the words of the product.
   grep -oE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,nodepool,yurtappdaemon}/*.{cc,h} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
     grep -vE '^(StatefulSet|ReplicaSet|ReplicaFailure|NewReplicaSetAvailable|CustomResourceDefinition|NamespaceTerminating)"' |
@@ -115,7 +138,7 @@ for name in $(tr -d '"' <<<"$named" | sort -u); do
   grep -qw -- "$name" $guide || fault "$guide:1:" "says nothing of $name"
 done
 
-# --- long files: worth a look, no fault --------------------------------------------------------------------------------
+# --- long files are reported, but not faults ---------------------------------------------------------------------------
 for file in "${sources[@]}" "${scripts[@]}"; do
   length=$(wc -l <"$file")
   [ "$length" -le 500 ] || echo "lint: $file has $length lines: is it still one thing?" >&2

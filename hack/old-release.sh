@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Provides the operator as it landed before conditions Complete, Reconciling and Stalled: the upgrade test starts a rollout
-# with it. The binary is built once from the history of this repository into the user's cache folder.
+# Provides the operator's version before conditions Complete, Reconciling and Stalled: the upgrade test starts a rollout
+# with it. The script builds the binary once from this repository's history into the user's cache folder.
 #
-#   hack/old-release.sh         build it where it is missing
-#   hack/old-release.sh path    print its path (it may be missing still)
+#   hack/old-release.sh         build the binary if it is missing
+#   hack/old-release.sh path    print its path (it may still be missing)
 set -euo pipefail
 
 COMMIT=8e8ed61d9fa2a79eb9a9b67c055a6a984f00b87e

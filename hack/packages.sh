@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building and testing need. Does nothing when they are all there.
+# Installs the Debian packages that building and testing need. Does nothing if all are installed.
 #
-#   hack/packages.sh          for all but the image's test and the fuzzers
-#   hack/packages.sh image    for the image's test
-#   hack/packages.sh fuzz     what the fuzzers need besides
-#   hack/packages.sh bench    what `make bench` is more telling with
+#   hack/packages.sh          for everything except the test of the image and the fuzzers
+#   hack/packages.sh image    for the test of the image
+#   hack/packages.sh fuzz     additional packages of the fuzzers
+#   hack/packages.sh bench    optional programs of `make bench`
 set -euo pipefail
 
 NEEDED=(
@@ -19,7 +19,7 @@ image) NEEDED=(buildah debootstrap jq ccache) ;;
 fuzz) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 bench) NEEDED=(wrk) ;;
 esac
-# `make lint` also looks at the formatting where this is there; newer releases of Debian have other versions.
+# `make lint` also checks the formatting if this package is installed; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)
 
 say() { echo "packages: $*" >&2; }
@@ -30,7 +30,7 @@ if ! command -v dpkg-query >/dev/null; then
   exit 0
 fi
 
-# missing PACKAGE...: those that are not installed.
+# missing PACKAGE...: prints the packages that are not installed.
 missing() {
   comm -23 <(printf '%s\n' "$@" | sort) \
     <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p' | sort -u)

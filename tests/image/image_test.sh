@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the image from the Dockerfile as it is, looks into it, and runs what is in it.
+# Builds the image from the unchanged Dockerfile, inspects it, and runs the program in it.
 #
-# Needs buildah, debootstrap and root; without them it says so, and ends with 0. No registry is asked: the base is a Debian
-# made here from the mirror that apt is set up with. That base, with the packages that hack/packages.sh installs, stays in
-# the user's cache folder; the compiler's cache is lent to the build. IMAGE_TEST_RECOMPILE=1 lends it for the first of the
-# two builds only, so that every byte is made twice.
+# Needs buildah, debootstrap and root; without them it prints a message and exits with 0. It uses no registry: the base
+# is a Debian that is built here from apt's mirror. That base, with the packages of hack/packages.sh, stays in the
+# user's cache folder. The build may use the compiler's cache; with IMAGE_TEST_RECOMPILE=1 only the first of the two
+# builds uses it, so that every byte is compiled twice.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -12,7 +12,7 @@ say() { echo "image_test: $*" >&2; }
 skip() { say "SKIPPED: $*"; exit 0; }
 faults=0
 fault() { say "FAILED: $*"; faults=$((faults + 1)); }
-# same WHAT WANTED FOUND
+# same WHAT WANTED FOUND: reports a fault if the two values differ.
 same() {
   [ "$2" != "$3" ] || return 0
   if [[ $2$3 == *$'\n'* ]]; then
@@ -52,8 +52,8 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Containers of our own, apart from the user's: on overlays where the kernel lets us, else as copies. Where there is no
-# container runtime, or not the rights that it needs, a chroot does.
+# The containers have a storage of their own, apart from the user's: overlays if the kernel permits them, otherwise
+# copies. The isolation is chroot, which works without a container runtime and its rights.
 export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
 for driver in overlay vfs; do
   printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
@@ -104,7 +104,7 @@ first=$(buildah inspect --type image --format '{{.FromImageID}}' "$tag")
 build "$tag-again" "${lend_cache[@]}"
 same "the digest of a second build" "$first" "$(buildah inspect --type image --format '{{.FromImageID}}' "$tag-again")"
 
-# --- what the image says of itself -------------------------------------------------------------------------------------
+# --- the image's configuration -----------------------------------------------------------------------------------------
 version=v$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 buildah inspect --type image "$tag" | jq '.OCIv1.config' >"$work/config"
 config() { jq -r "$1" "$work/config"; }
@@ -117,7 +117,7 @@ same "the version" "$version" "$(label version)"
 same "the time of creation" 2023-11-14T22:13:20Z "$(label created)"
 [[ $(label revision) =~ ^[0-9a-f]{40}(-dirty)?$|^unknown$ ]] || fault "the revision is no commit: $(label revision)"
 
-# --- what is in it -----------------------------------------------------------------------------------------------------
+# --- the image's files -------------------------------------------------------------------------------------------------
 container=$(buildah from --pull-never "$tag")
 containers+=("$container")
 root=$(buildah mount "$container")
@@ -133,8 +133,8 @@ size=$(stat -c %s "$root$program")
 compressed=$(tar -C "$root" -c . | gzip | wc -c)
 [ "$compressed" -le 40000000 ] || fault "the image has $compressed bytes, compressed"
 
-# --- it runs -----------------------------------------------------------------------------------------------------------
-# run ARGUMENT...: as the image's user; the output goes to $work/out.
+# --- the program -------------------------------------------------------------------------------------------------------
+# run ARGUMENT...: runs a program as the image's user, with its output in $work/out.
 run() { buildah run "$container" -- "$@" >"$work/out" 2>&1; }
 exit_code() { local code=0; run "$@" || code=$?; echo $code; }
 same "the exit code of --version" 0 "$(exit_code $program --version)"
@@ -147,7 +147,7 @@ for shell in sh bash /bin/sh; do
   if run $shell -c true; then fault "there is a shell: $shell"; fi
 done
 
-# Resolving a name, TLS, and the end on a signal need more of a system than --version does.
+# The resolution of a name, TLS, and the end on a signal need more of a system than --version does.
 mkdir -p "$root/tmp"
 echo '127.0.0.1 localhost' >"$root/etc/hosts" # as container runtimes do
 cat >"$root/tmp/kubeconfig" <<'YAML'
@@ -171,7 +171,7 @@ code=0
 wait $operator || code=$?
 same "the exit code after SIGTERM" 0 $code
 
-# --- what it says that is inside ---------------------------------------------------------------------------------------
+# --- the image's SBOM --------------------------------------------------------------------------------------------------
 sbom=$root/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json
 cmp -s "$sbom" build/image/sbom.spdx.json || fault "the SBOM beside the image is another than that inside"
 same "the SBOM's version and ours" "SPDX-2.3 $version" "$(jq -r '

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks which HTTP client the programs link: cpprestsdk gets no security fixes (docs/decisions/0014-beast-transport.md), so
-# a program holds neither its shared library nor its code.
+# Checks that the programs do not link cpprestsdk, neither its shared library nor its code: it gets no security fixes
+# (docs/decisions/0014-beast-transport.md).
 #
 #   tests/tools/linked_libraries_test.sh PROGRAM...
 set -euo pipefail

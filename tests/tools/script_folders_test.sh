@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hack/demo.sh and hack/cluster.sh change and delete only folders that they have made. Needs no control plane.
+# Checks that hack/demo.sh and hack/cluster.sh change and delete only folders that they created. Needs no control plane.
 set -euo pipefail
 HACK=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../hack" && pwd)
 
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache # Without the programs: a start that is not refused must not make a cluster.
 
-# foreign: a folder of somebody else, with the names that both scripts use.
+# foreign: creates a folder that belongs to neither script, with the file names that both scripts use.
 foreign() {
   rm -rf "$work/foreign"
   mkdir -p "$work/foreign"/{etcd,etcd.saved,pki}
@@ -22,7 +22,7 @@ foreign() {
 }
 contents() { (cd "$work/foreign" && find . -printf '%p %m ' -type f -exec cat {} \; | sort); }
 
-# refuses WORD COMMAND...: it fails, says WORD, and leaves the foreign folder as it is.
+# refuses WORD COMMAND...: checks that COMMAND fails, prints WORD, and does not change the foreign folder.
 refuses() {
   local word=$1 before answer
   shift
@@ -43,7 +43,7 @@ done
 refuses "no folder" "$HACK/demo.sh" stop "$work/nowhere"
 refuses "no folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
 
-# What they have made, they stop and delete.
+# Folders that the scripts created are stopped and deleted.
 mkdir "$work/own"
 touch "$work/own/.made-by-cluster.sh" "$work/own/kubeconfig"
 "$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop a folder of its own"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compares what kstatus and Argo CD's health check make of a YurtAppDaemon's status with what is expected.
+# Checks how kstatus and Argo CD's health check interpret the status of a YurtAppDaemon.
 #
 #   status_tools_test.sh [UNIT_TEST]
 #
-# A row is a file with an object that has one more member, "expected": {"kstatus": "Current", "argo": "Healthy"}. The rows
-# are those of samples.jsonl, those in the folder YAD_CONDITION_ROWS, and those that UNIT_TEST (unit_yurtappdaemon_test)
-# writes into such a folder. kstatus needs Go: without it that half is skipped, and fails in CI.
+# A row is an object with one more member, "expected": {"kstatus": "Current", "argo": "Healthy"}. The rows come from
+# samples.jsonl, from the folder YAD_CONDITION_ROWS (a file for each), and from UNIT_TEST (unit_yurtappdaemon_test),
+# which writes such a folder. kstatus needs Go: without Go its half of the test is skipped, and fails in CI.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
@@ -46,7 +46,7 @@ done
 cut -f 2- "$rows" | jq -c 'del(.expected)' >"$work/objects"
 cut -f 1 "$rows" >"$work/names"
 
-# compare TOOL FILE: FILE has the answers, STATUS TAB MESSAGE on one line for each row.
+# compare TOOL FILE: checks the answers in FILE, which has one line with STATUS TAB MESSAGE for each row.
 compare() {
   local tool=$1 name answer expected
   cut -f 2- "$rows" | jq -r --arg tool "$tool" '.expected[$tool] // "nothing"' >"$work/expected"
@@ -60,7 +60,7 @@ compare() {
 }
 
 # --- Argo CD -----------------------------------------------------------------------------------------------------------
-# Argo CD gives a script Lua 5.1 without the libraries string, math, io and debug.
+# Argo CD runs a script in Lua 5.1 without the libraries string, math, io and debug.
 lua_literal='def lua: if type == "object" then "{" + ([to_entries[] | "[\(.key | tojson)]=\(.value | lua)"] | join(",")) + "}"
   elif type == "array" then "{" + (map(lua) | join(",")) + "}" elif type == "null" then "nil" else tojson end; lua'
 jq -r "$lua_literal" "$work/objects" >"$work/objects.lua"
@@ -77,7 +77,7 @@ LUA
 lua5.1 "$work/run.lua" "$ROOT/docs/gitops/health.lua" "$work/objects.lua" >"$work/argo" || fault "health.lua ended with an error"
 compare argo "$work/argo"
 
-# The page shows the script as it is.
+# The page contains the script without a change.
 sed -n '/health.apps.openyurt.io_YurtAppDaemon: |$/,/^```$/p' "$ROOT/docs/gitops/argocd.md" | sed '1d;$d;s/^    //' >"$work/page.lua"
 cmp -s "$work/page.lua" "$ROOT/docs/gitops/health.lua" ||
   fault "docs/gitops/argocd.md differs from health.lua: $(diff "$work/page.lua" "$ROOT/docs/gitops/health.lua" | head -n 5)"
