@@ -98,6 +98,9 @@ diff -r crds $chart/files/crds >/dev/null ||
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
 
+# --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
+hack/chart-docs.sh check || faults=$((faults + 1))
+
 # --- docs/operations.md names every metric, every alert, and every reason and condition of more than one word ------------
 guide=docs/operations.md
 named=$(
