@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # One line of JSON for each described value: section, path, description, default and whether it is a group of other values.
-perl -Mutf8 -Mopen=:std,:encoding\(UTF-8\) -e '
+perl -e '
   use strict; use warnings;
   my ($section, $text, @path, @values);
   sub quoted { my $s = shift; $s =~ s/(["\\])/\\$1/g; qq("$s") }

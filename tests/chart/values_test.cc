@@ -125,19 +125,19 @@ TEST_F(ValuesTest, ARoleInNamespaceDefaultCanBeLeftOut) {
 }
 
 TEST_F(ValuesTest, FurtherObjectsAreTemplates) {
-  const Json object = TheOne(Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",
-                                       "extraObjects[0].metadata.name={{ .Release.Name }}-extra",
-                                       "extraObjects[0].metadata.namespace=default"}),
-                             "ConfigMap");
-  EXPECT_EQ(NameOf(object), "yad-extra");
+  const Json object = TheOne(
+      Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",
+                "extraObjects[0].metadata.name=of-{{ .Release.Name }}", "extraObjects[0].metadata.namespace=default"}),
+      "ConfigMap");
+  EXPECT_EQ(NameOf(object), "of-yad");
 }
 
 TEST_F(ValuesTest, FurtherConditionsComeAfterTheChartsOwn) {
-  const Json webhook =
-      At(TheOne(Admitted({"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=true",
-                          "webhook.objectSelector.matchLabels.checked=yes"}),
-                "ValidatingWebhookConfiguration"),
-         "/webhooks/0");
+  const Json webhook = At(
+      TheOne(Admitted({"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=object != null",
+                       "webhook.objectSelector.matchLabels.checked=yes"}),
+             "ValidatingWebhookConfiguration"),
+      "/webhooks/0");
   EXPECT_EQ(At(webhook, "/matchConditions/0/name"), "not-deleted");
   EXPECT_EQ(At(webhook, "/matchConditions/1/name"), "more");
   EXPECT_EQ(At(webhook, "/objectSelector/matchLabels/checked"), "yes");
