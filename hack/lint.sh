@@ -101,12 +101,11 @@ grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1
 # --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
 hack/chart-docs.sh check || faults=$((faults + 1))
 
-# --- docs/operations.md names every metric, every alert, and every reason and condition of more than one word ------------
+# --- docs/operations.md names every metric, and every reason and condition of more than one word ------------------------
 guide=docs/operations.md
 named=$(
   cat operator/*/*.cc operator/*.cc webhook/*.cc | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
-  sed -n 's/.* alert: \([A-Za-z]*\)$/\1"/p' $chart/templates/monitoring.yaml
   # All such words of the product but those that are Kubernetes': pod_facts.cc reads theirs, and pod_facts.h has ours.
   grep -oE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,nodepool,yurtappdaemon}/*.{cc,h} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
