@@ -98,6 +98,12 @@ diff -r crds $chart/files/crds >/dev/null ||
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
 
+# --- docs/decisions/README.md lists every decision -----------------------------------------------------------------------
+for file in docs/decisions/[0-9]*.md; do
+  name=$(basename "$file")
+  grep -qF "[${name:0:4}]($name)" docs/decisions/README.md || fault "docs/decisions/README.md:1:" "has no line for $name"
+done
+
 # --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
 hack/chart-docs.sh check || faults=$((faults + 1))
 
