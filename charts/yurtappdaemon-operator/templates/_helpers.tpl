@@ -29,21 +29,21 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
   "app.kubernetes.io/version" .Chart.AppVersion
   "app.kubernetes.io/managed-by" .Release.Service -}}
-{{- merge (deepCopy $.extra) (include "yad.selectorLabels" . | fromYaml) $own (include "yad.commonLabels" . | fromYaml) | toYaml -}}
+{{- merge (deepCopy ($.extra | default dict)) (include "yad.selectorLabels" . | fromYaml) $own (include "yad.commonLabels" . | fromYaml) | toYaml -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "yad.commonLabels" -}}
-{{- merge (deepCopy .Values.commonLabels) ((.Values.global | default dict).commonLabels | default dict) | toYaml -}}
+{{- merge (deepCopy (.Values.commonLabels | default dict)) ((.Values.global | default dict).commonLabels | default dict) | toYaml -}}
 {{- end -}}
 
 {{- define "yad.podLabels" -}}
-{{- merge (include "yad.selectorLabels" . | fromYaml) .Values.podLabels (include "yad.commonLabels" . | fromYaml) | toYaml -}}
+{{- merge (include "yad.selectorLabels" . | fromYaml) (.Values.podLabels | default dict) (include "yad.commonLabels" . | fromYaml) | toYaml -}}
 {{- end -}}
 
 {{/* imagePullSecrets with those of the parent chart, which may be names or objects. */}}
 {{- define "yad.imagePullSecrets" -}}
-{{- $secrets := .Values.imagePullSecrets -}}
+{{- $secrets := .Values.imagePullSecrets | default list -}}
 {{- range (.Values.global | default dict).imagePullSecrets -}}
 {{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
 {{- end -}}
@@ -199,5 +199,5 @@ metricRelabelings: {{- toYaml . | nindent 0 }}
 
 {{/* A probe of a path, with the times that are given; a dict of path and times. */}}
 {{- define "yad.probe" -}}
-{{- merge (dict "httpGet" (dict "path" .path "port" "health")) .times | toYaml -}}
+{{- merge (dict "httpGet" (dict "path" .path "port" "health")) (.times | default dict) | toYaml -}}
 {{- end -}}
