@@ -81,6 +81,7 @@ TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart
   }
   const Json deployment = TheOne(Admitted(values), "Deployment");
   EXPECT_EQ(At(deployment, "/spec/template/metadata/labels/team"), "edge");
+  EXPECT_EQ(At(TheOne(AdmittedTest(values, kOperatorNamespace), "Pod"), "/metadata/labels/team"), "edge");
   EXPECT_FALSE(At(deployment, "/spec/selector/matchLabels").contains("team")) << "a selector cannot be changed later";
 }
 
