@@ -49,7 +49,7 @@ Shapes ShapesIn(const std::string& text) {
   return shapes;
 }
 
-// The names in PromQL expressions that are no label, keyword or function.
+// The names in PromQL expressions without labels, keywords and functions.
 std::set<std::string> MetricsIn(std::string text) {
   for (const char* other : {"\"[^\"]*\"", "\\{[^}]*\\}", "\\b(by|on|without|ignoring)\\s*\\([^)]*\\)", "\\$[a-z_]+"}) {
     text = std::regex_replace(text, std::regex(other), " ");
