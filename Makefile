@@ -64,7 +64,8 @@ test-cluster: build assets ## the released binary against a real control plane
 	hack/old-release.sh
 	ctest --test-dir build/release -L '^cluster$$' --output-on-failure --no-tests=error
 
-test-chart: build assets ## the Helm chart: what it renders, and installing it on a real control plane
+test-chart: build assets ## the Helm chart: what it renders, its alerts, and installing it on a real control plane
+	hack/packages.sh chart || true
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
 	ctest --test-dir build/release -L '^chart$$' --output-on-failure --no-tests=error
 

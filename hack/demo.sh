@@ -317,8 +317,9 @@ show version
 tell "The operator" "One helm install: CRDs, rights, webhooks. The operator makes the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
+  --set image.repository=yurtappdaemon-operator \
   --set health.port=$HEALTH_PORT,metrics.port=$METRICS_PORT,webhook.port=$WEBHOOK_PORT,webhook.servicePort=$WEBHOOK_PORT \
-  --set nodePoolController.mode=Enabled,nodePoolAutoscaler.enabled=true
+  --set nodePoolAutoscaler.enabled=true
 seen "both CRDs are served" established
 lead_service_here
 start_operator

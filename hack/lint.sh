@@ -121,12 +121,20 @@ diff -r crds $chart/files/crds >/dev/null ||
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
 
-# --- docs/operations.md names every metric, every alert, and every reason and condition of more than one word ------------
+# --- docs/decisions/README.md lists every decision -----------------------------------------------------------------------
+for file in docs/decisions/[0-9]*.md; do
+  name=$(basename "$file")
+  grep -qF "[${name:0:4}]($name)" docs/decisions/README.md || fault "docs/decisions/README.md:1:" "has no line for $name"
+done
+
+# --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
+hack/chart-docs.sh check || faults=$((faults + 1))
+
+# --- docs/operations.md names every metric, and every reason and condition of more than one word ------------------------
 guide=docs/operations.md
 named=$(
   cat operator/*/*.cc operator/*.cc webhook/*.cc | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
-  sed -n 's/.* alert: \([A-Za-z]*\)$/\1"/p' $chart/templates/monitoring.yaml
   # Kubernetes' own words are left out: pod_facts.cc reads them, and pod_facts.h has the words of the product.
   grep -oE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,nodepool,yurtappdaemon}/*.{cc,h} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |

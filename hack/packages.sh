@@ -3,6 +3,7 @@
 #
 #   hack/packages.sh          for everything except the test of the image and the fuzzers
 #   hack/packages.sh image    for the test of the image
+#   hack/packages.sh chart    promtool, for the tests of the chart's alerts
 #   hack/packages.sh fuzz     additional packages of the fuzzers
 #   hack/packages.sh bench    optional programs of `make bench`
 set -euo pipefail
@@ -16,6 +17,7 @@ NEEDED=(
 )
 case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
+chart) NEEDED=(prometheus) ;;
 fuzz) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 bench) NEEDED=(wrk) ;;
 esac
@@ -48,6 +50,13 @@ else
   say "I may not install them. Please run:"
   say "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $needed"
   exit 1
+fi
+
+# Of prometheus only promtool is used. Where nothing else decides about services, its server is not started.
+policy=/usr/sbin/policy-rc.d
+if [ "${1:-}" = chart ] && [ ! -e $policy ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin $policy
+  trap '"${as_root[@]}" rm -f $policy' EXIT
 fi
 
 say "installing $needed"

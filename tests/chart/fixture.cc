@@ -39,6 +39,7 @@ void InstallForeignCrds(const ControlPlane& plane) {
                 ForeignCrd("cert-manager.io", "v1", "Issuer", "issuers") +
                     ForeignCrd("cert-manager.io", "v1", "Certificate", "certificates") +
                     ForeignCrd("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors") +
+                    ForeignCrd("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors") +
                     ForeignCrd("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules"));
   plane.AwaitCrds();
 }
@@ -116,8 +117,8 @@ void ChartTest::MakeNamespace(const std::string& name, const Json& labels) const
 
 std::string ChartTest::Render(const std::vector<std::string>& values, const std::string& release, const std::string& ns,
                               const std::string& flag) const {
-  std::vector<std::string> command = {"template", release,          helm_->chart(), "--namespace",
-                                      ns,         "--kube-version", "1.34.0",       flag};
+  std::vector<std::string> command = {"template",       release,  helm_->chart(), "--namespace", ns,
+                                      "--kube-version", "1.34.0", flag,           "--set",       kImageValue};
   for (const std::string& value : values) command.insert(command.end(), {"--set", value});
   return helm_->Run(command);
 }

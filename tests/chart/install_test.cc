@@ -63,7 +63,9 @@ class InstallTest : public ChartTest {
   }
 
   // What `helm install` would say; nothing is installed.
-  std::string Notes() { return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret"}); }
+  std::string Notes() {
+    return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret", "--set", kImageValue});
+  }
 
   Json SpecOf(const std::string& crd) { return At(kube().Get(kCrdType, crd), "/spec"); }
 
@@ -95,12 +97,35 @@ TEST_F(InstallTest, ABareClusterGetsTheProjectsCrdsAndTheNotesNameTheNextCommand
 TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
   MakeNode(kube(), "cloud");
   MakeNamespace("wait", {{"pod-security.kubernetes.io/enforce", "restricted"}});
-  helm().Run({"install", "wait", helm().chart(), "--namespace=wait", "--wait", "--timeout=90s"});
+  helm().Run({"install", "wait", helm().chart(), "--namespace=wait", "--set", kImageValue, "--wait", "--timeout=90s"});
   for (const Json& pod : kube("wait").List(kPodType)) {
     EXPECT_EQ(At(pod, "/spec/priorityClassName"), "system-cluster-critical");
   }
   helm().Run({"uninstall", "wait", "--namespace=wait", "--wait"});
   kube().Delete(kNodeType, "cloud");
+}
+
+TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
+  // No node is there, so no pod becomes ready.
+  const ProcessResult failed = helm().Try({"install", "never", helm().chart(), "--namespace=never",
+                                           "--create-namespace", "--set", kImageValue, "--atomic", "--timeout=5s"});
+  EXPECT_NE(failed.exit_code, 0) << failed.out;
+  for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+    EXPECT_EQ(kube().List(*type).size(), 0u) << type->kind;
+  }
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "CRDs stay with their objects";
+}
+
+TEST_F(InstallTest, WithoutAnImageNothingIsInstalledAndTheErrorNamesTheCommands) {
+  const ProcessResult refused =
+      helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage", "--create-namespace"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("image.repository is empty"), HasSubstr("make image IMAGE="),
+                                 HasSubstr("--set image.repository=REGISTRY/yurtappdaemon-operator")));
+  for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
+    EXPECT_EQ(kube().List(*type).size(), 0u) << type->kind;
+  }
+  EXPECT_FALSE(kube().Find(kCrdType, kDaemonCrd));
 }
 
 TEST_F(InstallTest, NoPodGoesToAnEdgeNode) {
@@ -199,7 +224,8 @@ TEST_F(InstallTest, NoUpgradeDeletesACrdThatHasLostTheMarksOfTheRelease) {
   // As after kubectl replace with a file.
   plane().Kubectl({"annotate", "crd", kPoolCrd, "meta.helm.sh/release-name-", "meta.helm.sh/release-namespace-",
                    "helm.sh/resource-policy-"});
-  const std::vector<std::string> upgrade = {"upgrade", "marks", helm().chart(), "--namespace=marks"};
+  const std::vector<std::string> upgrade = {"upgrade",           "marks", helm().chart(),
+                                            "--namespace=marks", "--set", kImageValue};
   const ProcessResult refused = helm().Try(upgrade);
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, HasSubstr(std::string(kPoolCrd) + " was installed by this release"));
@@ -321,7 +347,7 @@ TEST_F(InstallTest, NotesNameAnybodyElsesWebhookForYurtAppDaemonsButNotOurOwn) {
 }
 
 TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
-  const ChartInstall chart(helm(), plane(), {"rights", "rights"});
+  const ChartInstall chart(helm(), plane(), {"rights", "rights", {"nodePoolController.mode=Disabled"}});
   const std::string lease = "yurtappdaemon-operator";
   for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
     EXPECT_TRUE(Can(chart, verb, "deployments.apps", "default")) << verb;
@@ -349,7 +375,7 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
 }
 
 TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
-  ChartInstall chart(helm(), plane(), {"counting", "counting", {"nodePoolController.mode=Auto"}});
+  ChartInstall chart(helm(), plane(), {"counting", "counting"});
   const std::string status = "nodepools.apps.openyurt.io";
   for (const char* verb : {"list", "watch", "patch"}) EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;
   for (const char* verb : {"create", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, "nodes", "")) << verb;
@@ -381,8 +407,42 @@ TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
   EXPECT_FALSE(Can(chart, "watch", "pods", ""));
 }
 
+// Charts before this one had the controller off by default, and made Deployments without the annotation.
+TEST_F(InstallTest, AnUpgradeToAutoLeavesTheNodePoolControllerAsItWas) {
+  ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
+  const std::string annotation = "yurtappdaemon-operator/nodepool-controller";
+  const auto annotate = [&](const std::string& text) {
+    plane().Kubectl({"annotate", "deployment", chart.name(), "--namespace=kept", "--overwrite", annotation + text});
+  };
+  const auto controllers = [&] {
+    for (const std::string& arg : chart.args()) {
+      if (arg.starts_with("--controllers=")) return arg;
+    }
+    return std::string();
+  };
+  annotate("-");
+  for (int i = 0; i < 2; ++i) {
+    chart.Upgrade({"nodePoolController.mode=Auto"});
+    EXPECT_EQ(controllers(), "--controllers=*,-nodepool");
+    EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
+    EXPECT_THAT(chart.notes(), HasSubstr("the nodepool controller stays off, because it was off before"));
+  }
+  const ProcessResult annotated = helm().TryShell(CommandIn(chart.notes(), "annotate deployment"));
+  EXPECT_EQ(annotated.exit_code, 0) << annotated.err;
+  chart.Upgrade({"nodePoolController.mode=Auto"});
+  EXPECT_EQ(controllers(), "--controllers=*");
+  EXPECT_TRUE(Can(chart, "patch", "nodes", ""));
+
+  annotate("-");
+  chart.Upgrade({"nodePoolController.mode=Auto", "watchNamespace=default"});
+  EXPECT_EQ(controllers(), "--controllers=*") << "it was on";
+  chart.Upgrade({"nodePoolController.mode=Disabled"});
+  chart.Upgrade({"nodePoolController.mode=Auto"});
+  EXPECT_EQ(controllers(), "--controllers=*") << "a choice of the user is no old default";
+}
+
 TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
-  ChartInstall chart(helm(), plane(), {"capacity", "capacity"});
+  ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolController.mode=Disabled"}});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
   EXPECT_FALSE(Can(chart, "watch", "nodes", ""));
   chart.Upgrade({"nodePoolAutoscaler.enabled=true"});
@@ -412,6 +472,7 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
   EXPECT_TRUE(Can(chart, "watch", "yurtappdaemons.apps.openyurt.io", "watched"));
   EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
   EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
+  EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "the nodes belong to the whole cluster";
 }
 
 TEST_F(InstallTest, NamespaceAdministratorsMayWriteYurtAppDaemons) {

@@ -35,6 +35,9 @@ class Helm {
   std::map<std::string, std::string> env_;
 };
 
+// The chart has no default for its image. Nothing pulls this one: the tests run the operator on this machine.
+inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
+
 struct ChartInstallOptions {
   std::string release = "yad";
   std::string ns = kOperatorNamespace;   // made if it is not there

@@ -17,11 +17,39 @@ app.kubernetes.io/name: {{ include "yad.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* Labels of an object. The chart's own win over commonLabels. */}}
 {{- define "yad.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{ include "yad.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- include "yad.labelsWith" (dict "root" . "extra" dict) -}}
+{{- end -}}
+
+{{/* The same with further labels, which win; a dict of root and extra. */}}
+{{- define "yad.labelsWith" -}}
+{{- with .root -}}
+{{- $own := dict
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-")
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- merge (deepCopy ($.extra | default dict)) (include "yad.selectorLabels" . | fromYaml) $own (include "yad.commonLabels" . | fromYaml) | toYaml -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "yad.commonLabels" -}}
+{{- merge (deepCopy (.Values.commonLabels | default dict)) ((.Values.global | default dict).commonLabels | default dict) | toYaml -}}
+{{- end -}}
+
+{{- define "yad.podLabels" -}}
+{{- merge (include "yad.selectorLabels" . | fromYaml) (.Values.podLabels | default dict) (include "yad.commonLabels" . | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{/* imagePullSecrets with those of the parent chart, which may be names or objects. */}}
+{{- define "yad.imagePullSecrets" -}}
+{{- $secrets := .Values.imagePullSecrets | default list -}}
+{{- range (.Values.global | default dict).imagePullSecrets -}}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
+{{- end -}}
+{{- with $secrets -}}
+{{- uniq . | toYaml -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "yad.serviceAccountName" -}}
@@ -56,9 +84,19 @@ secret
 {{- .Values.webhook.existingSecret | default (printf "%s-webhook%s" (include "yad.fullname" .) (ternary "-tls" "" .Values.certManager.enabled)) -}}
 {{- end -}}
 
-{{/* image REGISTRY/REPOSITORY:TAG or @DIGEST of a dict with these keys. */}}
+{{/* REGISTRY/REPOSITORY:TAG, or with @DIGEST, of a dict of root, image (a value) and the tag for an image without tag and digest. */}}
 {{- define "yad.image" -}}
-{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag }}{{ end }}
+{{- $tag := .image.tag | default (ternary .tag "" (empty .image.digest)) -}}
+{{- with .image.registry | default (.root.Values.global | default dict).imageRegistry }}{{ . }}/{{ end -}}
+{{- .image.repository }}{{ with $tag }}:{{ . }}{{ end }}{{ with .image.digest }}@{{ . }}{{ end -}}
+{{- end -}}
+
+{{- define "yad.operatorImage" -}}
+{{- $tag := printf "v%s" .Chart.AppVersion -}}
+{{- if not .Values.image.repository -}}
+{{- fail (printf "image.repository is empty. No public registry has the operator's image, so build it and push it to a registry that your nodes reach:\n\n  make image IMAGE=REGISTRY/yurtappdaemon-operator:%s\n  buildah push REGISTRY/yurtappdaemon-operator:%s    # or podman push, docker push\n\nThen add --set image.repository=REGISTRY/yurtappdaemon-operator. docs/install.md, section \"Image\", has kind, k3s and registries without Internet access.\n" $tag $tag) -}}
+{{- end -}}
+{{- include "yad.image" (dict "root" . "image" .Values.image "tag" $tag) -}}
 {{- end -}}
 
 {{/* The clientConfig of a webhook, given as a dict of root and path. */}}
@@ -81,6 +119,9 @@ caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 matchConditions:
 - name: not-deleted
   expression: object == null || !has(object.metadata.deletionTimestamp)
+{{- with .Values.webhook.matchConditions }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{/* 8760h, 30m or 10s in seconds. */}}
@@ -135,4 +176,28 @@ somebody else installed is for a person to decide.
            (eq (get $annotations "meta.helm.sh/release-namespace") .root.Release.Namespace) -}}
 yes
 {{- end -}}
+{{- end -}}
+
+{{/* The label namespace of yurtappdaemon_pools is the YurtAppDaemon's, so honorLabels keeps it. A dict of root and monitor (a value). */}}
+{{- define "yad.endpoint" -}}
+port: metrics
+interval: {{ .monitor.interval }}
+honorLabels: true
+{{- with .monitor.scrapeTimeout }}
+scrapeTimeout: {{ . }}
+{{- end }}
+{{- with .monitor.metricRelabelings }}
+metricRelabelings: {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- end -}}
+
+{{/* Expressions for the nodes that the chart's pods may run on by default. */}}
+{{- define "yad.placement" -}}
+- {key: openyurt.io/is-edge-worker, operator: NotIn, values: ["true"]}
+- {key: kubernetes.io/os, operator: NotIn, values: [windows]}
+{{- end -}}
+
+{{/* A probe of a path, with the times that are given; a dict of path and times. */}}
+{{- define "yad.probe" -}}
+{{- merge (dict "httpGet" (dict "path" .path "port" "health")) (.times | default dict) | toYaml -}}
 {{- end -}}

@@ -1,0 +1,186 @@
+{{/*
+The alerts as a list. Each is actionable: docs/runbooks.md has a section of its name. Words in double braces inside backquotes are
+Prometheus'.
+*/}}
+{{- define "yad.alerts" -}}
+{{- $name := include "yad.fullname" . -}}
+{{- $namespace := .Release.Namespace -}}
+{{- $of := printf "namespace=%q,service=%q" $namespace (printf "%s-metrics" $name) -}}
+{{- $leads := printf "and on (instance) leader_election_master_status{%s} == 1" $of -}}
+{{- $daemon := `YurtAppDaemon {{ $labels.namespace }}/{{ $labels.name }}` -}}
+{{- $describe := `kubectl -n {{ $labels.namespace }} describe yurtappdaemon {{ $labels.name }}` -}}
+{{- $logs := printf "kubectl -n %s logs -l app.kubernetes.io/instance=%s --prefix --tail=-1" $namespace .Release.Name -}}
+- alert: YurtAppDaemonOperatorDown
+  expr: absent(up{ {{- $of -}} } == 1)
+  for: 5m
+  labels: {severity: critical}
+  annotations:
+    summary: Prometheus reaches no replica of {{ $name }}.
+    description: Workloads run on, but nothing is reconciled{{ if and .Values.webhook.enabled (eq .Values.webhook.failurePolicy "Fail") }}, and YurtAppDaemons cannot be written{{ end }}. See kubectl -n {{ $namespace }} get pods.
+- alert: YurtAppDaemonOperatorHasNoLeader
+  expr: sum(leader_election_master_status{ {{- $of -}} }) < 1
+  for: 5m
+  labels: {severity: critical}
+  annotations:
+    summary: No replica of {{ $name }} leads, so no YurtAppDaemon is reconciled.
+    description: The replicas' /readyz and their log about the Lease yurtappdaemon-operator in namespace {{ $namespace }} say why.
+- alert: YurtAppDaemonReadsFail
+  expr: time() - max by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `Replica {{ $labels.instance }} has not been able to read {{ $labels.resource }} for 5 minutes.` }}
+    description: It acts on what it knew then, and deletes nothing because of it. Its log names the verb and the error.
+- alert: YurtAppDaemonReconcileErrors
+  expr: sum by (controller) (rate(controller_runtime_reconcile_errors_total{ {{- $of -}} }[10m])) > 0.02
+  for: 15m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `Reconciles of controller {{ $labels.controller }} keep failing.` }}
+    description: {{ $logs }} | grep 'reconcile failed' names the objects and the errors.
+- alert: YurtAppDaemonWorkWaits
+  # The first part sees slow work, the second a queue from which nothing is taken. Replicas that do not lead hold every key.
+  expr: |-
+    histogram_quantile(0.9, sum by (name, le) (rate(workqueue_queue_duration_seconds_bucket{ {{- $of -}} }[10m]) {{ $leads }})) > 30
+    or
+    max by (name) (workqueue_depth{ {{- $of -}} } {{ $leads }}) > 0
+    unless on (name) sum by (name) (rate(workqueue_work_duration_seconds_count{ {{- $of -}} }[10m])) > 0
+  for: 15m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `Objects of controller {{ $labels.name }} wait more than 30 s to be reconciled.` }}
+    description: The apiserver may be slow (rest_client_requests_total with code 429 or 5xx), or there are too few workers (value workers).
+- alert: YurtAppDaemonPoolsFailed
+  expr: max by (namespace, name) (yurtappdaemon_pools{state="failed"}) > 0
+  for: 15m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ $daemon }} has {{ `{{ $value }}` }} failed pools.
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} says which and why.` }}
+- alert: YurtAppDaemonPoolsOffline
+  expr: max by (namespace, name) (yurtappdaemon_pools{state="offline"}) > 0
+  for: 1h
+  labels: {severity: info}
+  annotations:
+    summary: {{ $daemon }} has {{ `{{ $value }}` }} pools without a ready node for an hour.
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} says which. A rollout goes on without them.` }}
+- alert: YurtAppDaemonRolloutStopped
+  expr: max by (namespace, name) (yurtappdaemon_rollout_stopped) > 0
+  for: 1m
+  labels: {severity: warning}
+  annotations:
+    summary: The rollout of {{ $daemon }} has stopped before its end.
+    description: Condition Progressing of {{ $describe }} says why, and what to do.
+- alert: YurtAppDaemonRolloutStandsStill
+  expr: |-
+    max by (namespace, name) (yurtappdaemon_pools{state="updated"}) < max by (namespace, name) (yurtappdaemon_pools{state="desired"})
+    unless max by (namespace, name) (changes(yurtappdaemon_pools{state="updated"}[1h])) > 0
+  for: 6h
+  labels: {severity: info}
+  annotations:
+    summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
+    description: It may be paused, or wait for an approval or for sites. Condition Progressing of {{ $describe }} says for what.
+- alert: YurtAppDaemonRemovalBlocked
+  expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
+  for: 1m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ $daemon }} would remove {{ `{{ $value }}` }} workloads, which may be a mistake. They stay.
+    description: Condition RemovalBlocked of {{ $describe }} says which and why. Put the pools back, or allow the removal with the command in its message.
+- alert: YurtAppDaemonPodsMisplaced
+  expr: max by (namespace, name) (yurtappdaemon_misplaced_replicas) > 0
+  for: 30m
+  labels: {severity: info}
+  annotations:
+    summary: {{ $daemon }} has {{ `{{ $value }}` }} pods on nodes that have left their pool.
+    description: Event PodsMisplaced of {{ $describe }} names the pools and the nodes.
+- alert: YurtAppDaemonRepairsGoOn
+  expr: |-
+    sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h]) or increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) > 6
+  for: 1h
+  labels: {severity: warning}
+  annotations:
+    summary: The operator repairs workloads or Services again and again, because another program changes them.
+    description: kubectl get events -A --field-selector reason=RepairsSlowedDown names them. Their managedFields name the program.
+- alert: YurtAppDaemonEventsDropped
+  expr: sum(increase(event_recorder_dropped_total{ {{- $of -}} }[15m])) > 0
+  for: 15m
+  labels: {severity: info}
+  annotations:
+    summary: Events of {{ $name }} are not written.
+    description: Their queue is full, or the apiserver refuses them. Status and log have the same facts.
+- alert: NodePoolNodesUnhealthy
+  expr: sum by (pool, state) (max by (pool, state) (nodepool_nodes{state=~"warning|notReady",{{ $of }}})) > 0
+  for: 1h
+  labels: {severity: info}
+  annotations:
+    summary: {{ `NodePool {{ $labels.pool }} has {{ $value }} nodes in state {{ $labels.state }}.` }}
+    description: {{ `Condition Degraded of kubectl describe nodepools.apps.openyurt.io {{ $labels.pool }} names them and the reason.` }}
+- alert: NodePoolAutoscalerShort
+  expr: max by (name) (nodepool_autoscaler_waiting_pods{ {{- $of -}} }) > 0
+  for: 15m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `NodePoolAutoscaler {{ $labels.name }} has no node for {{ $value }} pods.` }}
+    description: {{ `Condition Short of kubectl describe nodepoolautoscaler {{ $labels.name }} says why.` }}
+- alert: NodePoolAutoscalerNodesQuarantined
+  expr: max by (name) (nodepool_autoscaler_nodes{state="quarantined",{{ $of }}}) > 0
+  for: 15m
+  labels: {severity: warning}
+  annotations:
+    summary: {{ `NodePoolAutoscaler {{ $labels.name }} keeps {{ $value }} nodes out of its inventory.` }}
+    description: {{ `kubectl describe nodepoolautoscaler {{ $labels.name }} names them, and event NodeQuarantined of each Node says why.` }}
+{{- if .Values.webhook.enabled }}
+{{- $left := include "yad.certificateSecondsLeft" . | int64 }}
+{{- $expires := printf "min(yurtappdaemon_webhook_certificate_expiry_timestamp_seconds{%s}) - time()" $of }}
+{{- $then := ternary "no YurtAppDaemon can be written then" "YurtAppDaemons are written unchecked then" (eq .Values.webhook.failurePolicy "Fail") }}
+- alert: YurtAppDaemonWebhookCertificateExpires
+  # It should have been replaced before.
+  expr: {{ $expires }} < {{ $left }}
+  for: 5m
+  labels: {severity: warning}
+  annotations:
+    summary: The certificate of the admission webhook of {{ $name }} was not renewed in time.
+    description: {{ `It expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
+- alert: YurtAppDaemonWebhookCertificateExpires
+  expr: {{ $expires }} < {{ min (div $left 4) 604800 }}
+  for: 5m
+  labels: {severity: critical}
+  annotations:
+    summary: The certificate of the admission webhook of {{ $name }} expires soon.
+    description: {{ `It expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
+- alert: YurtAppDaemonWebhookFails
+  expr: sum(rate(controller_runtime_webhook_requests_total{code=~"5..", {{- $of -}} }[10m])) > 0
+  for: 10m
+  labels: {severity: warning}
+  annotations:
+    summary: The admission webhook of {{ $name }} ends reviews with an error of its own.
+    description: {{ $logs }} names the error.
+- alert: YurtAppDaemonWebhookIsSlow
+  expr: histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{ {{- $of -}} }[10m]))) > {{ mulf .Values.webhook.timeoutSeconds 0.8 }}
+  for: 10m
+  labels: {severity: warning}
+  annotations:
+    summary: One admission review in a hundred takes more than four fifths of webhook.timeoutSeconds ({{ .Values.webhook.timeoutSeconds }} s).
+    description: Most of it is the apiserver's time for dry runs of workloads, which wait for other webhooks and quota.
+- alert: YurtAppDaemonDryRunsUnanswered
+  expr: |-
+    sum(rate(yurtappdaemon_admission_dry_runs_total{result="unknown",{{ $of }}}[30m]))
+    / sum(rate(yurtappdaemon_admission_dry_runs_total{ {{- $of -}} }[30m])) > 0.5
+  for: 30m
+  labels: {severity: info}
+  annotations:
+    summary: More than half of the dry runs of {{ $name }} get no answer, so mistakes in templates are found only after they are stored.
+    description: A webhook of the cluster does not support dry runs, or does not answer in time. The log of the apiserver names it.
+{{- end }}
+{{- end -}}
+
+{{/* The time before its end at which a certificate is overdue: half of the time that is left when it should be renewed. */}}
+{{- define "yad.certificateSecondsLeft" -}}
+{{- $mode := include "yad.certificateMode" . -}}
+{{- if and (eq $mode "certManager") .Values.certManager.renewBefore -}}
+{{- div (include "yad.seconds" .Values.certManager.renewBefore | int64) 2 -}}
+{{- else -}}
+{{- $validity := get (dict "secret" .Values.webhook.certificateValidity "certManager" .Values.certManager.duration "files" "1008h") $mode -}}
+{{- div (include "yad.seconds" $validity | int64) 6 -}}
+{{- end -}}
+{{- end -}}

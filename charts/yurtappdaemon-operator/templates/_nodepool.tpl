@@ -1,0 +1,35 @@
+{{/*
+The mode in which the nodepool controller runs. The pools belong to the whole cluster, so Auto leaves them alone in a release
+that watches one namespace.
+*/}}
+{{- define "yad.nodePoolMode" -}}
+{{- $mode := .Values.nodePoolController.mode -}}
+{{- if eq $mode "Auto" -}}
+{{- $mode = include "yad.nodePoolModeKept" . | default (ternary "Disabled" "Auto" (ne .Values.watchNamespace "")) -}}
+{{- end -}}
+{{- $mode -}}
+{{- end -}}
+
+{{/*
+The mode of a Deployment that was made while Disabled was the default; empty for all others. Auto means this mode there, because
+an upgrade must not write to Nodes that no one wrote to before. Each Deployment has an annotation with its value since.
+*/}}
+{{- define "yad.nodePoolModeKept" -}}
+{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
+{{- if $deployment -}}
+{{- $noted := get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/nodepool-controller" -}}
+{{- if has $noted (list "" "kept") -}}
+{{- $controllers := list "-nodepool" -}}
+{{- range (first $deployment.spec.template.spec.containers).args -}}
+{{- if hasPrefix "--controllers=" . -}}
+{{- $controllers = trimPrefix "--controllers=" . | splitList "," -}}
+{{- end -}}
+{{- end -}}
+{{- if has "-nodepool" $controllers -}}
+Disabled
+{{- else if not (has "nodepool" $controllers) -}}
+Auto
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

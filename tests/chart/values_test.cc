@@ -1,0 +1,158 @@
+// Values that change what the chart renders as a whole: as a subchart, with labels, images and monitors of its users.
+#include <filesystem>
+
+#include "tests/chart/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ValuesTest : public ChartTest {
+ protected:
+  // The project's chart as the dependency of another one, on the condition "yurtappdaemon-operator.enabled".
+  ProcessResult RenderParent(const std::vector<std::string>& values) {
+    const std::string parent = plane().dir() + "/parent";
+    std::filesystem::create_directories(parent + "/charts");
+    std::filesystem::copy(helm().chart(), parent + "/charts/yurtappdaemon-operator",
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    WriteFile(parent + "/Chart.yaml",
+              "apiVersion: v2\nname: parent\nversion: 1.0.0\ndependencies:\n- name: yurtappdaemon-operator\n"
+              "  version: '>0'\n  condition: yurtappdaemon-operator.enabled\n");
+    std::vector<std::string> command = {"template", "p", parent, "--kube-version", "1.34.0"};
+    for (const std::string& value : values) command.insert(command.end(), {"--set", value});
+    return helm().Try(command);
+  }
+  Json PodSpec(const std::vector<std::string>& values) {
+    return At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec");
+  }
+};
+
+TEST_F(ValuesTest, AParentChartSwitchesTheChartByItsCondition) {
+  const ProcessResult off = RenderParent({"yurtappdaemon-operator.enabled=false"});
+  EXPECT_EQ(off.exit_code, 0) << off.err;
+  EXPECT_THAT(off.out, Not(HasSubstr("kind:")));
+  const ProcessResult on = RenderParent(
+      {"yurtappdaemon-operator.enabled=true", "yurtappdaemon-operator.image.repository=operator", "global.other.x=1"});
+  EXPECT_EQ(on.exit_code, 0) << on.err;
+  EXPECT_THAT(on.out, HasSubstr("kind: Deployment"));
+}
+
+TEST_F(ValuesTest, AParentChartsGlobalValuesReachEveryImageAndObject) {
+  const ProcessResult result =
+      RenderParent({"global.imageRegistry=registry.example:5000", "global.imagePullSecrets[0]=by-name",
+                    "global.imagePullSecrets[1].name=by-object", "global.commonLabels.team=edge",
+                    "yurtappdaemon-operator.image.repository=operator"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("image: registry.example:5000/operator:v"),
+                                HasSubstr("image: registry.example:5000/alpine/k8s:"),
+                                HasSubstr("imagePullSecrets:\n      - name: by-name\n      - name: by-object\n")));
+}
+
+TEST_F(ValuesTest, TheChartsOwnRegistryAndDigestWin) {
+  const std::string digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  const auto image = [&](const std::vector<std::string>& values) {
+    return At(PodSpec(values), "/containers/0/image").get<std::string>();
+  };
+  EXPECT_THAT(image({}), HasSubstr("yurtappdaemon-operator:v"));
+  EXPECT_EQ(image({"image.registry=own.example", "global.imageRegistry=global.example", "image.tag=v9"}),
+            "own.example/yurtappdaemon-operator:v9");
+  EXPECT_EQ(image({"image.digest=" + digest}), "yurtappdaemon-operator@" + digest);
+  EXPECT_EQ(image({"image.digest=" + digest, "image.tag=v9"}), "yurtappdaemon-operator:v9@" + digest);
+}
+
+TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart) {
+  const std::vector<std::string> values = {"commonLabels.team=edge",
+                                           "commonLabels.app\\.kubernetes\\.io/name=other",
+                                           "certManager.enabled=true",
+                                           "networkPolicy.enabled=true",
+                                           "metrics.serviceMonitor.enabled=true",
+                                           "metrics.prometheusRule.enabled=true",
+                                           "metrics.grafanaDashboard.enabled=true",
+                                           "nodePoolAutoscaler.enabled=true",
+                                           "rbac.nodePoolReaders[0].kind=Group",
+                                           "rbac.nodePoolReaders[0].name=shops"};
+  for (const Json& object : Admitted(values)) {
+    SCOPED_TRACE(StringAt(object, {"kind"}) + " " + NameOf(object));
+    EXPECT_EQ(StringAt(object, {"metadata", "labels", "team"}), "edge");
+    EXPECT_EQ(StringAt(object, {"metadata", "labels", "app.kubernetes.io/name"}), "yurtappdaemon-operator");
+  }
+  const Json deployment = TheOne(Admitted(values), "Deployment");
+  EXPECT_EQ(At(deployment, "/spec/template/metadata/labels/team"), "edge");
+  EXPECT_EQ(At(TheOne(AdmittedTest(values, kOperatorNamespace), "Pod"), "/metadata/labels/team"), "edge");
+  EXPECT_FALSE(At(deployment, "/spec/selector/matchLabels").contains("team")) << "a selector cannot be changed later";
+}
+
+TEST_F(ValuesTest, ASpreadConstraintSelectsTheReplicasUnlessItSaysOtherwise) {
+  const std::string spread = "topologySpreadConstraints[0].";
+  const std::vector<std::string> values = {spread + "maxSkew=1", spread + "topologyKey=zone",
+                                           spread + "whenUnsatisfiable=ScheduleAnyway"};
+  const Json selector = {
+      {"matchLabels", {{"app.kubernetes.io/name", "yurtappdaemon-operator"}, {"app.kubernetes.io/instance", "yad"}}}};
+  EXPECT_EQ(At(PodSpec(values), "/topologySpreadConstraints/0/labelSelector"), selector);
+  std::vector<std::string> own = values;
+  own.push_back(spread + "labelSelector.matchExpressions[0].key=a");
+  own.push_back(spread + "labelSelector.matchExpressions[0].operator=Exists");
+  EXPECT_TRUE(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector").contains("matchExpressions"));
+}
+
+TEST_F(ValuesTest, APodMonitorSetsTheLabelThatAlertsSelectBy) {
+  const Json monitor = TheOne(Admitted({"metrics.podMonitor.enabled=true"}), "PodMonitor");
+  const Json endpoint = At(monitor, "/spec/podMetricsEndpoints/0");
+  EXPECT_EQ(endpoint.at("honorLabels"), true);
+  EXPECT_EQ(endpoint.at("relabelings"),
+            (Json{{{"targetLabel", "service"}, {"replacement", "yad-yurtappdaemon-operator-metrics"}}}));
+  const Json service = TheOne(
+      Admitted({"metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.namespace=default"}), "ServiceMonitor");
+  EXPECT_EQ(At(service, "/metadata/namespace"), "default");
+  EXPECT_EQ(At(service, "/spec/namespaceSelector/matchNames"), Json{kOperatorNamespace});
+}
+
+TEST_F(ValuesTest, ReadersOfNodePoolsAreBoundInTheWholeCluster) {
+  const std::vector<Json> objects =
+      Admitted({"rbac.nodePoolReaders[0].kind=Group", "rbac.nodePoolReaders[0].name=shops",
+                "rbac.nodePoolReaders[0].apiGroup=rbac.authorization.k8s.io"});
+  const Json& binding = TheOne(objects, "ClusterRoleBinding", "-nodepool-reader");
+  EXPECT_EQ(At(binding, "/subjects/0/name"), "shops");
+  EXPECT_EQ(At(TheOne(objects, "ClusterRole", "-nodepool-reader"), "/rules/0/verbs"), (Json{"get", "list", "watch"}));
+}
+
+TEST_F(ValuesTest, ARoleInNamespaceDefaultCanBeLeftOut) {
+  EXPECT_EQ(At(TheOne(Admitted({"watchNamespace=default"}), "Role", "-crd-events"), "/metadata/namespace"), "default");
+  const std::vector<Json> without = Admitted({"watchNamespace=default", "rbac.eventsInDefaultNamespace=false"});
+  for (const Json& role : OfKind(without, "Role")) EXPECT_THAT(NameOf(role), Not(HasSubstr("crd-events")));
+}
+
+TEST_F(ValuesTest, FurtherObjectsAreTemplates) {
+  const Json object = TheOne(
+      Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",
+                "extraObjects[0].metadata.name=of-{{ .Release.Name }}", "extraObjects[0].metadata.namespace=default"}),
+      "ConfigMap");
+  EXPECT_EQ(NameOf(object), "of-yad");
+}
+
+TEST_F(ValuesTest, FurtherConditionsComeAfterTheChartsOwn) {
+  const Json webhook = At(
+      TheOne(Admitted({"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=object != null",
+                       "webhook.objectSelector.matchLabels.checked=yes"}),
+             "ValidatingWebhookConfiguration"),
+      "/webhooks/0");
+  EXPECT_EQ(At(webhook, "/matchConditions/0/name"), "not-deleted");
+  EXPECT_EQ(At(webhook, "/matchConditions/1/name"), "more");
+  EXPECT_EQ(At(webhook, "/objectSelector/matchLabels/checked"), "yes");
+}
+
+TEST_F(ValuesTest, NeitherOperatorNorTestRunsOnEdgeOrWindowsNodes) {
+  const Json operators = PodSpec({});
+  const Json test = At(TheOne(AdmittedTest({}, kOperatorNamespace), "Pod"), "/spec");
+  const std::string terms =
+      "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions";
+  for (const Json& pod : {operators, test}) {
+    EXPECT_THAT(At(pod, terms).dump(), AllOf(HasSubstr("openyurt.io/is-edge-worker"), HasSubstr("windows")));
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing
