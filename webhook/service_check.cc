@@ -109,11 +109,13 @@ class Trial {
 }  // namespace
 
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
-                    const AdmissionStores& stores, Deadline& deadline) {
+                    const AdmissionStores& stores, Deadline& deadline, ByteBudget& text) {
   Findings findings;
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
+  // The Service, and its record of what was rendered; a variable of 12 bytes becomes a name of up to 63.
+  const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   Trial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);
   findings.warnings = std::move(now.warnings);

@@ -15,9 +15,10 @@ namespace yad {
 
 // Sends the Service of one pool with dryRun=All, where the template is another than `before`'s (null: there is none):
 // by PUT onto the one that a pool has, else by POST. As DryRun::Ask judges the answers; a port or an address that is
-// taken already is a warning, because another pool's Service may have it. At most three requests. Thread-safe.
+// taken already is a warning, because another pool's Service may have it. At most three requests. `text`: see
+// kDryRunText. Thread-safe.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
-                    const AdmissionStores& stores, Deadline& deadline);
+                    const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 
 // Asks nobody. Thread-safe.
 std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before);

@@ -18,7 +18,7 @@ bool SameSpec(const Json& object, const Json& old_object);
 class Validator {
  public:
   Validator(Client& client, const AdmissionStores& stores, Clock& clock)
-      : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock) {}
+      : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock, text_) {}
 
   // The answer to a CREATE or an UPDATE, at `answer_until` at the latest where it is the apiserver that is waited for.
   // - An object that is being deleted, and an update that leaves the spec as it is, are admitted: finalizers, labels
@@ -35,6 +35,7 @@ class Validator {
   Client& client_;
   const AdmissionStores stores_;
   Clock& clock_;
+  ByteBudget text_{kDryRunText};
   DryRun dry_run_;
 };
 

@@ -89,6 +89,13 @@ bool IsDeeperThan(const Json& value, std::size_t levels);
 // Far more than any object means, and far less than a thread's stack holds.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
+struct JsonSize {
+  std::size_t text = 0;    // bytes of the compact text, escapes included
+  std::size_t values = 0;  // `value` itself, and all that it has inside
+};
+// Measures without making the text. Does not recurse.
+JsonSize MeasureJson(const Json& value);
+
 // FNV-1a, 64 bits. Stable across releases: it goes into names.
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 std::uint32_t Fnv1a32(std::string_view text, std::uint32_t seed = 0x811c9dc5U);

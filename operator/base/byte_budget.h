@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <stop_token>
+#include <utility>
 
 namespace yad {
 
@@ -18,18 +20,23 @@ class ByteBudget {
    public:
     Lease(ByteBudget& budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
     ~Lease() { budget_.Return(bytes_); }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
+    Lease(Lease&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
+    Lease& operator=(Lease&&) = delete;
+
+    // Gives back all but `bytes`.
+    void ShrinkTo(std::size_t bytes) {
+      if (bytes < bytes_) budget_.Return(std::exchange(bytes_, bytes) - bytes);
+    }
 
    private:
     ByteBudget& budget_;
-    const std::size_t bytes_;
+    std::size_t bytes_;
   };
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
   // Waits until so many bytes are left, in the order of the calls. More than the whole budget is the whole budget. When
-  // `stop` fires the lease is empty.
+  // `stop` fires the lease is empty, whoever waits before.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:
@@ -40,7 +47,7 @@ class ByteBudget {
   std::condition_variable_any changed_;
   std::size_t left_;
   std::uint64_t next_ticket_ = 0;
-  std::uint64_t now_serving_ = 0;
+  std::set<std::uint64_t> waiting_;  // tickets
 };
 
 }  // namespace yad

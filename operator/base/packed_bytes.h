@@ -22,6 +22,7 @@ class PackedBytes {
 
   std::string Unpack() const;
   std::size_t size() const;  // in memory; what is shared with the family left out
+  std::size_t unpacked_size() const { return unpacked_size_; }
 
  private:
   std::shared_ptr<const std::string> relative_;

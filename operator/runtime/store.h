@@ -59,7 +59,9 @@ class StoredObject {
   // A digest, for this process, of what the rules don't leave out: equal ones mean that two objects differ in nothing
   // but that each has its own name where the rules say so.
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
-  Json Parse() const;         // the whole object
+  Json Parse() const;  // the whole object
+  // About how many bytes of text the whole object has, without escapes.
+  std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
   std::size_t bytes() const;  // about what it takes in memory; the projection, and what it shares with others, left out
 
  private:

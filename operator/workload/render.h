@@ -64,7 +64,8 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 // rendered-from), and spec. No name, no owner. Under rules 0 kRevisionLabel stands in the pod template. Labels,
 // annotations: the template's plus pool-name / ref-nodepool. Selector: the template's plus pool-name. Pod template:
 // labels plus pool-name, nodeSelector plus kNodePoolLabel, one toleration per taint {key, operator: Exists, effect}
-// that the template does not have already. kInvalid where an override does not apply.
+// that the template does not have already. kInvalid where an override does not apply, or makes more than
+// kMaxRenderedText.
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 

@@ -100,6 +100,25 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
   EXPECT_EQ(plan.pools[2].write, Write::kCreate);
 }
 
+TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
+  Moment moment{.pools = {PoolJson("a")}};
+  moment.Deployed();
+  // As an older version made it: it let a rendering have 4 MiB.
+  moment.daemon["spec"]["overrides"] = {
+      {{"pools", {"a"}},
+       {"jsonPatches",
+        {{{"op", "add"}, {"path", "/metadata/annotations/x"}, {"value", std::string(900'000, 'x')}},
+         {{"op", "copy"}, {"from", "/metadata/annotations/x"}, {"path", "/metadata/annotations/y"}}}}}};
+  Json& metadata = moment.workloads[0]["metadata"];
+  metadata["labels"][kRevisionLabel] = moment.update()->label;
+  metadata["annotations"][kRenderedFromAnnotation] = R"({"overrides":[0],"rules":1,"tolerations":[]})";
+  const Plan plan = PlanOf(moment);
+  EXPECT_EQ(plan.pools.at(0).write, Write::kNone);
+  EXPECT_EQ(plan.pools.at(0).failure_reason, "InvalidOverride");
+  EXPECT_THAT(plan.pools.at(0).failure_message, HasSubstr("spec.overrides[0].jsonPatches[1]"));
+  EXPECT_THAT(plan.removals, IsEmpty());
+}
+
 TEST(PlanTest, TheWorkloadOfAPoolThatIsNotSelectedIsRemovedUnlessItGoesAlready) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
   moment.Deployed();
