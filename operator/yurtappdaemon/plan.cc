@@ -226,6 +226,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
   const Goal goal = GoalOf(snapshot);
+  memo.BeginPlan(goal.revision->name);
   const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
   Renderable renderable;
   std::vector<const Verdict*> verdicts;

@@ -610,6 +610,31 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kMove) << "a new target";
 }
 
+TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
+  PlanMemo memo;
+  std::vector<std::weak_ptr<const Revision>> rollouts;
+  RevisionPtr before;
+  for (int i = 0; i < 5; ++i) {
+    Moment moment{.daemon = DaemonJson("app:" + std::to_string(i)), .pools = {PoolJson("a"), PoolJson("b")}};
+    Snapshot snapshot = moment.Take();
+    const RevisionPtr update = snapshot.update;
+    rollouts.push_back(update);
+    // The pools are on the revision before, then on the new one.
+    for (const RevisionPtr& made_by : {before, update}) {
+      if (made_by == nullptr) continue;
+      snapshot.workloads.clear();
+      for (const Json& pool : moment.pools) {
+        snapshot.workloads.push_back(MakeWorkload(WorkloadJson(moment.daemon, made_by, pool)));
+      }
+      snapshot.revisions = {update, made_by};
+      MakePlan(snapshot, memo);
+    }
+    before = update;
+  }
+  EXPECT_TRUE(rollouts.front().expired());
+  EXPECT_FALSE(rollouts.back().expired());
+}
+
 TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
   Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
   PlanMemo memo;
