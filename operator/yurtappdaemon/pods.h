@@ -20,8 +20,8 @@ bool IsPodReady(const Json& pod);
 // Deployment's and the hash of the pod's template.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 
-// Calls `each` for every pod of the pages, until it or a read fails, or `pages` have been read. `options` needs ns,
-// label_selector and limit. Returns how many pages were read.
+// Calls `each` for every pod of the pages (see ForEachListed), until it or a read fails, or `pages` have been read.
+// `options` needs ns, label_selector and limit. Returns how many pages were read.
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
 
