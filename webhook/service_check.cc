@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/runtime/controller.h"
 #include "operator/workload/service.h"
+#include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/snapshot.h"
 #include "webhook/warning_list.h"
 
@@ -28,7 +28,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
 // One pool's workload, the first by name; none where no cache shows one.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
-  const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
+  const auto workloads = ControlledObjects(store, daemon.meta);
   if (!workloads) return std::nullopt;
   std::optional<WorkloadRef> first;
   for (const ObjectPtr& object : *workloads) {
