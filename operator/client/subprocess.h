@@ -3,6 +3,7 @@
 #define OPERATOR_CLIENT_SUBPROCESS_H_
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +25,10 @@ struct SubprocessResult {
   std::string error_tail;  // the end of standard error
 };
 
-// Standard input is empty. Past the time-out the program and its children are killed.
-// kNotFound: there is no such program; kTransport: it did not end in time; kConfig: it cannot be run.
-Result<SubprocessResult> RunSubprocess(const Subprocess& program);
+// Standard input is empty. Past the time-out, or when `stop` fires, the program and its children are killed.
+// kNotFound: there is no such program; kTransport: it did not end in time; kCancelled: `stop` fired; kConfig: it cannot
+// be run.
+Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 
 }  // namespace yad
 
