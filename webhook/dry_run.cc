@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxRenderings = 16;
 constexpr std::size_t kParallel = 8;
-// Of templates that are rendered and merged at once: a tree of Json takes some ten times its text, and a merge several
-// trees.
-constexpr std::size_t kTextAtOnce = 512 * 1024;
-// Of one template. No etcd takes a larger object (1.5 MiB is its limit).
-constexpr std::size_t kMaxText = 1536 * 1024;
 
 std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
 
@@ -169,8 +164,8 @@ void Count(const char* result) {
 
 }  // namespace
 
-DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock)
-    : client_(client), stores_(stores), accepted_(clock) {}
+DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text)
+    : client_(client), stores_(stores), text_(text), accepted_(clock) {}
 
 DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
                             const std::string& digest, std::stop_token stop) {
@@ -200,9 +195,18 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   return answer;
 }
 
-std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline) {
+std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
+                                             bool may_send) {
+  // A workload that need not be made to be known needs no budget: reviews that are slow don't block its answer.
+  std::optional<ByteBudget::Lease> text;
+  const auto take_text = [&] {
+    const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
+    text.emplace(text_.Take(RenderedBytes(plan.to.revision->content) + live, deadline.Token()));
+    return !deadline.Passed();
+  };
   Result<Json> workload = Json();
   if (plan.workload) {
+    if (!take_text()) return Answer();
     workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
     (*workload)["metadata"].erase("resourceVersion");  // Its controllers write status all the time.
@@ -213,12 +217,14 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     Count("cached");
     return Answer{{}, *std::move(warnings)};
   }
-  if (deadline == nullptr) return std::nullopt;
+  if (!may_send) return std::nullopt;
   if (!plan.workload) {
+    if (!take_text()) return Answer();
     workload = NewWorkload(daemon, plan);
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   }
-  return Send(daemon, plan, *workload, digest, deadline->Token());
+  text->ShrinkTo(MeasureJson(*workload).text);  // The apiserver may take its time.
+  return Send(daemon, plan, *workload, digest, deadline.Token());
 }
 
 Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
@@ -226,30 +232,28 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
       DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return deadline.Passed(); });
   if (renderings.empty()) return {};
 
-  const std::size_t text = renderings.front().plan.to.revision->content.digest.size() + 1;
-  if (text > kMaxText) return {};
+  if (renderings.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
 
   struct Outcome {
     Answer now;
     Answer then;  // of the spec before; only where `now` is refused
   };
   std::vector<Outcome> results(renderings.size());
-  const auto ask = [&](std::size_t i, Deadline* may_send) {
-    auto now = AskOne(daemon, renderings[i].plan, may_send);
+  const auto ask = [&](std::size_t i, bool may_send) {
+    auto now = AskOne(daemon, renderings[i].plan, deadline, may_send);
     if (!now) return false;
     results[i].now = *std::move(now);
     if (results[i].now.causes.empty() || before == nullptr) return true;
-    auto then = AskOne(daemon, renderings[i].before, may_send);
+    auto then = AskOne(daemon, renderings[i].before, deadline, may_send);
     if (!then) return false;
     results[i].then = *std::move(then);
     return true;
   };
   // Threads are for waiting: what is known already needs none.
   std::size_t answered = 0;
-  while (answered < renderings.size() && !deadline.Passed() && ask(answered, nullptr)) ++answered;
-  const std::size_t at_once = std::clamp<std::size_t>(kTextAtOnce / text, 1, kParallel);
-  ParallelFor(renderings.size() - answered, at_once, [&](std::size_t i) {
-    if (!deadline.Passed()) ask(answered + i, &deadline);
+  while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
+  ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {
+    if (!deadline.Passed()) ask(answered + i, true);
   });
 
   Findings findings;

@@ -3,10 +3,12 @@
 #ifndef WEBHOOK_DRY_RUN_H_
 #define WEBHOOK_DRY_RUN_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "operator/base/byte_budget.h"
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/yurtappdaemon/plan.h"
@@ -22,10 +24,16 @@ struct Findings {
   std::vector<std::string> warnings;
 };
 
-// Thread-safe. `client`, the stores and `clock` must outlive it.
+// The text that all dry runs of the process render, merge and send at once: a tree of Json takes some ten times its
+// text, and a merge several trees. The reconciler's writers have a budget of their own (PlanExecutor::Options::text),
+// so that dry runs which an apiserver is slow to answer never block them.
+inline constexpr std::size_t kDryRunText = 4u << 20;
+
+// Thread-safe. What it is given must outlive it.
 class DryRun {
  public:
-  DryRun(Client& client, const AdmissionStores& stores, Clock& clock);
+  // `text`: see kDryRunText.
+  DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
   // Asks about at most 16 distinct renderings, side by side, until `deadline`; about none that was accepted lately. A
   // new workload is sent by POST; for one that exists, the merge by PUT without resourceVersion.
@@ -41,13 +49,14 @@ class DryRun {
     std::vector<Cause> causes;  // why it is refused; none: it is not
     std::vector<std::string> warnings;
   };
-  // Without a deadline nothing is sent, and nullopt says that it would have to be.
-  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline* deadline);
+  // Where it may not send, nullopt says that it would have to.
+  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
               std::stop_token stop);
 
   Client& client_;
   const AdmissionStores stores_;
+  ByteBudget& text_;
   AcceptanceCache accepted_;
 };
 

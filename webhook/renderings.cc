@@ -9,8 +9,8 @@
 
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
-#include "operator/runtime/controller.h"
 #include "operator/workload/semantics.h"
+#include "operator/yurtappdaemon/controlled.h"
 
 namespace yad {
 namespace {
@@ -67,10 +67,10 @@ Target Before(const RevisionPtr& revision, const NodePool& pool, const std::opti
 std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   std::unordered_map<std::string, WorkloadRef> by_pool;
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
-  const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
+  const auto workloads = ControlledObjects(store, daemon.meta);
   if (!workloads) return by_pool;
   for (const ObjectPtr& object : *workloads) {
-    if (object->meta().deleting() || object->meta().key.ns != daemon.meta.key.ns) continue;
+    if (object->meta().deleting()) continue;
     WorkloadRef workload = MakeWorkloadRef(object);
     by_pool.try_emplace(workload.pool, workload);
   }

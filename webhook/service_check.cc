@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/runtime/controller.h"
 #include "operator/workload/service.h"
+#include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/snapshot.h"
 #include "webhook/warning_list.h"
 
@@ -28,7 +28,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
 // Returns the first workload of the daemon by name; nullopt if the cache shows none.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
-  const auto workloads = store.ByIndex(Controller::kControllerUidIndex, daemon.meta.uid);
+  const auto workloads = ControlledObjects(store, daemon.meta);
   if (!workloads) return std::nullopt;
   std::optional<WorkloadRef> first;
   for (const ObjectPtr& object : *workloads) {
@@ -109,11 +109,13 @@ class Trial {
 }  // namespace
 
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
-                    const AdmissionStores& stores, Deadline& deadline) {
+                    const AdmissionStores& stores, Deadline& deadline, ByteBudget& text) {
   Findings findings;
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
+  // The Service, and its record of what was rendered; a variable of 12 bytes becomes a name of up to 63.
+  const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   Trial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);
   findings.warnings = std::move(now.warnings);

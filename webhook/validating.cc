@@ -178,7 +178,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
     if (!IsToldOfServices(told)) {
-      Findings of_service = TryService(*daemon, old, client_, stores_, deadline);
+      Findings of_service = TryService(*daemon, old, client_, stores_, deadline, text_);
       std::move(of_service.refusals.begin(), of_service.refusals.end(), std::back_inserter(findings.refusals));
       std::move(of_service.warnings.begin(), of_service.warnings.end(), std::back_inserter(findings.warnings));
     }

@@ -18,7 +18,7 @@ bool SameSpec(const Json& object, const Json& old_object);
 class Validator {
  public:
   Validator(Client& client, const AdmissionStores& stores, Clock& clock)
-      : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock) {}
+      : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock, text_) {}
 
   // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
   // - An object that is being deleted, and an update that does not change the spec, are admitted, so that finalizers,
@@ -34,6 +34,7 @@ class Validator {
   Client& client_;
   const AdmissionStores stores_;
   Clock& clock_;
+  ByteBudget text_{kDryRunText};
   DryRun dry_run_;
 };
 

@@ -40,6 +40,19 @@ StringMap AsStringMap(const Json* value) {
   return result;
 }
 
+// Of a text in quotes, as JSON escapes it.
+std::size_t QuotedSize(std::string_view text) {
+  std::size_t size = 2 + text.size();
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '\b' || c == '\f' || c == '\n' || c == '\r' || c == '\t') {
+      size += 1;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      size += 5;  // \u00XX
+    }
+  }
+  return size;
+}
+
 const std::string& Lookup(const StringMap& map, const std::string& key) {
   static const std::string& empty = *new std::string;
   const auto found = map.find(key);
@@ -126,6 +139,28 @@ bool IsDeeperThan(const Json& value, std::size_t levels) {
     level = std::move(next);
   }
   return false;
+}
+
+JsonSize MeasureJson(const Json& value) {
+  JsonSize size;
+  std::vector<const Json*> open{&value};
+  while (!open.empty()) {
+    const Json& node = *open.back();
+    open.pop_back();
+    ++size.values;
+    if (node.is_string()) {
+      size.text += QuotedSize(node.get_ref<const std::string&>());
+    } else if (!node.is_structured()) {
+      size.text += node.dump().size();
+    } else {
+      size.text += 2 + (node.empty() ? 0 : node.size() - 1);  // brackets and commas
+      for (auto member = node.begin(); member != node.end(); ++member) {
+        if (node.is_object()) size.text += QuotedSize(member.key()) + 1;
+        open.push_back(&*member);
+      }
+    }
+  }
+  return size;
 }
 
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed) {

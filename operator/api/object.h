@@ -89,6 +89,14 @@ bool IsDeeperThan(const Json& value, std::size_t levels);
 // No real object is nested this deep, and a thread's stack holds far more levels.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
+// The size of a JSON value.
+struct JsonSize {
+  std::size_t text = 0;    // bytes of the compact text, escapes included
+  std::size_t values = 0;  // the value itself and all values inside it
+};
+// Measures without making the text. Does not recurse.
+JsonSize MeasureJson(const Json& value);
+
 // FNV-1a, 64 and 32 bits. The result must stay the same across releases, because it is part of names.
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 std::uint32_t Fnv1a32(std::string_view text, std::uint32_t seed = 0x811c9dc5U);

@@ -8,11 +8,10 @@ ByteBudget::Lease ByteBudget::Take(std::size_t bytes, const std::stop_token& sto
   bytes = std::min(bytes, bytes_);
   std::unique_lock lock(mutex_);
   const std::uint64_t ticket = next_ticket_++;
-  changed_.wait(lock, stop, [&] { return ticket == now_serving_ && bytes <= left_; });
-  // A caller that gives up still waits for its turn. The callers before it are served or give up at the same moment.
-  changed_.wait(lock, [&] { return ticket == now_serving_; });
-  ++now_serving_;
-  if (bytes > left_) bytes = 0;
+  waiting_.insert(ticket);
+  const bool taken = changed_.wait(lock, stop, [&] { return ticket == *waiting_.begin() && bytes <= left_; });
+  waiting_.erase(ticket);
+  if (!taken) bytes = 0;
   left_ -= bytes;
   lock.unlock();
   changed_.notify_all();

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <stop_token>
+#include <utility>
 
 namespace yad {
 
@@ -18,19 +20,24 @@ class ByteBudget {
    public:
     Lease(ByteBudget& budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
     ~Lease() { budget_.Return(bytes_); }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
+    Lease(Lease&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
+    Lease& operator=(Lease&&) = delete;
+
+    // Gives back all but `bytes`.
+    void ShrinkTo(std::size_t bytes) {
+      if (bytes < bytes_) budget_.Return(std::exchange(bytes_, bytes) - bytes);
+    }
 
    private:
     ByteBudget& budget_;
-    const std::size_t bytes_;
+    std::size_t bytes_;
   };
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
   // Blocks until `bytes` bytes are free; callers are served in the order of their calls. A request for more than the
-  // whole budget takes the whole budget. If `stop` fires first, the lease is empty unless the bytes are free when the
-  // turn comes.
+  // whole budget takes the whole budget. If `stop` fires first, the lease is empty, and the callers behind do not wait
+  // for it.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:
@@ -41,7 +48,7 @@ class ByteBudget {
   std::condition_variable_any changed_;
   std::size_t left_;
   std::uint64_t next_ticket_ = 0;
-  std::uint64_t now_serving_ = 0;
+  std::set<std::uint64_t> waiting_;  // tickets
 };
 
 }  // namespace yad

@@ -22,6 +22,7 @@ class PackedBytes {
 
   std::string Unpack() const;
   std::size_t size() const;  // Returns the bytes held in memory, without the dictionary that the family shares.
+  std::size_t unpacked_size() const { return unpacked_size_; }
 
  private:
   std::shared_ptr<const std::string> relative_;

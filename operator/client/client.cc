@@ -130,7 +130,7 @@ struct Client::Impl {
     for (bool again = false;; again = true) {
       if (!limiter.Acquire(stop)) return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
       if (options.authorization) {
-        Result<std::string> authorization = options.authorization();
+        Result<std::string> authorization = options.authorization(stop);
         if (!authorization) return Fail(authorization.error());
         if (authorization->empty()) {
           request.headers.erase("Authorization");

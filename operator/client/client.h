@@ -85,7 +85,7 @@ struct ClientOptions {
   int burst = 0;
   std::chrono::milliseconds timeout{30'000};
   // Called before each request: the value of the Authorization header, "" for none. May do I/O.
-  std::function<Result<std::string>()> authorization;
+  std::function<Result<std::string>(const std::stop_token&)> authorization;
   // Called when the server answers 401, so that a cached credential is fetched anew; the request is then repeated once.
   std::function<void()> on_unauthorized;
   // Called for each answer (for metrics): verb, host-independent resource name, HTTP status (0: no answer), duration.

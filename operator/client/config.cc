@@ -54,8 +54,9 @@ Result<ClusterConfig> LoadList(const std::string& list, const std::string& conte
 
 RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredentialSource> plugin,
                                                   std::shared_ptr<TlsMaterialReader> files) {
-  return [plugin = std::move(plugin), files = std::move(files)]() -> Result<std::shared_ptr<const TlsMaterial>> {
-    Result<ExecCredential> credential = plugin->Get();
+  return [plugin = std::move(plugin),
+          files = std::move(files)](const std::stop_token& stop) -> Result<std::shared_ptr<const TlsMaterial>> {
+    Result<ExecCredential> credential = plugin->Get(stop);
     if (!credential) return Fail(credential.error());
     std::shared_ptr<const TlsMaterial> material = files->Get();
     if (credential->client_cert_pem.empty()) return material;
@@ -140,8 +141,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }
-    options.authorization = [source]() -> Result<std::string> {
-      Result<ExecCredential> credential = source->Get();
+    options.authorization = [source](const std::stop_token& stop) -> Result<std::string> {
+      Result<ExecCredential> credential = source->Get(stop);
       if (!credential) return Fail(credential.error());
       return credential->token.empty() ? "" : "Bearer " + credential->token;
     };
@@ -151,24 +152,25 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
   }
 
   auto transport = std::make_shared<RenewingTransport>(
-      std::move(transport_options), [files] { return files->Get(); }, [files] { files->Invalidate(); });
+      std::move(transport_options), [files](const std::stop_token&) { return files->Get(); },
+      [files] { files->Invalidate(); });
   if (const auto current = transport->Current(); !current) return fail(current.error());
   if (!config.token_file.empty()) {
     auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
     if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
-    options.authorization = [file]() -> Result<std::string> {
+    options.authorization = [file](const std::stop_token&) -> Result<std::string> {
       Result<std::string> token = file->Get();
       if (!token) return token;
       return "Bearer " + *token;
     };
     options.on_unauthorized = [file] { file->Invalidate(); };
   } else if (!config.token.empty()) {
-    options.authorization = [header = "Bearer " + config.token]() -> Result<std::string> { return header; };
-  } else if (!config.username.empty()) {
-    options.authorization = [header = "Basic " +
-                                      Base64Encode(config.username + ":" + config.password)]() -> Result<std::string> {
+    options.authorization = [header = "Bearer " + config.token](const std::stop_token&) -> Result<std::string> {
       return header;
     };
+  } else if (!config.username.empty()) {
+    options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)](
+                                const std::stop_token&) -> Result<std::string> { return header; };
   }
   RereadAfterRefusal(config.tls_files, files, options);
   return std::make_unique<Client>(std::move(transport), std::move(options));

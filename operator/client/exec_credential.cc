@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/base/guard.h"
 #include "operator/client/base64.h"
 #include "operator/client/file.h"
 #include "operator/client/json_codec.h"
@@ -74,10 +75,17 @@ Result<ExecCredential> ParseExecCredential(const std::string& output, const std:
 ExecCredentialSource::ExecCredentialSource(const ClusterConfig& config, Clock& clock, std::chrono::milliseconds timeout)
     : plugin_(*config.exec), exec_info_(ExecInfo(config)), source_(config.source), clock_(clock), timeout_(timeout) {}
 
-Result<ExecCredential> ExecCredentialSource::Get() {
-  std::lock_guard lock(mutex_);
+Result<ExecCredential> ExecCredentialSource::Get(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!ended_.wait(lock, stop, [&] { return !running_; }))
+    return Fail(Reason::kCancelled, source_ + ": stopped while the exec credential plugin runs");
   if (cached_ && (!cached_->expires || clock_.WallNow() < *cached_->expires)) return *cached_;
-  Result<ExecCredential> fresh = Run();
+  running_ = true;
+  lock.unlock();
+  Result<ExecCredential> fresh = Guard([&] { return Run(stop); });
+  lock.lock();
+  running_ = false;
+  ended_.notify_all();
   if (fresh) {
     cached_ = *fresh;
     fetched_at_ = clock_.Now();
@@ -90,14 +98,14 @@ void ExecCredentialSource::Invalidate() {
   if (clock_.Now() - fetched_at_ >= kMinimumAge) cached_.reset();
 }
 
-Result<ExecCredential> ExecCredentialSource::Run() const {
+Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
   // A failure later than at the start (the plugin's own server may be away) can heal: kTransport is tried again.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };
-  const Result<SubprocessResult> result = RunSubprocess(program);
+  const Result<SubprocessResult> result = RunSubprocess(program, stop);
   if (!result) {
     const bool missing = result.error().reason == Reason::kNotFound;
     std::string why = missing ? "there is no such program" : result.error().message;

@@ -6,8 +6,8 @@
 
 namespace yad {
 
-Result<std::shared_ptr<HttpTransport>> RenewingTransport::Current() {
-  Result<std::shared_ptr<const TlsMaterial>> material = source_();
+Result<std::shared_ptr<HttpTransport>> RenewingTransport::Current(const std::stop_token& stop) {
+  Result<std::shared_ptr<const TlsMaterial>> material = source_(stop);
   if (!material) return Fail(material.error());
   std::lock_guard lock(mutex_);
   if (current_ != nullptr && (*material == tried_ || **material == *tried_)) return current_;
@@ -28,7 +28,7 @@ Result<std::shared_ptr<HttpTransport>> RenewingTransport::Current() {
 }
 
 Result<HttpResponse> RenewingTransport::Send(const HttpRequest& request, std::stop_token stop) {
-  Result<std::shared_ptr<HttpTransport>> transport = Current();
+  Result<std::shared_ptr<HttpTransport>> transport = Current(stop);
   if (!transport) return Fail(transport.error());
   Result<HttpResponse> answer = (*transport)->Send(request, std::move(stop));
   if (!answer && answer.error().reason == Reason::kTransport) on_failure_();
@@ -36,7 +36,7 @@ Result<HttpResponse> RenewingTransport::Send(const HttpRequest& request, std::st
 }
 
 Result<std::unique_ptr<HttpStream>> RenewingTransport::Open(const HttpRequest& request, std::stop_token stop) {
-  Result<std::shared_ptr<HttpTransport>> transport = Current();
+  Result<std::shared_ptr<HttpTransport>> transport = Current(stop);
   if (!transport) return Fail(transport.error());
   Result<std::unique_ptr<HttpStream>> answer = (*transport)->Open(request, std::move(stop));
   if (!answer && answer.error().reason == Reason::kTransport) on_failure_();

@@ -17,9 +17,10 @@ namespace yad {
 // and the last transport stays in use. Thread-safe.
 class RenewingTransport : public HttpTransport {
  public:
-  using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>()>;
+  using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
 
-  // `source` is called for each request, from any thread. `on_failure` is called after a request without an answer.
+  // `source` is called for each request, from any thread, with the request's stop token. `on_failure` is called after a
+  // request without an answer.
   RenewingTransport(
       TransportOptions options, Source source, std::function<void()> on_failure = [] {})
       : options_(std::move(options)), source_(std::move(source)), on_failure_(std::move(on_failure)) {}
@@ -27,7 +28,7 @@ class RenewingTransport : public HttpTransport {
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
   // Returns the transport for the current certificates.
-  Result<std::shared_ptr<HttpTransport>> Current();
+  Result<std::shared_ptr<HttpTransport>> Current(const std::stop_token& stop = {});
 
  private:
   const TransportOptions options_;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,14 +84,17 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// Reads both outputs to their ends. Returns false if the deadline passes first, or if the output is too large.
-bool Collect(Descriptor& output, Descriptor& errors, SteadyClock::time_point deadline, SubprocessResult& result) {
+// Reads both outputs to their ends. Returns false if the deadline passes first, if the output is too large, or if
+// `stopped` becomes readable.
+bool Collect(Descriptor& output, Descriptor& errors, const Descriptor& stopped, SteadyClock::time_point deadline,
+             SubprocessResult& result) {
   while (output.get() >= 0 || errors.get() >= 0) {
-    pollfd waits[2] = {{output.get(), POLLIN, 0}, {errors.get(), POLLIN, 0}};
-    const int ready = poll(waits, 2, MillisecondsUntil(deadline));
+    pollfd waits[3] = {{output.get(), POLLIN, 0}, {errors.get(), POLLIN, 0}, {stopped.get(), POLLIN, 0}};
+    const int ready = poll(waits, 3, MillisecondsUntil(deadline));
     if (ready < 0 && errno != EINTR) return false;
     if (ready == 0 && SteadyClock::now() >= deadline) return false;
     if (ready <= 0) continue;
+    if (waits[2].revents != 0) return false;
     if (waits[0].revents != 0 && !Drain(output, result.output)) output.Close();
     if (waits[1].revents != 0 && !Drain(errors, result.error_tail)) errors.Close();
     if (result.output.size() > kMaxOutput) return false;
@@ -101,8 +105,8 @@ bool Collect(Descriptor& output, Descriptor& errors, SteadyClock::time_point dea
   return true;
 }
 
-// Waits for the process to end. Returns false if the deadline passes first.
-bool Reap(pid_t pid, SteadyClock::time_point deadline, int& status) {
+// Waits for the process to end. Returns false if the deadline passes or `stop` fires first.
+bool Reap(pid_t pid, SteadyClock::time_point deadline, const std::stop_token& stop, int& status) {
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
     if (ended == pid) return true;
@@ -110,17 +114,29 @@ bool Reap(pid_t pid, SteadyClock::time_point deadline, int& status) {
       status = 0;
       return true;
     }
-    if (SteadyClock::now() >= deadline) return false;
+    if (SteadyClock::now() >= deadline || stop.stop_requested()) return false;
     poll(nullptr, 0, 5);
   }
 }
 
+Error WhyKilled(const Subprocess& program, const SubprocessResult& result, const std::stop_token& stop) {
+  const auto error = [&](Reason reason, const std::string& what) {
+    return Error{reason, "\"" + program.command + "\" " + what, 0, std::nullopt, {}};
+  };
+  if (stop.stop_requested()) return error(Reason::kCancelled, "was stopped");
+  if (result.output.size() > kMaxOutput) return error(Reason::kTransport, "wrote more than 4 MiB");
+  const std::string tail = Trim(result.error_tail);  // Perhaps what it waits for: "open this page ...".
+  return error(Reason::kTransport, "did not end within " + std::to_string(program.timeout.count() / 1000) + " s" +
+                                       (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
+}
+
 }  // namespace
 
-Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
+Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop) {
   const auto deadline = SteadyClock::now() + program.timeout;
-  Descriptor output, output_child, errors, errors_child;
-  if (!MakePipe(output, output_child) || !MakePipe(errors, errors_child)) {
+  Descriptor output, output_child, errors, errors_child, stopped;
+  stopped.Set(eventfd(0, EFD_CLOEXEC));
+  if (stopped.get() < 0 || !MakePipe(output, output_child) || !MakePipe(errors, errors_child)) {
     return Fail(Reason::kConfig, std::string("no pipe can be made: ") + std::strerror(errno));
   }
 
@@ -162,18 +178,14 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program) {
 
   SubprocessResult result;
   int status = 0;
-  const bool complete = Collect(output, errors, deadline, result);
+  const std::stop_callback on_stop(stop, [&] { eventfd_write(stopped.get(), 1); });
+  const bool complete = Collect(output, errors, stopped, deadline, result);
   if (result.error_tail.size() > kErrorTail) result.error_tail.erase(0, result.error_tail.size() - kErrorTail);
-  if (!complete || !Reap(pid, deadline, status)) {
+  if (!complete || !Reap(pid, deadline, stop, status)) {
     kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (result.output.size() > kMaxOutput)
-      return Fail(Reason::kTransport, "\"" + program.command + "\" wrote more than 4 MiB");
-    const std::string tail = Trim(result.error_tail);  // It may name a cause: "open this page ...".
-    return Fail(Reason::kTransport, "\"" + program.command + "\" did not end within " +
-                                        std::to_string(program.timeout.count() / 1000) + " s" +
-                                        (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
+    return Fail(WhyKilled(program, result, stop));
   }
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;

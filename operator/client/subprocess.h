@@ -3,6 +3,7 @@
 #define OPERATOR_CLIENT_SUBPROCESS_H_
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +25,10 @@ struct SubprocessResult {
   std::string error_tail;  // the end of standard error
 };
 
-// Runs the program with empty standard input. The program and its children are killed at the time-out. Fails with
-// kNotFound if there is no such program, with kTransport if it does not end in time or writes too much, and with
-// kConfig if it cannot be run.
-Result<SubprocessResult> RunSubprocess(const Subprocess& program);
+// Runs the program with empty standard input. The program and its children are killed at the time-out, or when `stop`
+// fires. Fails with kNotFound if there is no such program, with kTransport if it does not end in time or writes too
+// much, with kCancelled if `stop` fires, and with kConfig if it cannot be run.
+Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 
 }  // namespace yad
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/base/guard.h"
 #include "operator/base/log.h"
 #include "operator/nodepool/yurt_manager.h"
 
@@ -47,7 +48,9 @@ Status AutoSwitch::RunUntilOff(std::stop_token stop) {
   std::stop_callback on_stop(stop, [&] { off.request_stop(); });
   std::jthread asking([&](const std::stop_token& done) {
     while (clock_.Sleep(kPeriod, done)) {
-      if (Ask(done).empty()) continue;
+      const Result<std::string> why_not = Guard([&]() -> Result<std::string> { return Ask(done); });
+      if (!why_not) log::Warn("cannot find out who looks after the NodePools", {{"error", why_not.error()}});
+      if (!why_not || why_not->empty()) continue;
       off.request_stop();
       return;
     }

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <thread>
 #include <utility>
 
 #include "operator/base/backoff.h"
 #include "operator/base/guard.h"
+#include "operator/base/guarded.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 
@@ -284,18 +287,33 @@ void Controller::Run(std::stop_token stop) {
   if (!impl_->AwaitSync(stop)) return;
   log::Info("controller started", {{"controller", name()}, {"workers", impl_->options.workers}});
   impl_->metrics.max_concurrent.Set(impl_->options.workers);
+  Guarded<std::exception_ptr> failure;
   {
-    // The threads are told by `stop` itself, and joined here.
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < impl_->options.workers; ++i) threads.emplace_back([this, stop] { impl_->Work(stop); });
+    std::stop_source end;
+    const std::stop_callback on_stop(stop, [&] { end.request_stop(); });
+    std::vector<std::jthread> threads;  // joined here
+    const auto start = [&](const std::function<void(std::stop_token)>& body) {
+      threads.emplace_back([&failure, &end, body] {
+        try {
+          body(end.get_token());
+        } catch (...) {
+          failure.With([](std::exception_ptr& first) { first = std::current_exception(); });
+          end.request_stop();
+        }
+      });
+    };
+    for (int i = 0; i < impl_->options.workers; ++i) {
+      start([this](const std::stop_token& token) { impl_->Work(token); });
+    }
     if (impl_->primary != nullptr && impl_->options.resync > Duration{0}) {
-      threads.emplace_back([this, stop] { impl_->Resync(stop); });
+      start([this](const std::stop_token& token) { impl_->Resync(token); });
     }
     for (const Impl::Poll& poll : impl_->polls) {
-      threads.emplace_back([this, stop, &poll] { impl_->RunPoll(poll, stop); });
+      start([this, &poll](const std::stop_token& token) { impl_->RunPoll(poll, token); });
     }
   }
   impl_->queue.ShutDown();
+  if (const auto thrown = failure.With([](auto& value) { return value; })) std::rethrow_exception(thrown);
   log::Info("controller stopped", {{"controller", name()}});
 }
 

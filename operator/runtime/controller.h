@@ -75,6 +75,7 @@ class Controller {
 
   // Starts workers and pollers once all informers have synced; blocks until `stop` and until the reconciles that run
   // then, whose token has fired too, have ended. What is still queued is dropped: the next start finds it again.
+  // An exception on one of its threads, but in a reconcile or a poll, ends the others and is thrown.
   void Run(std::stop_token stop);
 
  private:

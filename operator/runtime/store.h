@@ -61,6 +61,8 @@ class StoredObject {
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
   Json Parse() const;         // the whole object
   std::size_t bytes() const;  // approximate size in memory, without the projection and shared parts
+  // Returns the approximate number of bytes of the whole object's text, without escapes.
+  std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
  private:
   template <typename Value>

@@ -11,9 +11,13 @@
 namespace yad {
 namespace {
 
-// A patch that copies a document into itself doubles it with every operation.
-constexpr std::size_t kMaxNodes = 200'000;
-constexpr std::size_t kMaxBytes = 4u << 20;  // of names and strings; etcd takes objects of 1.5 MB
+// A patch that copies a document into itself doubles it with every operation. A value takes up to 150 bytes of memory,
+// and as little as two of text.
+constexpr std::size_t kMaxCopiedValues = 200'000;
+constexpr char kTooManyCopies[] = "copies more than 200,000 values for one pool";
+constexpr char kTooLong[] =
+    "the workload is too large with it: more than 1.5 MiB of JSON text, which etcd does not store; remove or shorten "
+    "what the overrides add";
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
   constexpr std::size_t kShown = 200;
@@ -57,19 +61,18 @@ Status CheckPatch(const Json& patch, const std::string& path) {
   return {};
 }
 
-// Takes a step.
-Status Step(const std::string& path, int& steps) {
-  if (--steps >= 0) return {};
+Status Step(const std::string& path, OverrideBounds& bounds) {
+  if (bounds.Step()) return {};
   return Invalid(path, nullptr,
                  "more than " + std::to_string(kMaxOverrideSteps) + " entries, images and operations for one pool");
 }
 
-Status ApplyImages(const Json& images, const std::string& path, int& steps, Json& workload) {
+Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& bounds, Json& workload) {
   if (!images.is_array()) return Invalid(path, images, "must be a list of {name, image}");
   const Json::json_pointer pod("/spec/template/spec");
   for (std::size_t i = 0; i < images.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
-    if (auto step = Step(at, steps); !step) return step;
+    if (auto step = Step(at, bounds); !step) return step;
     const Json& name = MemberOf(images[i], "name");
     const Json& image = MemberOf(images[i], "image");
     if (!name.is_string()) return Invalid(at + ".name", name, "must name a container");
@@ -79,13 +82,15 @@ Status ApplyImages(const Json& images, const std::string& path, int& steps, Json
       if (!workload.contains(pod / list)) continue;
       Json& containers = workload[pod / list];
       if (!containers.is_array()) continue;
-      for (Json& container : containers) {
-        if (MemberOf(container, "name") != name) continue;
-        container["image"] = image;
-        found = true;
-      }
+      // No apiserver takes a second container of the name.
+      const auto container = std::find_if(containers.begin(), containers.end(),
+                                          [&](const Json& one) { return MemberOf(one, "name") == name; });
+      if (container == containers.end()) continue;
+      (*container)["image"] = image;
+      found = true;
     }
     if (!found) return Invalid(at + ".name", name, "no container and no init container of the template has this name");
+    if (!bounds.Grow(2 * MeasureJson(image).text, workload)) return Invalid(at, images[i], kTooLong);
   }
   return {};
 }
@@ -103,23 +108,6 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   return "";
 }
 
-bool TooLarge(const Json& value) {
-  std::vector<const Json*> open{&value};
-  std::size_t bytes = 0;
-  for (std::size_t nodes = 0; !open.empty(); ++nodes) {
-    if (nodes > kMaxNodes || bytes > kMaxBytes) return true;
-    const Json* node = open.back();
-    open.pop_back();
-    if (node->is_string()) bytes += node->get_ref<const std::string&>().size();
-    if (!node->is_structured()) continue;
-    for (auto member = node->begin(); member != node->end(); ++member) {
-      if (node->is_object()) bytes += member.key().size();
-      open.push_back(&*member);
-    }
-  }
-  return false;
-}
-
 // Whether it would nest too deep there. Asked before it is copied: nlohmann's copies recurse.
 bool TooDeep(const Json& value, const Json::json_pointer& at) {
   const std::string path = at.to_string();
@@ -128,42 +116,50 @@ bool TooDeep(const Json& value, const Json::json_pointer& at) {
 }
 
 // Returns what is wrong, or "". Throws what nlohmann throws. Then the workload is of no use any more.
-std::string ApplyJsonPatch(const Json& operation, Json& workload) {
+std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");
   if (!path.is_string()) return "path must be a string";
   const Json::json_pointer to(path.get<std::string>());
+  std::size_t grows = MeasureJson(operation).text;
+  const auto applied = [&] { return bounds.Grow(grows, workload) ? "" : kTooLong; };
   constexpr char kTooDeep[] = "the result nests too deep";
   if (TooDeep(MemberOf(operation, "value"), to)) return kTooDeep;
   if (op == "add") {
     if (!operation.contains("value")) return "add needs a value";
-    return Add(to, operation.at("value"), workload);
+    const std::string wrong = Add(to, operation.at("value"), workload);
+    return wrong.empty() ? applied() : wrong;
   }
   if (op == "copy" || op == "move") {
     const Json& from = MemberOf(operation, "from");
     if (!from.is_string()) return op + " needs from";
     const Json& source = workload.at(Json::json_pointer(from.get<std::string>()));
     if (TooDeep(source, to)) return kTooDeep;
+    if (op == "copy") {
+      const JsonSize copied = MeasureJson(source);
+      if (!bounds.Copy(copied.values)) return kTooManyCopies;
+      grows += copied.text;
+    }
     Json value = source;
     if (op == "move") {
       const Json removal = {{"op", "remove"}, {"path", from}};
       workload.patch_inplace(Json::array({removal}));
     }
     const std::string wrong = Add(to, std::move(value), workload);
-    return wrong.empty() && op == "copy" && TooLarge(workload) ? "the result is too large" : wrong;
+    return wrong.empty() ? applied() : wrong;
   }
   workload.patch_inplace(Json::array({operation}));
-  return "";
+  return applied();
 }
 
-Status ApplyJsonPatches(const Json& patches, const std::string& path, int& steps, Json& workload) {
+Status ApplyJsonPatches(const Json& patches, const std::string& path, OverrideBounds& bounds, Json& workload) {
   if (!patches.is_array()) return Invalid(path, patches, "must be a list of RFC 6902 operations");
   for (std::size_t i = 0; i < patches.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
-    if (auto step = Step(at, steps); !step) return step;
+    if (auto step = Step(at, bounds); !step) return step;
     std::string wrong;
     try {
-      wrong = ApplyJsonPatch(patches[i], workload);
+      wrong = ApplyJsonPatch(patches[i], bounds, workload);
     } catch (const Json::exception& error) {
       // Without the library's own number of it, "[json.exception.out_of_range.403] ".
       const std::string_view what = error.what();
@@ -174,19 +170,19 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, int& steps
   return {};
 }
 
-// Whether a text has a variable, or a JSON patch copies.
-bool MayMultiply(const Json& value) {
-  if (value.is_string()) return value.get_ref<const std::string&>().find("{{nodepool") != std::string::npos;
-  if (value.is_object() && StringAt(value, {"op"}) == "copy") return true;
-  return value.is_structured() && std::any_of(value.begin(), value.end(), MayMultiply);
+bool Copies(const Json& entry) {
+  const Json& patches = MemberOf(entry, "jsonPatches");
+  return std::any_of(patches.begin(), patches.end(),
+                     [](const Json& operation) { return StringAt(operation, {"op"}) == "copy"; });
 }
 
 }  // namespace
 
 void ReplaceVariables(Json& value, const std::string& pool) { ReplaceVariablesIn(value, pool, 0); }
 
-OverrideIndex::OverrideIndex(const Json& overrides) : may_multiply_(MayMultiply(overrides)) {
+OverrideIndex::OverrideIndex(const Json& overrides) {
   if (!overrides.is_array()) return;
+  copies_ = std::any_of(overrides.begin(), overrides.end(), Copies);
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const int index = static_cast<int>(i);
     if (const Json& selector = MemberOf(overrides[i], "nodepoolSelector"); selector.is_object()) {
@@ -232,9 +228,21 @@ std::vector<int> OverrideIndex::Of(const NodePool& pool) const {
   return indices;
 }
 
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int& steps, Json& workload) {
+bool OverrideBounds::Copy(std::size_t values) {
+  copied_values_ += values;
+  return copied_values_ <= kMaxCopiedValues;
+}
+
+bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
+  text_ += text;
+  if (text_ > kMaxRenderedText) text_ = MeasureJson(workload).text;  // Some of it took the place of something else.
+  return text_ <= kMaxRenderedText;
+}
+
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
+                     Json& workload) {
   const std::string path = "spec.overrides[" + std::to_string(index) + "]";
-  if (auto step = Step(path, steps); !step) return step;
+  if (auto step = Step(path, bounds); !step) return step;
   if (!entry.is_object()) return Invalid(path, entry, "must be an object");
   const auto values = [&](const char* key) {
     Json value = MemberOf(entry, key);
@@ -244,17 +252,21 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
   if (const Json& replicas = MemberOf(entry, "replicas"); !replicas.is_null()) {
     if (!replicas.is_number_integer() || replicas < 0)
       return Invalid(path + ".replicas", replicas, "must be 0 or more");
+    if (!MemberOf(workload, "spec").is_object())
+      return Invalid(path + ".replicas", replicas, "an entry before this one has replaced the workload's spec");
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {
-    if (auto applied = ApplyImages(images, path + ".images", steps, workload); !applied) return applied;
+    if (auto applied = ApplyImages(images, path + ".images", bounds, workload); !applied) return applied;
   }
   if (const Json patch = values("patch"); !patch.is_null()) {
     if (auto checked = CheckPatch(patch, path + ".patch"); !checked) return checked;
     ApplyPatch(patch, workload);
+    // Twice: a serviceAccountName is written to its deprecated twin, too.
+    if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {
-    return ApplyJsonPatches(patches, path + ".jsonPatches", steps, workload);
+    return ApplyJsonPatches(patches, path + ".jsonPatches", bounds, workload);
   }
   return {};
 }

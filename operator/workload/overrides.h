@@ -26,9 +26,8 @@ class OverrideIndex {
 
   // Indices of the entries that apply, rising.
   std::vector<int> Of(const NodePool& pool) const;
-  // Whether a rendering may be much longer than the template and the overrides: an entry copies in a JSON patch, or has
-  // variables.
-  bool may_multiply() const { return may_multiply_; }
+  // Whether an entry copies in a JSON patch: a rendering may be much longer than the template and the overrides.
+  bool copies() const { return copies_; }
 
  private:
   struct Open {  // an entry that does not name all of its pools
@@ -40,19 +39,42 @@ class OverrideIndex {
 
   std::unordered_map<std::string, std::vector<int>> by_name_;
   std::vector<Open> open_;
-  bool may_multiply_ = false;
+  bool copies_ = false;
 };
 
 // Replaces {{nodepool-name}} and {{nodepool}} in every text of `value`.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// One rendering takes no more: each may cost as much as the workload is large.
+// One rendering takes no more steps: each may cost as much as the workload is large.
 inline constexpr int kMaxOverrideSteps = 1000;
+// The longest workload that overrides may make, in bytes of JSON text. etcd takes no larger object.
+inline constexpr std::size_t kMaxRenderedText = 1536u << 10;
+
+// The bounds of one rendering. One thread.
+class OverrideBounds {
+ public:
+  // `workload` is the rendering before the first override.
+  explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
+
+  // Takes a step. False: there is none left.
+  bool Step() { return --steps_ >= 0; }
+  // Takes what a JSON patch copies. False: the copies of this rendering have too many values.
+  bool Copy(std::size_t values);
+  // `workload` may have grown by `text` bytes. False: it is too long now.
+  bool Grow(std::size_t text, const Json& workload);
+
+ private:
+  int steps_ = kMaxOverrideSteps;
+  std::size_t text_;  // the workload has no more
+  std::size_t copied_values_ = 0;
+};
 
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
 // that order, with {{nodepool-name}} and {{nodepool}} replaced in their values. The entry, each image and each JSON
-// patch operation take one of `steps`. kInvalid names the field that does not apply; the workload is then half done.
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int& steps, Json& workload);
+// patch operation take a step of `bounds`. kInvalid names the field that does not apply, or that makes the workload too
+// long; the workload is then half done.
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
+                     Json& workload);
 
 }  // namespace yad
 

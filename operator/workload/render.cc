@@ -1,6 +1,7 @@
 #include "operator/workload/render.h"
 
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -163,13 +164,14 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
   auto workload = Base(revision);
   if (!workload) return workload;
   if (inputs.rules == 0) KeepPullPolicies(inputs.pull_policies, *workload);
-  int steps = kMaxOverrideSteps;
+  std::optional<OverrideBounds> bounds;
+  if (!inputs.overrides.empty()) bounds.emplace(*workload);
   for (const int index : inputs.overrides) {
     if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {
       return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     }
     const auto at = static_cast<std::size_t>(index);
-    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, steps, *workload); !applied)
+    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *bounds, *workload); !applied)
       return Fail(applied.error());
   }
   // BindToPool comes last, so that no override can take a workload out of its pool.

@@ -148,9 +148,10 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
 }
 
 std::size_t RenderedBytes(const RevisionContent& content) {
-  // etcd rejects objects above 1.5 MiB.
-  constexpr std::size_t kLargest = 1536u << 10;
-  return content.override_index.may_multiply() ? kLargest : std::min(content.digest.size(), kLargest);
+  if (content.override_index.copies()) return kMaxRenderedText;
+  // A variable of 12 bytes becomes a name of up to 63 bytes.
+  const bool has_variables = content.digest.find("{{nodepool") != std::string::npos;
+  return std::min((has_variables ? 6 : 1) * content.digest.size(), kMaxRenderedText);
 }
 
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count) {

@@ -12,6 +12,7 @@
 #include "operator/base/guarded.h"
 #include "operator/base/parallel.h"
 #include "operator/nodepool/nodepool_type.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/confirm.h"
 #include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/phase.h"
@@ -217,17 +218,15 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
   }
   bool unseen = false;
-  do {
-    auto page = client_.List(TypeOf(daemon.kind), options, stop);
-    if (!page) return Fail(page.error());
-    for (Json& item : page->items) {
-      const ObjectMeta meta = ParseMeta(item);
-      if (meta.controller() != nullptr || meta.deleting() || plan.orphans.contains(meta.uid)) continue;
+  const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
+    const ObjectMeta meta = ParseMeta(item);
+    if (meta.controller() == nullptr && !meta.deleting() && !plan.orphans.contains(meta.uid)) {
       unseen = true;
       store_.Observe(Kept(item));
     }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
+    return true;
+  });
+  if (!read) return Fail(read.error());
   if (unseen) return Fail(Reason::kConflict, "an earlier " + daemon.meta.key.name + " may have left workloads");
   return {};
 }
@@ -240,15 +239,11 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
     options.label_selector += "," + key + "=" + value;
   }
-  do {
-    auto page = client_.List(TypeOf(daemon.kind), options, stop);
-    if (!page) return Fail(page.error());
-    for (Json& item : page->items) {
-      if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(Kept(item));
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
-  return {};
+  const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
+    if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(Kept(item));
+    return true;
+  });
+  return read ? Status() : Fail(read.error());
 }
 
 Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {

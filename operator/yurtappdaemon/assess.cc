@@ -331,6 +331,17 @@ bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to)
   return completed["metadata"] == *metadata;
 }
 
+void PlanMemo::BeginPlan(const std::string& goal) {
+  if (goal_ == goal) return;
+  goal_ = goal;
+  for (auto& [workload, entry] : entries_) {
+    entry.key = 0;
+    entry.verdict.reset();
+  }
+  alike_.clear();
+  last_.reset();
+}
+
 const Verdict* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {
   const auto it = entries_.find(workload);
   return it != entries_.end() && it->second.key == key ? it->second.verdict.get() : nullptr;

@@ -54,6 +54,8 @@ struct Verdict {
 // Not thread-safe: one per daemon.
 class PlanMemo {
  public:
+  // Before each plan. Verdicts of another goal are found by nobody, and each keeps revisions parsed: they are released.
+  void BeginPlan(const std::string& goal);
   const Verdict* Find(const std::string& workload, std::uint64_t key) const;
   // Key 0: found by nobody.
   const Verdict& Put(const std::string& workload, std::uint64_t key, Verdict verdict);
@@ -74,6 +76,7 @@ class PlanMemo {
     std::uint64_t settled_rendered = 0;
     std::uint64_t settled_difference = 0;
   };
+  std::string goal_;  // a revision's name
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Verdict> alike_;
   std::shared_ptr<const Verdict> last_;  // Most workloads of a daemon have the same: one for all of them.

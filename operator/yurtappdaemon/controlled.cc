@@ -1,10 +1,18 @@
 #include "operator/yurtappdaemon/controlled.h"
 
+#include "operator/runtime/controller.h"
+
 namespace yad {
 
 bool ControlledBy(const ObjectMeta& object, const std::string& uid) {
   const OwnerReference* controller = object.controller();
   return controller != nullptr && controller->uid == uid;
+}
+
+Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner) {
+  auto objects = store.ByIndex(Controller::kControllerUidIndex, owner.uid);
+  if (objects) std::erase_if(*objects, [&](const ObjectPtr& object) { return object->meta().key.ns != owner.key.ns; });
+  return objects;
 }
 
 std::string ControllerOf(const ObjectMeta& object) {

@@ -3,13 +3,18 @@
 #define OPERATOR_YURTAPPDAEMON_CONTROLLED_H_
 
 #include <string>
+#include <vector>
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
+#include "operator/runtime/store.h"
 
 namespace yad {
 
 bool ControlledBy(const ObjectMeta& object, const std::string& uid);
+// Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. A controller is in the
+// namespace of its objects, so objects of other namespaces that refer to its uid do not count.
+Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
 // Returns text such as "Deployment web"; "nobody" without a controller.
 std::string ControllerOf(const ObjectMeta& object);
 // Returns kAlreadyExists: another object has the name of an object that the operator must write.

@@ -8,6 +8,7 @@
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
+#include "operator/runtime/page_size.h"
 #include "operator/yurtappdaemon/phase.h"
 #include "operator/yurtappdaemon/pods.h"
 
@@ -219,6 +220,7 @@ Result<std::vector<Json>> Diagnostician::EventsAbout(const std::string& ns, cons
   options.ns = ns;
   options.field_selector = "regarding.uid=" + uid;
   options.limit = kEvents;
+  options.max_bytes = PageSize::kMaxBytes;
   auto page = client_.List(kEventType, options, stop);
   if (!page) return Fail(page.error());
   return std::move(page->items);

@@ -7,6 +7,7 @@
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/render.h"
 #include "operator/workload/revision.h"
@@ -53,7 +54,7 @@ void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
-  auto revisions = store_.ByIndex(owner_index_, daemon.meta.uid);
+  auto revisions = ControlledObjects(store_, daemon.meta);
   if (!revisions) return revisions;
   std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
   std::sort(revisions->begin(), revisions->end(), ByNumber);
@@ -267,37 +268,30 @@ Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& st
 
 Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
   ListOptions options;
-  options.ns = daemon.meta.key.ns;
   options.label_selector = std::string(kRevisionLabel) + "=" + label;
-  options.limit = 50;
-  do {
-    auto page = client_.List(TypeOf(daemon.kind), options, stop);
-    if (!page) return Fail(page.error());
-    for (const Json& item : page->items) {
-      const ObjectMeta meta = ParseMeta(item);
-      const OwnerReference* controller = meta.controller();
-      if (controller != nullptr && controller->uid == daemon.meta.uid) return true;
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
-  return false;
+  return HasOne(TypeOf(daemon.kind), options, daemon, stop);
+}
+
+Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon,
+                                     std::stop_token stop) {
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.metadata_only = true;
+  bool found = false;
+  const auto read = ForEachListed(client_, type, options, stop, [&](const JsonDocument& item) {
+    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
+    return !found;
+  });
+  if (!read) return Fail(read.error());
+  return found;
 }
 
 Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
   ListOptions options;
-  options.ns = daemon.meta.key.ns;
   options.label_selector = kPoolNameLabel;
-  options.limit = kPageSize;
-  do {
-    auto page = client_.List(kServiceType, options, stop);
-    if (!page && page.error().reason == Reason::kForbidden) return false;
-    if (!page) return Fail(page.error());
-    for (const Json& item : page->items) {
-      if (ControlledBy(ParseMeta(item), daemon.meta.uid)) return true;
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
-  return false;
+  auto found = HasOne(kServiceType, options, daemon, stop);
+  if (!found && found.error().reason == Reason::kForbidden) return false;
+  return found;
 }
 
 Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
@@ -358,22 +352,18 @@ Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std:
   ListOptions options;
   options.ns = daemon.meta.key.ns;
   options.label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel;
-  options.limit = 500;
-  do {
-    auto page = client_.List(kControllerRevisionType, options, stop);
-    if (!page) return Fail(page.error());
-    for (const Json& object : page->items) {
-      const ObjectMeta meta = ParseMeta(object);
-      const OwnerReference* controller = meta.controller();
-      if (controller == nullptr || controller->uid != daemon.meta.uid || !ContentOf(object)) continue;
-      const Json patch = {{"metadata", {{"uid", meta.uid}, {"labels", {{kOurRevisionLabel, "true"}}}}}};
-      auto claimed = ChangeRevision(client_, meta.key, patch, stop);
-      if (!claimed) return Fail(claimed.error());
-      store_.Observe(Stored(*std::move(claimed)));
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
-  return {};
+  options.limit = kPageSize;
+  Status claimed;
+  const auto read = ForEachListed(client_, kControllerRevisionType, options, stop, [&](const JsonDocument& object) {
+    const ObjectMeta meta = ParseMeta(object);
+    if (!ControlledBy(meta, daemon.meta.uid) || !ContentOf(object.TreeOfObject())) return true;
+    const Json patch = {{"metadata", {{"uid", meta.uid}, {"labels", {{kOurRevisionLabel, "true"}}}}}};
+    auto changed = ChangeRevision(client_, meta.key, patch, stop);
+    if (changed) store_.Observe(Stored(*std::move(changed)));
+    if (!changed) claimed = Fail(changed.error());
+    return changed.has_value();
+  });
+  return read ? claimed : Fail(read.error());
 }
 
 }  // namespace yad

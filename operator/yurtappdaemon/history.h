@@ -19,8 +19,8 @@ namespace yad {
 // One per daemon; keeps the few revisions that are in use parsed. Not thread-safe.
 class RevisionHistory {
  public:
-  RevisionHistory(Client& client, Store& store, std::string owner_index)
-      : client_(client), store_(store), owner_index_(std::move(owner_index)) {}
+  // `store` has the index Controller::kControllerUidIndex.
+  RevisionHistory(Client& client, Store& store) : client_(client), store_(store) {}
 
   struct State {
     RevisionPtr update;
@@ -74,6 +74,8 @@ class RevisionHistory {
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
   // Whether the server has a Service of the daemon. One that can't be read was never made.
   Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
+  // Whether the server has an object that the daemon controls. `options` says which.
+  Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
   // Raises the numbers that are not above the one before: the content asked for is an old one again, or a revision was
@@ -82,7 +84,6 @@ class RevisionHistory {
 
   Client& client_;
   Store& store_;
-  const std::string owner_index_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
   std::string spelled_;  // the name of the one in parsed_ that has the spec's text in the place of its own
 };

@@ -320,6 +320,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
   const Goal goal = GoalOf(snapshot);
+  memo.BeginPlan(goal.revision->name);
   Renderable renderable;
   const PoolWorkloads workloads(snapshot);
   std::vector<const Verdict*> verdicts;

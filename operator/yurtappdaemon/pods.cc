@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/runtime/paged_list.h"
 
 namespace yad {
 
@@ -21,17 +22,15 @@ bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
 
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each) {
-  int read = 0;
-  do {
-    auto page = client.List(kPodType, options, stop);
-    if (!page) return Fail(page.error());
-    ++read;
-    for (const Json& pod : page->items) {
-      if (const Status done = each(pod); !done) return Fail(done.error());
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty() && read < pages);
-  return read;
+  Status failed;
+  const auto read = ForEachListed(
+      client, kPodType, std::move(options), stop,
+      [&](const JsonDocument& pod) {
+        failed = each(pod.TreeOfObject());
+        return failed.has_value();
+      },
+      pages);
+  return failed ? read : Fail(failed.error());
 }
 
 }  // namespace yad

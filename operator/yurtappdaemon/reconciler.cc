@@ -11,6 +11,7 @@
 #include "operator/base/metrics.h"
 #include "operator/base/parallel.h"
 #include "operator/nodepool/nodepool_type.h"
+#include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/daemon_index.h"
 #include "operator/yurtappdaemon/next_look.h"
@@ -126,7 +127,7 @@ void AddIndexes(Store& store) {
 // What is remembered between two reconciles of one daemon. Losing it costs time, never correctness.
 struct Reconciler::DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
-      : uid(std::move(daemon_uid)), history(client, revisions, Controller::kControllerUidIndex) {}
+      : uid(std::move(daemon_uid)), history(client, revisions) {}
 
   const std::string uid;
   PlanMemo memo;
@@ -211,8 +212,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!parsed) return ReportBlocked(**stored, kInvalidSpec, parsed.error(), *state, stop);
   YurtAppDaemon daemon = *std::move(parsed);
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-  const auto of_other_kind =
-      (is_deployment ? stores_.stateful_sets : stores_.deployments).ByIndex(Controller::kControllerUidIndex, meta.uid);
+  const auto of_other_kind = ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, meta);
   if (!of_other_kind) return Fail(of_other_kind.error());
   if (std::any_of(of_other_kind->begin(), of_other_kind->end(),
                   [](const ObjectPtr& o) { return !o->meta().deleting(); })) {
@@ -226,8 +226,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
 
   if (!IsOurStatus(daemon.status) && !state->claimed) {
-    const auto own = (is_deployment ? stores_.deployments : stores_.stateful_sets)
-                         .ByIndex(Controller::kControllerUidIndex, meta.uid);
+    const auto own = ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, meta);
     if (!own) return Fail(own.error());
     const bool has_status = daemon.status.is_object() && !daemon.status.empty();
     if (has_status || !own->empty()) {
@@ -418,13 +417,12 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   Snapshot snapshot;
   snapshot.daemon = std::move(daemon);
   const YurtAppDaemon& wanted = snapshot.daemon;
-  const std::string& uid = wanted.meta.uid;
   Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
 
   // Any of these failing ends the reconcile: a failed read is never an empty answer.
   auto pools = stores_.pools.List();
   if (!pools) return Fail(pools.error());
-  auto workloads = store.ByIndex(Controller::kControllerUidIndex, uid);
+  auto workloads = ControlledObjects(store, wanted.meta);
   if (!workloads) return Fail(workloads.error());
   auto orphans = store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
   if (!orphans) return Fail(orphans.error());
@@ -435,9 +433,7 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   }
   std::sort(snapshot.pools.begin(), snapshot.pools.end(),
             [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
-  for (ObjectPtr& object : *workloads) {
-    if (object->meta().key.ns == wanted.meta.key.ns) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
-  }
+  for (ObjectPtr& object : *workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
   for (ObjectPtr& object : *orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
 
   snapshot.update = revisions.update;

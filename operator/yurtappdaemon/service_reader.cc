@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/well_known.h"
-#include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/controlled.h"
 #include "operator/yurtappdaemon/services.h"
 
 namespace yad {
@@ -36,10 +36,9 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
     if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }
-  auto services = informer->store().ByIndex(Controller::kControllerUidIndex, snapshot.daemon.meta.uid);
+  auto services = ControlledObjects(informer->store(), snapshot.daemon.meta);
   if (!services) return Fail(services.error());
   for (ObjectPtr& object : *services) {
-    if (object->meta().key.ns != snapshot.daemon.meta.key.ns) continue;
     std::string pool = object->meta().Label(kPoolNameLabel);
     snapshot.services.push_back({std::move(object), std::move(pool)});
   }

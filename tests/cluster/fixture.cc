@@ -307,6 +307,14 @@ std::string ClusterTest::Kubectl(std::vector<std::string> arguments, const std::
 
 std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter) { return TypeOf(parameter.param).kind; }
 
+long MemoryOf(pid_t pid, const std::string& name) {
+  std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/status"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind(name + ":", 0) == 0) return std::atol(line.c_str() + name.size() + 1);
+  }
+  throw TestFailure("no " + name + " in /proc");
+}
+
 std::string Label(const Json& object, const std::string& key) { return StringAt(object, {"metadata", "labels", key}); }
 std::string Annotation(const Json& object, const std::string& key) {
   return StringAt(object, {"metadata", "annotations", key});

@@ -123,6 +123,9 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
 
+// In KiB, of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the most so far.
+long MemoryOf(pid_t pid, const std::string& name);
+
 // ---- looking into objects ----
 std::string Label(const Json& object, const std::string& key);
 std::string Annotation(const Json& object, const std::string& key);

@@ -12,15 +12,6 @@
 namespace yad::testing {
 namespace {
 
-// In KiB, of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the most so far.
-long MemoryOf(pid_t pid, const std::string& name) {
-  std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/status"));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind(name + ":", 0) == 0) return std::atol(line.c_str() + name.size() + 1);
-  }
-  throw TestFailure("no " + name + " in /proc");
-}
-
 // The words of a kubeconfig or of a token that nobody may read anywhere else. A token's parts too: each of them alone
 // is worth something, but for the first, which is the same for all.
 std::vector<std::string> Parts(const std::string& token) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "operator/client/config.h"
 #include "operator/client/exec_credential.h"
@@ -202,12 +203,13 @@ TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndFollowsIts
   ExecCredentialSource source(config_, clock_);
   TransportOptions transport_options;
   transport_options.server = server.url();
-  RenewingTransport transport(transport_options, [&]() -> Result<std::shared_ptr<const TlsMaterial>> {
-    const Result<ExecCredential> credential = source.Get();
-    if (!credential) return Fail(credential.error());
-    return std::make_shared<const TlsMaterial>(
-        TlsMaterial{ca.cert_pem(), credential->client_cert_pem, credential->client_key_pem});
-  });
+  RenewingTransport transport(
+      transport_options, [&](const std::stop_token&) -> Result<std::shared_ptr<const TlsMaterial>> {
+        const Result<ExecCredential> credential = source.Get();
+        if (!credential) return Fail(credential.error());
+        return std::make_shared<const TlsMaterial>(
+            TlsMaterial{ca.cert_pem(), credential->client_cert_pem, credential->client_key_pem});
+      });
   const HttpRequest request{.method = "GET", .path = "/", .headers = {}, .body = {}};
   const auto subject = [&] {
     const auto response = transport.Send(request, {});
@@ -219,6 +221,25 @@ TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndFollowsIts
   clock_.Advance(std::chrono::minutes(11));
   write("second");
   EXPECT_EQ(subject(), "second");
+}
+
+TEST_F(ExecCredentialClientTest, AStopTokenEndsAPluginThatHangsAndACallThatWaitsForIt) {
+  WritePlugin("exec sleep 1000");
+  ExecCredentialSource source(config_, clock_, std::chrono::hours(1));
+  std::stop_source first, second;
+  Reason ended_first{}, ended_second{};
+  std::jthread runs([&] { ended_first = source.Get(first.get_token()).error().reason; });
+  while (Runs() < 1) std::this_thread::yield();
+  std::jthread waits([&] { ended_second = source.Get(second.get_token()).error().reason; });
+  second.request_stop();
+  waits.join();
+  EXPECT_EQ(ended_second, Reason::kCancelled);
+  EXPECT_EQ(Runs(), 1) << "the call that waited leaves the plugin alone";
+  first.request_stop();
+  runs.join();
+  EXPECT_EQ(ended_first, Reason::kCancelled);
+  WriteCredential({{"token", "one"}});
+  EXPECT_EQ(source.Get()->token, "one");
 }
 
 TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARefusal) {

@@ -30,7 +30,8 @@ class TlsRenewalTest : public ::testing::Test {
     options.server = server;
     reader_ = std::make_shared<TlsMaterialReader>(files, initial, clock_);
     return std::make_unique<RenewingTransport>(
-        options, [reader = reader_] { return reader->Get(); }, [reader = reader_] { reader->Invalidate(); });
+        options, [reader = reader_](const std::stop_token&) { return reader->Get(); },
+        [reader = reader_] { reader->Invalidate(); });
   }
 
   const std::string folder_ = ::testing::TempDir() + "/tls_renewal_" + std::to_string(getpid());

@@ -86,6 +86,21 @@ TEST(ObjectTest, DepthIsCountedInObjectsAndArrays) {
   EXPECT_TRUE(IsDeeperThan(Json::parse(std::string(300000, '[') + std::string(300000, ']')), kMaxJsonDepth));
 }
 
+TEST(ObjectTest, MeasuredTextIsAsLongAsTheTextThatIsSent) {
+  std::string every_ascii;
+  for (char c = 0; c < 127; ++c) every_ascii += c;
+  const std::string controls(1000, '\x01');
+  for (const Json& value :
+       {Json(nullptr), Json(true), Json(-17), Json(18446744073709551615ULL), Json(1.5e300), Json(every_ascii),
+        Json("\x7f\u00e4\u2028\U0001f600"), Json(Json::array()), Json(Json::object()), Json({1, "a", nullptr, {2}}),
+        Json({{"a\n\x01\"", {{"b", {1, 2, 3}}}}, {"c", Json::object()}}), Json(controls)}) {
+    EXPECT_EQ(MeasureJson(value).text, value.dump().size()) << value;
+  }
+  EXPECT_EQ(MeasureJson(controls).text, 6002U);
+  EXPECT_EQ(MeasureJson(Json::parse(R"({"a": 1, "b": [{"c": 2}, 3]})")).values, 6U);
+  EXPECT_EQ(MeasureJson(Json::parse(std::string(300000, '[') + std::string(300000, ']'))).text, 600000U);
+}
+
 TEST(ObjectTest, HashesAreTheWellKnownOnes) {
   // Test vectors of the FNV reference.
   EXPECT_EQ(Fnv1a64(""), 0xcbf29ce484222325ULL);

@@ -49,6 +49,41 @@ TEST(ByteBudgetTest, ShareAboveTheBudgetTakesAllOfIt) {
   EXPECT_TRUE(has_it);
 }
 
+TEST(ByteBudgetTest, ShrunkenShareLeavesTheRestToOthers) {
+  ByteBudget budget(100);
+  ByteBudget::Lease large = budget.Take(100, {});
+  large.ShrinkTo(200);
+  large.ShrinkTo(30);
+  const ByteBudget::Lease rest = budget.Take(70, {});
+  std::stop_source stop;
+  stop.request_stop();
+  { const ByteBudget::Lease none = budget.Take(1, stop.get_token()); }
+  large.ShrinkTo(0);
+  const ByteBudget::Lease returned = budget.Take(30, {});
+}
+
+TEST(ByteBudgetTest, CallerThatIsStoppedLeavesThoseBeforeItWaiting) {
+  ByteBudget budget(100);
+  std::optional<ByteBudget::Lease> all(budget.Take(100, {}));
+  std::atomic<bool> has_it = false;
+  std::jthread first([&] {
+    const ByteBudget::Lease share = budget.Take(60, {});
+    has_it = true;
+  });
+  std::stop_source stop;
+  stop.request_stop();
+  for (int i = 0; i < 1000; ++i) {
+    {
+      const ByteBudget::Lease none = budget.Take(10, stop.get_token());
+    }
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(has_it);
+  all.reset();
+  first.join();
+  EXPECT_TRUE(has_it);
+}
+
 TEST(ByteBudgetTest, LargeShareIsNotOvertakenForEver) {
   ByteBudget budget(100);
   std::atomic<bool> done = false;

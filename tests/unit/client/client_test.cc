@@ -393,14 +393,18 @@ TEST_F(ClientTest, RawAnswerIsTheBody) {
 
 TEST_F(ClientTest, AuthorizationIsAskedForEachRequest) {
   int asked = 0;
-  options_.authorization = [&asked]() -> Result<std::string> { return "Bearer " + std::to_string(++asked); };
+  options_.authorization = [&asked](const std::stop_token&) -> Result<std::string> {
+    return "Bearer " + std::to_string(++asked);
+  };
   ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
   ASSERT_TRUE(client().Get(kPods, {"a", "b"}));
   EXPECT_EQ(Last().headers.at("Authorization"), "Bearer 2");
 }
 
 TEST_F(ClientTest, FailureToGetACredentialIsTheRequestsFailure) {
-  options_.authorization = []() -> Result<std::string> { return Fail(Reason::kConfig, "no token"); };
+  options_.authorization = [](const std::stop_token&) -> Result<std::string> {
+    return Fail(Reason::kConfig, "no token");
+  };
   EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "no token");
   EXPECT_TRUE(transport_->requests().empty());
 }
@@ -408,7 +412,7 @@ TEST_F(ClientTest, FailureToGetACredentialIsTheRequestsFailure) {
 TEST_F(ClientTest, UnauthorizedIsRepeatedOnceWithAFreshCredential) {
   std::string token = "old";
   int refused = 0;
-  options_.authorization = [&token]() -> Result<std::string> { return "Bearer " + token; };
+  options_.authorization = [&token](const std::stop_token&) -> Result<std::string> { return "Bearer " + token; };
   options_.on_unauthorized = [&] {
     ++refused;
     token = "new";

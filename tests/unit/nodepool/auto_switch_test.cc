@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 
 #include "operator/base/guarded.h"
@@ -53,10 +54,12 @@ class AutoSwitchTest : public ::testing::Test {
   std::atomic<int> asked_ = 0;
   std::atomic<bool> on_ = false;
   std::atomic<bool> fail_ = false;
+  std::atomic<bool> throw_ = false;
   Status outcome_;
   AutoSwitch control_{[this](std::stop_token) {
                         auto answer = answer_.With([](const auto& value) { return value; });
                         ++asked_;
+                        if (throw_.exchange(false)) throw std::bad_alloc();
                         return answer;
                       },
                       [this](std::stop_token stop) -> Status {
@@ -121,6 +124,18 @@ TEST_F(AutoSwitchTest, AControllerThatFailsEndsIt) {
   thread_.join();
   ASSERT_FALSE(outcome_);
   EXPECT_EQ(outcome_.error().message, "it failed");
+}
+
+TEST_F(AutoSwitchTest, AnExceptionWhileItIsOnEndsNeitherTheProcessNorTheAsking) {
+  Start();
+  Until([&] { return on_.load(); });
+  throw_ = true;
+  Pass();
+  Until([&] { return !throw_; });
+  EXPECT_TRUE(on_);
+  Answer(std::string("somebody else does"));
+  Pass();
+  Until([&] { return !on_; });
 }
 
 }  // namespace

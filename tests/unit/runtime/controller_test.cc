@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -371,6 +372,35 @@ TEST_F(ControllerTest, AnExceptionInAReconcileIsAnErrorAndEndsNoWorker) {
   EXPECT_EQ(controller_->queue().Failures({"ns", "a"}), 1);
   EXPECT_EQ(controller_->queue().Failures({"ns", "b"}), 1);
   EXPECT_EQ(Total("error"), 2);
+}
+
+// Throws once, where it is asked to.
+class FailingClock : public FakeClock {
+ public:
+  SteadyTime Now() const override {
+    if (fails_.exchange(false)) throw std::bad_alloc();
+    return FakeClock::Now();
+  }
+  void Fail() { fails_ = true; }
+
+ private:
+  mutable std::atomic<bool> fails_ = false;
+};
+
+TEST(ControllerThreadsTest, AnExceptionBesideAReconcileEndsAllThreadsAndIsThrown) {
+  FailingClock clock;
+  ControllerOptions options;
+  options.name = "failing";
+  options.workers = 2;
+  Controller controller(
+      options,
+      [&](const Request&, const std::stop_token&) -> Result<ReconcileResult> {
+        clock.Fail();  // when the worker asks how long it took
+        return ReconcileResult::Done();
+      },
+      clock);
+  controller.queue().Add({"ns", "a"});
+  EXPECT_THROW(controller.Run({}), std::bad_alloc);
 }
 
 TEST_F(ControllerTest, ManyWorkersRunSideBySideButNeverOnOneKey) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -62,7 +63,8 @@ class DryRunTest : public ::testing::Test {
   }
 
   AdmissionWorld world_;
-  DryRun dry_run_{world_.client, world_.stores(), world_.clock};
+  ByteBudget text_{kDryRunText};
+  DryRun dry_run_{world_.client, world_.stores(), world_.clock, text_};
 };
 
 TEST_F(DryRunTest, ANewDaemonIsTriedByPostingWhatTheOperatorWouldMake) {
@@ -421,6 +423,62 @@ TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
   TemplateOf(object)["metadata"]["annotations"]["large"] = std::string(2 << 20, 'x');
   Ask(object);
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+// The copies take a budget of 1.5 MiB while the workload is rendered, and what they come to while the answer is late.
+Json CopyingDaemon(std::size_t text) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = {
+      {{"pools", {"*"}},
+       {"jsonPatches",
+        {{{"op", "add"}, {"path", "/metadata/annotations/a"}, {"value", std::string(text / 2, 'x')}},
+         {{"op", "copy"}, {"from", "/metadata/annotations/a"}, {"path", "/metadata/annotations/b"}}}}}};
+  return object;
+}
+
+TEST_F(DryRunTest, ARenderingThatGrowsTooLargeIsRefusedAndNotSent) {
+  Given({PoolJson("a"), PoolJson("b", {"t"})});
+  const Findings findings = Ask(CopyingDaemon(2 << 20));
+  ASSERT_THAT(findings.refusals, SizeIs(1));
+  EXPECT_EQ(findings.refusals[0].field, "spec.overrides[0].jsonPatches[1]");
+  EXPECT_THAT(findings.refusals[0].message, HasSubstr("1.5 MiB"));
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty());
+}
+
+TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
+  constexpr std::size_t kText = 1 << 20;
+  Given({PoolJson("a")});
+  std::atomic<int> now = 0;
+  std::atomic<int> most = 0;
+  world_.OnAsk([&](const Asked& asked) {
+    const int here = ++now;
+    for (int seen = most; here > seen && !most.compare_exchange_weak(seen, here);) {
+    }
+    std::this_thread::yield();
+    --now;
+    return JsonResponse(asked.body, 201);
+  });
+  std::vector<std::jthread> reviews;
+  for (int i = 0; i < 8; ++i) {
+    reviews.emplace_back([&, i] {
+      Json object = CopyingDaemon(kText);
+      TemplateOf(object)["metadata"]["labels"]["review"] = std::to_string(i);
+      EXPECT_THAT(Ask(object).refusals, IsEmpty());
+    });
+  }
+  reviews.clear();
+  EXPECT_LE(static_cast<std::size_t>(most) * kText, kDryRunText);
+  EXPECT_THAT(world_.TakeAsked(), SizeIs(8));
+}
+
+TEST_F(DryRunTest, AReviewThatFindsNoBudgetLeftSaysNothingAtItsDeadline) {
+  Given({PoolJson("a")});
+  const ByteBudget::Lease others = text_.Take(kDryRunText, {});
+  std::jthread review([&] { EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty()); });
+  world_.clock.AwaitWaiters(1);
+  world_.clock.Advance(std::chrono::seconds(5));
+  review.join();
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 

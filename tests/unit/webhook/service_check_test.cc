@@ -25,10 +25,11 @@ class ServiceCheckTest : public ::testing::Test {
   }
   Findings Try(const YurtAppDaemon& wanted, const YurtAppDaemon* before = nullptr) {
     Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
-    return TryService(wanted, before, world_.client, world_.stores(), deadline);
+    return TryService(wanted, before, world_.client, world_.stores(), deadline, text_);
   }
 
   AdmissionWorld world_;
+  ByteBudget text_{kDryRunText};
 };
 
 constexpr char kHttp[] = R"({"ports": [{"port": 80}]})";

@@ -25,8 +25,8 @@ Json Workload() {
 }
 
 Status Apply(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {
-  int steps = kMaxOverrideSteps;
-  return ApplyOverride(entry, index, pool, steps, workload);
+  OverrideBounds bounds(workload);
+  return ApplyOverride(entry, index, pool, bounds, workload);
 }
 
 Json Applied(const std::string& entry, const std::string& pool = "beijing") {
@@ -154,7 +154,7 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
   Json workload = Workload();
   const auto status = Apply(entry, 0, "p", workload);
   ASSERT_FALSE(status.has_value());
-  EXPECT_NE(status.error().message.find("too large"), std::string::npos) << status.error().message;
+  EXPECT_NE(status.error().message.find("200,000 values"), std::string::npos) << status.error().message;
 }
 
 TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
@@ -185,6 +185,92 @@ TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
     widening.push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
   }
   EXPECT_NE(refused(widening).find("too large"), std::string::npos) << refused(widening);
+}
+
+// How long one rendering became, and the field of the fault.
+struct Grown {
+  std::size_t text = 0;
+  std::string field;  // "": there was no fault
+};
+
+Grown Grow(const Json& entry, Json workload = Workload(), const std::string& pool = std::string(63, 'p')) {
+  const Status status = Apply(entry, 2, pool, workload);
+  if (status) return {workload.dump().size(), ""};
+  EXPECT_EQ(status.error().reason, Reason::kInvalid);
+  return {workload.dump().size(), status.error().causes.empty() ? "?" : status.error().causes[0].field};
+}
+
+Json Operation(const char* op, const std::string& path, const Json& value) {
+  return {{"op", op}, {"path", path}, {"value", value}};
+}
+Json Copy(const std::string& from, const std::string& path) { return {{"op", "copy"}, {"from", from}, {"path", path}}; }
+
+TEST(OverrideBoundsTest, EscapesCountAsTheyAreSent) {
+  Json patches = Json::array({Operation("add", "/spec/z", std::string(20'000, '\x01'))});
+  for (int i = 0; i < 13; ++i) patches.push_back(Copy("/spec/z", "/spec/x" + std::to_string(i)));
+  const Grown fourteen = Grow({{"jsonPatches", patches}});  // each takes 120 KB of text
+  EXPECT_EQ(fourteen.field, "spec.overrides[2].jsonPatches[13]") << fourteen.text;
+  EXPECT_LT(fourteen.text, 2 * kMaxRenderedText);
+  patches.erase(13);
+  EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "");
+}
+
+TEST(OverrideBoundsTest, VariablesGrowInPatches) {
+  std::string variables;
+  for (int i = 0; i < 40'000; ++i) variables += "{{nodepool}}";  // 480 KB, and 2.5 MB with the pool's name
+  const Json spec = {{"spec", {{"template", {{"spec", {{"hostname", variables}}}}}}}};
+  EXPECT_EQ(Grow({{"patch", spec}}).field, "spec.overrides[2].patch");
+  EXPECT_EQ(Grow({{"patch", spec}}, Workload(), "p").field, "");
+  EXPECT_EQ(Grow({{"jsonPatches", {Operation("replace", "/spec/replicas", variables)}}}).field,
+            "spec.overrides[2].jsonPatches[0]");
+}
+
+TEST(OverrideBoundsTest, AnImageIsSetInOneContainerOfItsName) {
+  Json workload = Workload();
+  Json& containers = workload["spec"]["template"]["spec"]["containers"];
+  while (containers.size() < 1000) containers.push_back(containers[0]);
+  const Json entry = {{"images", {{{"name", "web"}, {"image", std::string(100'000, 'i')}}}}};
+  EXPECT_LT(Grow(entry, workload).text, 300'000U);
+}
+
+TEST(OverrideBoundsTest, OneCopyMakesAtMostTwiceTheBound) {
+  Json patches = Json::array({Operation("add", "/spec/z", std::string(700'000, 'x'))});
+  for (int i = 0; i < 3; ++i) patches.push_back(Copy("/spec", "/spec/x" + std::to_string(i)));
+  const Grown grown = Grow({{"jsonPatches", patches}});
+  EXPECT_EQ(grown.field, "spec.overrides[2].jsonPatches[2]");
+  EXPECT_LT(grown.text, 2 * kMaxRenderedText);
+}
+
+TEST(OverrideBoundsTest, WhatTakesTheSamePlaceDoesNotAddUp) {
+  Json patches = Json::array();
+  for (int i = 0; i < 20; ++i) {
+    patches.push_back(Operation("add", "/spec/z", std::string(500'000, 'x')));
+    patches.push_back(Copy("/spec/z", "/spec/y"));
+  }
+  EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "");
+}
+
+TEST(OverrideBoundsTest, CopiesOfOneRenderingHaveABoundedNumberOfValues) {
+  Json patches = Json::array({Operation("add", "/spec/z", std::vector<int>(60'000, 1))});
+  for (int i = 0; i < 4; ++i) patches.push_back(Copy("/spec/z", "/spec/x"));
+  EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "spec.overrides[2].jsonPatches[4]");
+  patches.erase(4);
+  EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "");
+}
+
+TEST(OverrideBoundsTest, ATemplateOfAMegabyteWithOverridesIsRendered) {
+  Json workload = Workload();
+  workload["metadata"]["annotations"]["large"] = std::string(1 << 20, 'x');
+  EXPECT_EQ(Grow(J(R"({"replicas":3,"images":[{"name":"web","image":"{{nodepool}}/w:2"}]})"), workload).field, "");
+}
+
+TEST(OverrideBoundsTest, TheFaultSaysHowToFixIt) {
+  Json workload = Workload();
+  const Status status =
+      Apply({{"jsonPatches", {Operation("add", "/spec/z", std::string(2'000'000, 'x'))}}}, 0, "p", workload);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("remove or shorten"), std::string::npos) << status.error().message;
+  EXPECT_LT(status.error().message.size(), 600U);
 }
 
 TEST(OverrideTest, RefusesWrongTypes) {

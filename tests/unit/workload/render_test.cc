@@ -276,5 +276,42 @@ TEST(CompareTest, WhatSaysNothingIsNoDifference) {
   EXPECT_EQ(Compare(a, b), Difference::kNone);
 }
 
+TEST(RenderTest, OverridesShareOneBoundOnTheText) {
+  const auto add = [](const std::string& key) {
+    return Json{{"pools", {"*"}},
+                {"jsonPatches", {{{"op", "add"}, {"path", "/spec/" + key}, {"value", std::string(600'000, 'x')}}}}};
+  };
+  const auto render = [](const Json& overrides) {
+    const RevisionContent content = Sample(overrides.dump());
+    NodePool pool;
+    pool.name = "p";
+    return Render(content, InputsFor(content, pool), "p", "r");
+  };
+  EXPECT_TRUE(render({add("a"), add("b")}).has_value());
+  const auto third = render({add("a"), add("b"), add("c")});
+  ASSERT_FALSE(third.has_value());
+  EXPECT_EQ(third.error().causes.at(0).field, "spec.overrides[2].jsonPatches[0]");
+}
+
+TEST(RenderTest, OverridesThatReplaceAnObjectByAScalarAreFaults) {
+  for (const char* entry : {R"({"replicas":1})", R"({"images":[{"name":"web","image":"w:2"}]})",
+                            R"({"patch":{"spec":{"replicas":1}}})", R"({"patch":{"metadata":{"labels":{"a":"b"}}}})"}) {
+    for (const char* path : {"", "/spec", "/metadata", "/spec/template", "/spec/template/spec"}) {
+      Json last = Json::parse(entry);
+      last["pools"] = {"*"};
+      const Json overrides = {
+          {{"pools", {"*"}}, {"jsonPatches", {{{"op", "replace"}, {"path", path}, {"value", "text"}}}}}, last};
+      const RevisionContent content = Sample(overrides.dump());
+      NodePool pool;
+      pool.name = "p";
+      Result<Json> rendered = Json();
+      EXPECT_NO_THROW(rendered = Render(content, InputsFor(content, pool), "p", "r")) << entry << " after " << path;
+      if (!rendered) {
+        EXPECT_EQ(rendered.error().reason, Reason::kInvalid) << entry << " after " << path;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace yad

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "operator/runtime/page_size.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad::testing {
@@ -540,6 +541,33 @@ TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolHasNoMore) {
   world_.RemovePool("a");
   EXPECT_TRUE(ApplyTo(snapshot).retry);
   EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, ListsOfLargeWorkloadsAreReadInPagesOfBoundedLength) {
+  world_.AddPools({"a"});
+  Json large = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("z"));
+  large["metadata"]["annotations"]["large"] = std::string(1'000'000, 'x');
+  large["metadata"]["ownerReferences"][0]["uid"] = "somebody";
+  for (int i = 0; i < 18; ++i) {
+    large["metadata"]["name"] = "large-" + std::to_string(i);
+    world_.cluster.Create(kDeploymentType, large);
+  }
+  const Snapshot snapshot = Take();
+  const auto pages = [&] {
+    std::size_t lists = 0;
+    for (const HttpRequest& request : world_.cluster.transport()->requests()) {
+      if (request.method != "GET" || !PathOf(request).ends_with("/deployments")) continue;
+      ++lists;
+      EXPECT_LE(request.max_answer, PageSize::kMaxBytes);
+    }
+    world_.cluster.transport()->ClearRequests();
+    return lists;
+  };
+  world_.cluster.transport()->ClearRequests();
+  ASSERT_TRUE(executor_.ReadWorkloads(snapshot.daemon, {}));
+  EXPECT_GT(pages(), 1U);
+  EXPECT_THAT(ApplyTo(snapshot).created, ElementsAre("a")) << "after it has looked for orphans";
+  EXPECT_GT(pages(), 1U);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class RevisionHistoryTest : public ::testing::Test {
   }
 
   World world_;
-  RevisionHistory history_{world_.client, world_.stores().revisions, Controller::kControllerUidIndex};
+  RevisionHistory history_{world_.client, world_.stores().revisions};
 };
 
 TEST_F(RevisionHistoryTest, NewContentIsANewRevisionWithTheNextNumber) {
@@ -106,7 +106,7 @@ TEST_F(RevisionHistoryTest, OneMadeWhileTheCacheDidNotShowTheLastGetsANumberOfIt
   Sync(Daemon("app:1"));
   World late;  // Another process, whose cache shows nothing yet.
   late.Sync();
-  RevisionHistory of_late{world_.client, late.stores().revisions, Controller::kControllerUidIndex};
+  RevisionHistory of_late{world_.client, late.stores().revisions};
   Sync(Daemon("app:2"));
   ASSERT_TRUE(of_late.Sync(Daemon("app:3"), {}));
   EXPECT_THAT(Numbers(), ElementsAre(1, 1, 2));
@@ -356,7 +356,7 @@ TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAny
     object["metadata"]["name"] = std::string(length, 'd');
     const Json created = world.cluster.Create(kYurtAppDaemonType, object);
     const YurtAppDaemon daemon = *ParseYurtAppDaemon(created);
-    RevisionHistory history{world.client, world.stores().revisions, Controller::kControllerUidIndex};
+    RevisionHistory history{world.client, world.stores().revisions};
     world.Sync();
     const auto state = history.Sync(daemon, {});
     ASSERT_TRUE(state) << state.error().ToString();
@@ -366,6 +366,26 @@ TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAny
     ASSERT_NE(*found, nullptr) << length;
     EXPECT_EQ((*found)->name, state->update->name);
   }
+}
+
+TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreLeftAlone) {
+  Sync(Daemon("app:1"));
+  Json foreign = world_.Revisions().at(0);
+  foreign["metadata"]["namespace"] = "elsewhere";
+  foreign["metadata"].erase("uid");
+  foreign["revision"] = 9;
+  for (const char* name : {"web-1", "web-2"}) {
+    foreign["metadata"]["name"] = name;
+    world_.cluster.Create(kControllerRevisionType, foreign);
+  }
+  world_.cluster.ClearWrites();
+  YurtAppDaemon daemon = Daemon("app:1");
+  daemon.revision_history_limit = 0;
+  const auto state = Sync(daemon);
+  EXPECT_THAT(state.all, SizeIs(1));
+  EXPECT_EQ(state.update->number, 1);
+  ASSERT_TRUE(history_.Prune(daemon, state, {state.update->name}, {}));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
 TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOurOwnThatHoldATemplate) {

@@ -100,6 +100,25 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
   EXPECT_EQ(plan.pools[2].write, Write::kCreate);
 }
 
+TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
+  Moment moment{.pools = {PoolJson("a")}};
+  moment.Deployed();
+  // As an older version made it: it let a rendering have 4 MiB.
+  moment.daemon["spec"]["overrides"] = {
+      {{"pools", {"a"}},
+       {"jsonPatches",
+        {{{"op", "add"}, {"path", "/metadata/annotations/x"}, {"value", std::string(900'000, 'x')}},
+         {{"op", "copy"}, {"from", "/metadata/annotations/x"}, {"path", "/metadata/annotations/y"}}}}}};
+  Json& metadata = moment.workloads[0]["metadata"];
+  metadata["labels"][kRevisionLabel] = moment.update()->label;
+  metadata["annotations"][kRenderedFromAnnotation] = R"({"overrides":[0],"rules":1,"tolerations":[]})";
+  const Plan plan = PlanOf(moment);
+  EXPECT_EQ(plan.pools.at(0).write, Write::kNone);
+  EXPECT_EQ(plan.pools.at(0).failure_reason, "InvalidOverride");
+  EXPECT_THAT(plan.pools.at(0).failure_message, HasSubstr("spec.overrides[0].jsonPatches[1]"));
+  EXPECT_THAT(plan.removals, IsEmpty());
+}
+
 TEST(PlanTest, TheWorkloadOfAPoolThatIsNotSelectedIsRemovedUnlessItGoesAlready) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
   moment.Deployed();
@@ -589,6 +608,31 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   moment.daemon = DaemonJson("app:2");
   moment.older = {MakeRevision(DaemonJson("app:1"))};
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kMove) << "a new target";
+}
+
+TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
+  PlanMemo memo;
+  std::vector<std::weak_ptr<const Revision>> rollouts;
+  RevisionPtr before;
+  for (int i = 0; i < 5; ++i) {
+    Moment moment{.daemon = DaemonJson("app:" + std::to_string(i)), .pools = {PoolJson("a"), PoolJson("b")}};
+    Snapshot snapshot = moment.Take();
+    const RevisionPtr update = snapshot.update;
+    rollouts.push_back(update);
+    // The pools are on the revision before, then on the new one.
+    for (const RevisionPtr& made_by : {before, update}) {
+      if (made_by == nullptr) continue;
+      snapshot.workloads.clear();
+      for (const Json& pool : moment.pools) {
+        snapshot.workloads.push_back(MakeWorkload(WorkloadJson(moment.daemon, made_by, pool)));
+      }
+      snapshot.revisions = {update, made_by};
+      MakePlan(snapshot, memo);
+    }
+    before = update;
+  }
+  EXPECT_TRUE(rollouts.front().expired());
+  EXPECT_FALSE(rollouts.back().expired());
 }
 
 TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {

@@ -143,6 +143,20 @@ TEST_F(ReconcilerTest, AnInvalidSpecIsReportedOnceAndWhatRunsStays) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
+TEST_F(ReconcilerTest, WorkloadsOfOtherNamespacesThatNameTheDaemonMakeNoDifference) {
+  Deployed({"a"});
+  Json foreign = world_.Workload("a");
+  foreign["metadata"]["namespace"] = "elsewhere";
+  for (const ResourceType& type : {kDeploymentType, kStatefulSetType}) {
+    foreign["kind"] = type.kind;
+    world_.cluster.Create(type, foreign);
+  }
+  world_.cluster.ClearWrites();
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
+}
+
 TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) {
   Deployed({"a"});
   const Json before = world_.Workload("a");
