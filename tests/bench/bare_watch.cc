@@ -12,42 +12,25 @@
 
 namespace yad::bench {
 
-std::vector<Bound> BareWatches(Cluster& cluster, const std::string& collection,
-                               const std::vector<HttpRequest>& requests, std::size_t parallel) {
-  std::vector<std::unique_ptr<testing::Process>> watchers;
-  std::vector<double> cpu;
-  for (const char* transport : {"cpprest", "beast"}) {
-    const auto& watcher = watchers.emplace_back(std::make_unique<testing::Process>(std::vector<std::string>{
-        std::filesystem::read_symlink("/proc/self/exe"), std::string("--watch=") + transport,
-        "--watch-kubeconfig=" + cluster.plane().kubeconfig(), "--watch-collection=" + collection}));
-    testing::Eventually("a bare watch is open", [&] { return !watcher->Output().empty(); });
-    WaitUntilQuiet(watcher->pid());
-    cpu.push_back(CpuSeconds(watcher->pid()));
-  }
+Bound BareWatch(Cluster& cluster, const std::string& collection, const std::vector<HttpRequest>& requests,
+                std::size_t parallel) {
+  testing::Process watcher({std::filesystem::read_symlink("/proc/self/exe"), "--watch=" + collection,
+                            "--watch-kubeconfig=" + cluster.plane().kubeconfig()});
+  testing::Eventually("a bare watch is open", [&] { return !watcher.Output().empty(); });
+  WaitUntilQuiet(watcher.pid());
+  const double cpu = CpuSeconds(watcher.pid());
   SendAll(cluster.beast(), requests, parallel);
-  for (std::size_t i = 0; i < watchers.size(); ++i) {
-    WaitUntilQuiet(watchers[i]->pid());
-    cpu[i] = (CpuSeconds(watchers[i]->pid()) - cpu[i]) * 1e6 / static_cast<double>(requests.size());
-  }
-  return {{"bare watch, same transport class", cpu[0]}, {"bare watch, Beast", cpu[1]}};
+  WaitUntilQuiet(watcher.pid());
+  return {"bare watch, Beast", (CpuSeconds(watcher.pid()) - cpu) * 1e6 / static_cast<double>(requests.size())};
 }
 
-int ServeBareWatch(const std::string& transport, const std::string& kubeconfig, const std::string& collection) {
+int ServeBareWatch(const std::string& kubeconfig, const std::string& collection) {
   const auto config = LoadClusterConfig(kubeconfig);
   if (!config) {
     std::cerr << config.error().ToString() << "\n";
     return 1;
   }
-  const TransportOptions options = AdminTransport(*config);
-  std::shared_ptr<HttpTransport> server;
-  if (transport == "beast") {
-    server = MakeBeastTransport(options);
-  } else if (auto made = MakeTransport(options)) {
-    server = *made;
-  } else {
-    std::cerr << made.error().ToString() << "\n";
-    return 1;
-  }
+  const auto server = MakeBeastTransport(AdminTransport(*config));
   // Without a resourceVersion all that is there comes first.
   HttpRequest request{.method = "GET", .path = collection + "?watch=true", .headers = {}, .body = {}};
   request.timeout = std::chrono::hours(1);

@@ -2,6 +2,7 @@
 #ifndef TESTS_BENCH_BENCH_H_
 #define TESTS_BENCH_BENCH_H_
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,18 +24,18 @@ inline constexpr char kGroupLabel[] = "example.com/group";
 // Of somebody with a client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
-// An etcd and a kube-apiserver of their own, without controllers: nobody else writes, and no pods are made.
+// An etcd and a kube-apiserver of their own. Without `controllers` no other program writes, and no pods are made.
 class Cluster {
  public:
   // With the audit log each request of the operator can be told; without, writes are a little faster.
-  explicit Cluster(bool audit);
+  explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
   testing::Kube Namespace(const std::string& name);  // makes it
   const TransportOptions& transport() const { return transport_; }
-  // Without the warm connections of another.
-  std::shared_ptr<HttpTransport> NewCpprest() const;
   HttpTransport& beast() { return *beast_; }
+  // Without the warm connections of that one.
+  std::shared_ptr<HttpTransport> NewBeast() const;
   // A bearer token and a kubeconfig of a service account that may do everything, for whom no client certificate is of
   // use, and whose reads the audit log shows.
   std::string Token();
@@ -45,6 +46,8 @@ class Cluster {
   // As administrator, with the flags that it has by default, which put no limit on its requests.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
+  // Of a program of the control plane: "kube-apiserver", "etcd".
+  pid_t PidOf(const std::string& program) const;
   // Everything that the account has asked since, the watches that still run excepted. Needs the audit log.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
@@ -59,6 +62,9 @@ class Cluster {
 // managedFields.
 Json Daemon(const std::string& name, const std::vector<std::string>& groups);
 inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
+inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // of the same length
+// The status that Kubernetes' controller would write for this Deployment with replicas 0, as a merge patch.
+Json HealthyPatch(const Json& deployment);
 
 // `count` requests, made by a function of the number.
 template <typename Make>
@@ -78,6 +84,7 @@ std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
   bool lengthy = false;  // what takes minutes more
+  bool add = false;      // to the results that `out` has
   std::string out;       // the folder for results
 };
 
@@ -87,21 +94,22 @@ class Bench {
   explicit Bench(Options options) : options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
+  // In the place of the figure of that name, where there is one.
   void Add(Figure figure);
+  void AddMemoryPoint(double workloads, double mb);
+  // Takes over what WriteResults has left in options().out.
+  void LoadResults();
   void Say(const std::string& line) const;  // progress, on stderr
   const std::vector<Figure>& figures() const { return figures_; }
   // How busy others kept the machine before each scenario, 0 to 1.
   std::vector<double> busy_before;
-  // Points of a curve, for a chart.
-  struct Point {
-    double x;
-    double y;
-  };
-  std::vector<Point> memory_points;
+  // MB of resident memory, by number of workloads.
+  const std::map<double, double>& memory_points() const { return memory_points_; }
 
  private:
   const Options options_;
   std::vector<Figure> figures_;
+  std::map<double, double> memory_points_;
 };
 
 struct Scenario {
@@ -109,6 +117,9 @@ struct Scenario {
   void (*run)(Bench& bench);
 };
 std::vector<Scenario> WriteScenarios();   // create, update
+std::vector<Scenario> ServerScenarios();  // the apiserver's CPU, by the way in which an update is sent
+std::vector<Scenario> DaemonScenarios();  // status events, removals and large templates of one daemon
+std::vector<Scenario> PodsScenarios();    // pods of 300 pools, with scheduler, controllers and KWOK
 std::vector<Scenario> StartScenarios();   // of an operator of 10,000 workloads
 std::vector<Scenario> WorldScenarios();   // what happens to 10,000 workloads
 std::vector<Scenario> MemoryScenarios();  // more of them; and the end of that cluster

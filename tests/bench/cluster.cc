@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include "operator/api/well_known.h"
 #include "operator/client/config.h"
@@ -12,9 +13,9 @@ namespace {
 
 constexpr char kAccount[] = "bench";
 
-testing::ControlPlaneOptions Plain(bool audit) {
+testing::ControlPlaneOptions Plane(bool audit, bool controllers) {
   testing::ControlPlaneOptions options;
-  options.controllers = false;
+  options.controllers = controllers;
   options.audit = audit;
   return options;
 }
@@ -32,7 +33,7 @@ TransportOptions AdminTransport(const ClusterConfig& config) {
   return options;
 }
 
-Cluster::Cluster(bool audit) : plane_(YAD_SOURCE_DIR, Plain(audit)) {
+Cluster::Cluster(bool audit, bool controllers) : plane_(YAD_SOURCE_DIR, Plane(audit, controllers)) {
   const auto config = LoadClusterConfig(plane_.kubeconfig());
   if (!config) throw testing::TestFailure(config.error().ToString());
   transport_ = AdminTransport(*config);
@@ -45,11 +46,7 @@ testing::Kube Cluster::Namespace(const std::string& name) {
   return kube;
 }
 
-std::shared_ptr<HttpTransport> Cluster::NewCpprest() const {
-  auto made = MakeTransport(transport_);
-  if (!made) throw testing::TestFailure(made.error().ToString());
-  return *made;
-}
+std::shared_ptr<HttpTransport> Cluster::NewBeast() const { return MakeBeastTransport(transport_); }
 
 const std::string& Cluster::account_kubeconfig() {
   if (!account_kubeconfig_.empty()) return account_kubeconfig_;
@@ -93,6 +90,10 @@ std::unique_ptr<testing::OperatorProcess> Cluster::Operator(testing::OperatorOpt
   return std::make_unique<testing::OperatorProcess>(options);
 }
 
+pid_t Cluster::PidOf(const std::string& program) const {
+  return std::atoi(testing::ReadFile(plane_.dir() + "/" + program + ".pid").c_str());
+}
+
 std::vector<testing::AuditedRequest> Cluster::AskedSince(const WallTime& since) {
   return plane_.RequestsOf("default", kAccount, since);
 }
@@ -116,6 +117,24 @@ Json Daemon(const std::string& name, const std::vector<std::string>& groups) {
             {"workloadTemplate",
              {{"deploymentTemplate",
                {{"metadata", {{"labels", labels}}}, {"spec", {{"replicas", 0}, {"template", pods}}}}}}}}}};
+}
+
+Json HealthyPatch(const Json& deployment) {
+  const std::string at = testing::At(deployment, "/metadata/creationTimestamp");
+  const Json available = {{"type", "Available"},
+                          {"status", "True"},
+                          {"reason", "MinimumReplicasAvailable"},
+                          {"message", "Deployment has minimum availability."},
+                          {"lastTransitionTime", at},
+                          {"lastUpdateTime", at}};
+  const Json progressing = {
+      {"type", "Progressing"},
+      {"status", "True"},
+      {"reason", "NewReplicaSetAvailable"},
+      {"message", "ReplicaSet \"" + testing::NameOf(deployment) + "-6b7f9d8c5\" has successfully progressed."},
+      {"lastTransitionTime", at},
+      {"lastUpdateTime", at}};
+  return {{"status", {{"observedGeneration", 1}, {"conditions", Json::array({available, progressing})}}}};
 }
 
 HttpRequest Write(const std::string& method, const std::string& path, std::string body,

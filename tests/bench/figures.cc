@@ -76,10 +76,23 @@ Json ToJson(const Figure& figure) {
   for (const Bound& bound : figure.bounds) json["bounds"].push_back({{"name", bound.name}, {"value", bound.value}});
   if (figure.target != TargetKind::kNone) {
     json["target"] = figure.TargetText();
+    json["targetKind"] = figure.target;
+    json["limit"] = figure.limit;
     json["reached"] = *figure.Reached();
   }
   if (!figure.note.empty()) json["note"] = figure.note;
   return json;
+}
+
+Figure FigureFromJson(const Json& json) {
+  Figure figure{json.at("scenario"), json.at("what"), json.at("value"), json.at("unit")};
+  for (const Json& bound : json.value("bounds", Json::array())) {
+    figure.bounds.push_back({bound.at("name"), bound.at("value")});
+  }
+  figure.target = json.value("targetKind", TargetKind::kNone);
+  figure.limit = json.value("limit", 0.0);
+  figure.note = json.value("note", "");
+  return figure;
 }
 
 }  // namespace yad::bench

@@ -45,7 +45,9 @@ struct Figure {
 // "1,234", "12.3", "0.045": as many digits as mean something.
 std::string Number(double value);
 
+// For results.json, and back.
 Json ToJson(const Figure& figure);
+Figure FigureFromJson(const Json& json);
 
 }  // namespace yad::bench
 

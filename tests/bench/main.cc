@@ -1,4 +1,5 @@
 // bench: what the operator costs, beside what bounds it in the same run, on a real etcd and kube-apiserver.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "tests/bench/echo.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/report.h"
+#include "tests/support/process.h"
 
 namespace yad::bench {
 
@@ -21,7 +23,26 @@ void Bench::Add(Figure figure) {
   const auto reached = figure.Reached();
   Say("  " + figure.what + ": " + Number(figure.value) + (figure.unit.empty() ? "" : " " + figure.unit) +
       (reached && !*reached ? "  (to reach: " + figure.TargetText() + ")" : ""));
-  figures_.push_back(std::move(figure));
+  const auto known =
+      std::find_if(figures_.begin(), figures_.end(), [&](const Figure& other) { return other.what == figure.what; });
+  if (known == figures_.end()) {
+    figures_.push_back(std::move(figure));
+  } else {
+    *known = std::move(figure);
+  }
+}
+
+void Bench::AddMemoryPoint(double workloads, double mb) { memory_points_[workloads] = mb; }
+
+void Bench::LoadResults() {
+  const std::string path = options_.out + "/results.json";
+  const std::string text = testing::ReadFile(path);
+  if (text.empty()) return Say("there is no " + path);
+  const Json results = Json::parse(text);
+  for (const Json& figure : results.at("figures")) figures_.push_back(FigureFromJson(figure));
+  for (const Json& point : results.at("memory_points"))
+    AddMemoryPoint(point.at(0).get<double>(), point.at(1).get<double>());
+  for (const Json& busy : results.at("busy_before")) busy_before.push_back(busy.get<double>());
 }
 
 void Bench::Say(const std::string& line) const { std::cerr << line << std::endl; }
@@ -33,13 +54,15 @@ constexpr char kUsage[] = R"(usage: bench [OPTION...]
   --list              the scenarios' names
   --lengthy           what takes minutes more: memory up to 50,000 workloads
   --out=DIR           where results go (build/bench)
-  --page=FILE         put the table and the charts into this page, too
+  --add               add to the results that are there
+  --docs=DIR          put the tables into benchmarks.md and performance-notes.md there, and the charts beside them
 )";
 
 std::vector<Scenario> AllScenarios() {
   std::vector<Scenario> all;
-  for (const auto& group : {PackageScenarios(), MicroScenarios(), WriteScenarios(), StartScenarios(), WorldScenarios(),
-                            MemoryScenarios(), WebhookScenarios(), FailoverScenarios()}) {
+  for (const auto& group :
+       {PackageScenarios(), MicroScenarios(), WriteScenarios(), ServerScenarios(), DaemonScenarios(), PodsScenarios(),
+        StartScenarios(), WorldScenarios(), MemoryScenarios(), WebhookScenarios(), FailoverScenarios()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;
@@ -50,7 +73,7 @@ bool IsAsked(const std::string& only, const std::string& name) {
   return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }
 
-int Run(const Options& options, const std::string& page) {
+int Run(const Options& options, const std::string& docs) {
   const std::string missing = testing::ControlPlane::Missing(YAD_SOURCE_DIR);
   if (!missing.empty()) {
     std::cerr << missing << "\n";
@@ -58,6 +81,7 @@ int Run(const Options& options, const std::string& page) {
   }
   std::filesystem::create_directories(options.out);
   Bench bench(options);
+  if (options.add) bench.LoadResults();
   int failed = 0;
   bool found = false;
   for (const Scenario& scenario : AllScenarios()) {
@@ -81,7 +105,7 @@ int Run(const Options& options, const std::string& page) {
     std::cerr << "there is no scenario " << options.only << "; see --list\n";
     return 2;
   }
-  if (!page.empty()) PutIntoPage(bench, page);
+  if (!docs.empty()) PutIntoPages(bench, docs);
   std::cout << Table(bench);
   return failed == 0 ? 0 : 1;
 }
@@ -90,7 +114,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   Options options;
   options.out = "build/bench";
-  std::string page, certificates, watch, watch_kubeconfig, watch_collection;
+  std::string docs, certificates, watch, watch_kubeconfig;
   int echo_port = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -100,15 +124,17 @@ int Main(int argc, char** argv) {
       return true;
     };
     std::string port;
-    if (value_of("--only", options.only) || value_of("--out", options.out) || value_of("--page", page) ||
+    if (value_of("--only", options.only) || value_of("--out", options.out) || value_of("--docs", docs) ||
         value_of("--echo-certificates", certificates) || value_of("--watch", watch) ||
-        value_of("--watch-kubeconfig", watch_kubeconfig) || value_of("--watch-collection", watch_collection)) {
+        value_of("--watch-kubeconfig", watch_kubeconfig)) {
       continue;
     }
     if (value_of("--echo", port)) {
       echo_port = std::atoi(port.c_str());
     } else if (argument == "--lengthy") {
       options.lengthy = true;
+    } else if (argument == "--add") {
+      options.add = true;
     } else if (argument == "--list") {
       for (const Scenario& scenario : AllScenarios()) {
         if (!scenario.name.empty()) std::cout << scenario.name << "\n";
@@ -120,8 +146,8 @@ int Main(int argc, char** argv) {
     }
   }
   if (echo_port != 0) return ServeEcho(echo_port, certificates);
-  if (!watch.empty()) return ServeBareWatch(watch, watch_kubeconfig, watch_collection);
-  return Run(options, page);
+  if (!watch.empty()) return ServeBareWatch(watch_kubeconfig, watch);
+  return Run(options, docs);
 }
 
 }  // namespace

@@ -10,10 +10,12 @@ namespace yad::bench {
 
 // For a terminal.
 std::string Table(const Bench& bench);
-// results.json, table.md and the charts (*.svg) into the run's folder.
+// Writes results.json, table.md (some twenty rows for readers), notes.md (all other figures) and the charts (*.svg)
+// into the run's folder.
 void WriteResults(const Bench& bench);
-// Puts table.md between the marks in `page`, and the charts into the folder beside it that is named like it.
-void PutIntoPage(const Bench& bench, const std::string& page);
+// Puts table.md between the marks in docs/benchmarks.md, notes.md between those in docs/performance-notes.md, and the
+// charts into docs/benchmarks/.
+void PutIntoPages(const Bench& bench, const std::string& docs);
 
 }  // namespace yad::bench
 

@@ -4,7 +4,6 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
-#include "tests/bench/beast_transport.h"
 #include "tests/bench/load.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/world.h"
@@ -65,11 +64,8 @@ void FetchAll(HttpTransport& transport, Fetched& fetched) {
 void Start(Bench& bench) {
   World& world = TheWorld(bench);
   world.StopOperator();
-  Fetched pages, by_beast;
-  const auto fetch = [&] {
-    FetchAll(*world.cluster().NewCpprest(), pages);
-    FetchAll(*MakeBeastTransport(world.cluster().transport()), by_beast);
-  };
+  Fetched pages;
+  const auto fetch = [&] { FetchAll(*world.cluster().NewBeast(), pages); };
   fetch();
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
@@ -84,8 +80,7 @@ void Start(Bench& bench) {
   const World::Start& start = starts[1];
   const auto asked = world.cluster().AskedSince(since);
   const std::string note = "median of 3 starts, each between two fetches of the same";
-  const std::vector<Bound> bounds = {{"raw pages, same requests and transport class", Median(pages.seconds)},
-                                     {"raw pages, Beast", Median(by_beast.seconds)}};
+  const std::vector<Bound> bounds = {{"raw pages, Beast", Median(pages.seconds)}};
   bench.Add({"start", "start with 10,000 workloads: until ready", start.ready_seconds, "s", bounds,
              TargetKind::kTimesBound, 1.5, note});
   bench.Add({"start", "start with 10,000 workloads: until nothing is left to do", start.settled_seconds, "s", bounds,
@@ -94,8 +89,7 @@ void Start(Bench& bench) {
              "start with 10,000 workloads: CPU",
              start.cpu_seconds,
              "s",
-             {{"raw pages, same transport class", Median(pages.cpu_seconds)},
-              {"raw pages, Beast", Median(by_beast.cpu_seconds)}},
+             {{"raw pages, Beast", Median(pages.cpu_seconds)}},
              TargetKind::kAtMost,
              0.5,
              "until nothing is left to do"});
@@ -112,7 +106,7 @@ void Start(Bench& bench) {
              "MB",
              {},
              TargetKind::kAtMost,
-             45,
+             37,
              "after a start; workloads of " + Number(world.workload_bytes() / 1000) +
                  " KB of JSON, 1,000 pools, 100 daemons"});
   bench.Add({"memory",
@@ -123,7 +117,7 @@ void Start(Bench& bench) {
              TargetKind::kNone,
              0,
              "only what the peak is more than that has been given back"});
-  bench.memory_points.push_back({10000, start.memory.resident_mb});
+  bench.AddMemoryPoint(World::kWorkloads, start.memory.resident_mb);
 }
 
 // Workloads of daemons that do not exist, each a copy of one of ours.
@@ -150,19 +144,17 @@ void FurtherWorkloads(Bench& bench) {
   World& world = TheWorld(bench);
   world.StopOperator();
   const int last = bench.options().lengthy ? 50000 : 20000;
-  double before = 0;
-  for (const auto& point : bench.memory_points) {
-    if (point.x == World::kWorkloads) before = point.y;
-  }
-  if (before == 0) before = world.Restart().memory.resident_mb;
+  const double before = world.Restart().memory.resident_mb;
+  double after = before;
   world.StopOperator();
   for (int from = World::kWorkloads; from < last; from += 10000) {
     Fill(world, from, from + 10000);
     const World::Start start = world.Restart();
-    bench.memory_points.push_back({from + 10000.0, start.memory.resident_mb});
+    after = start.memory.resident_mb;
+    bench.AddMemoryPoint(from + 10000, after);
     bench.Add({"memory-more",
                "resident memory at " + Number(from + 10000) + " workloads",
-               start.memory.resident_mb,
+               after,
                "MB",
                {},
                TargetKind::kNone,
@@ -171,10 +163,9 @@ void FurtherWorkloads(Bench& bench) {
                    Number(start.memory.peak_mb) + " MB"});
     world.StopOperator();
   }
-  const double further = bench.memory_points.back().y - before;
   bench.Add({"memory-more",
              "memory for each further workload",
-             further * 1024 / (last - World::kWorkloads),
+             (after - before) * 1024 / (last - World::kWorkloads),
              "KB",
              {},
              TargetKind::kAtMost,

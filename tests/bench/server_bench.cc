@@ -1,0 +1,183 @@
+// The apiserver's own CPU for an update of a workload, by the way in which the update is sent.
+#include <cmath>
+#include <memory>
+
+#include "operator/api/well_known.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/load.h"
+#include "tests/bench/measure.h"
+#include "tests/bench/raw_watch.h"
+#include "tests/support/eventually.h"
+
+namespace yad::bench {
+namespace {
+
+constexpr int kWorkloads = 1000;
+constexpr int kRounds = 5;
+constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
+
+// One way to send a new image. `make` gets the workload as the server has it, with managedFields and the new image.
+struct Way {
+  std::string name;
+  HttpRequest (*make)(const std::string& path, Json workload);
+  std::size_t writers = kParallelWrites;
+  bool metadata_only = false;  // the answer
+  bool protobuf = false;       // body and answer; `make` is not called
+};
+
+HttpRequest PutWithAll(const std::string& path, Json workload) { return Write("PUT", path, workload.dump()); }
+
+HttpRequest Put(const std::string& path, Json workload) {
+  workload["metadata"].erase("managedFields");
+  return Write("PUT", path, workload.dump());
+}
+
+HttpRequest PutWithoutStatus(const std::string& path, Json workload) {
+  workload.erase("status");
+  return Put(path, std::move(workload));
+}
+
+HttpRequest PutNotValidated(const std::string& path, Json workload) {
+  return Put(path + "?fieldValidation=Ignore", std::move(workload));
+}
+
+// A list is replaced as a whole, so the patch has all of the container.
+HttpRequest MergePatch(const std::string& path, Json workload) {
+  const Json& meta = workload["metadata"];
+  const Json pods = {{"spec", {{"containers", testing::At(workload, "/spec/template/spec/containers")}}}};
+  const Json patch = {{"metadata", {{"uid", meta["uid"]}, {"resourceVersion", meta["resourceVersion"]}}},
+                      {"spec", {{"template", pods}}}};
+  return Write("PATCH", path, patch.dump(), kMergePatch);
+}
+
+const std::vector<Way>& Ways() {
+  static const std::vector<Way> ways = {
+      {"PUT of the whole object", Put},
+      {"PUT, managedFields sent", PutWithAll},
+      {"PUT, status not sent", PutWithoutStatus},
+      {"PUT, fieldValidation=Ignore", PutNotValidated},
+      {"PUT, metadata only as the answer", Put, kParallelWrites, true},
+      {"merge patch", MergePatch},
+      {"merge patch, metadata only as the answer", MergePatch, kParallelWrites, true},
+      {"PUT in protobuf", nullptr, kParallelWrites, false, true},
+      {"PUT, 8 writers", Put, 8},
+      {"PUT, 32 writers", Put, 32},
+      {"merge patch, 8 writers", MergePatch, 8},
+      {"merge patch, 32 writers", MergePatch, 32},
+  };
+  return ways;
+}
+
+class Server {
+ public:
+  explicit Server(Cluster& cluster) : cluster_(cluster), kube_(cluster.Namespace("server")) {
+    cluster_.AddPools("pool", kWorkloads, "shops");
+    const RawWatch watch(cluster_.beast(), Path());
+    const auto process = cluster_.Operator(kube_.ns());
+    kube_.Create(kYurtAppDaemonType, Daemon("till", {"shops"}));
+    watch.WaitForCount(kWorkloads);
+    WaitUntilQuiet(process->pid());
+    process->Stop();
+    std::vector<HttpRequest> patches;
+    for (const Json& workload : kube_.List(kDeploymentType)) {
+      names_.push_back(testing::NameOf(workload));
+      const std::string path = ResourcePath(kDeploymentType, kube_.ns(), names_.back(), "status");
+      patches.push_back(Write("PATCH", path, HealthyPatch(workload).dump(), kMergePatch));
+    }
+    SendAll(cluster_.beast(), patches, kParallelWrites);
+  }
+
+  struct Cost {
+    double apiserver_ms = 0;  // of CPU, each
+    double etcd_ms = 0;
+    double per_second = 0;
+  };
+  // Gives every workload an image that it does not have, with a watch beside as the operator has one.
+  Cost NewImage(const Way& way) {
+    const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
+    std::swap(from_, to_);
+    const RawWatch watch(cluster_.beast(), Path());
+    const double apiserver = CpuSeconds(cluster_.PidOf("kube-apiserver"));
+    const double etcd = CpuSeconds(cluster_.PidOf("etcd"));
+    SendAll(cluster_.beast(), requests, way.writers);
+    watch.WaitForCount(requests.size());
+    const auto count = static_cast<double>(requests.size());
+    Cost cost;
+    cost.apiserver_ms = (CpuSeconds(cluster_.PidOf("kube-apiserver")) - apiserver) * 1e3 / count;
+    cost.etcd_ms = (CpuSeconds(cluster_.PidOf("etcd")) - etcd) * 1e3 / count;
+    cost.per_second = (count - 1) / Seconds(watch.event(requests.size() - 1).at - watch.event(0).at);
+    return cost;
+  }
+
+ private:
+  std::string Path(const std::string& name = "") const { return ResourcePath(kDeploymentType, kube_.ns(), name); }
+
+  std::vector<HttpRequest> InJson(const Way& way) const {
+    std::vector<HttpRequest> requests;
+    const auto list = cluster_.beast().Send({.method = "GET", .path = Path(), .headers = {}, .body = {}}, {});
+    if (!list || list->status != 200) throw testing::TestFailure("the workloads cannot be listed");
+    Json all = Json::parse(list->body);
+    for (Json& workload : all["items"]) {
+      workload["apiVersion"] = kDeploymentType.ApiVersion();
+      workload["kind"] = kDeploymentType.kind;
+      workload["spec"]["template"]["spec"]["containers"][0]["image"] = to_;
+      const std::string path = Path(testing::NameOf(workload));
+      requests.push_back(way.make(path, std::move(workload)));
+      if (way.metadata_only) requests.back().headers["Accept"] = kMetadataOnly;
+    }
+    return requests;
+  }
+
+  // The images have the same length, so that no other byte of the message changes.
+  std::vector<HttpRequest> InProtobuf() const {
+    std::vector<HttpRequest> requests;
+    for (const std::string& name : names_) {
+      const HttpRequest get{.method = "GET", .path = Path(name), .headers = {{"Accept", kProtobuf}}, .body = {}};
+      auto answer = cluster_.beast().Send(get, {});
+      const auto at = answer ? answer->body.find(from_) : std::string::npos;
+      if (at == std::string::npos) throw testing::TestFailure("a workload has another image");
+      answer->body.replace(at, from_.size(), to_);
+      requests.push_back(Write("PUT", Path(name), std::move(answer->body), kProtobuf));
+      requests.back().headers["Accept"] = kProtobuf;
+    }
+    return requests;
+  }
+
+  Cluster& cluster_;
+  const testing::Kube kube_;
+  std::vector<std::string> names_;
+  std::string from_ = kImage;
+  std::string to_ = kNewImage;
+};
+
+void ServerCost(Bench& bench) {
+  Cluster cluster(/*audit=*/false);
+  Server server(cluster);
+  const std::vector<Way>& ways = Ways();
+  std::vector<std::vector<double>> cpu(ways.size()), etcd(ways.size()), rates(ways.size());
+  server.NewImage(ways[0]);  // warms the server
+  for (int round = 0; round < kRounds; ++round) {
+    bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const Server::Cost cost = server.NewImage(ways[i]);
+      cpu[i].push_back(cost.apiserver_ms);
+      etcd[i].push_back(cost.etcd_ms);
+      rates[i].push_back(cost.per_second);
+    }
+  }
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    std::vector<Bound> bounds;
+    if (i > 0) bounds.push_back({ways[0].name, Median(cpu[0])});
+    bench.Add({"server", "apiserver's CPU for a new image: " + ways[i].name, Median(cpu[i]), "ms", bounds,
+               TargetKind::kNone, 0,
+               "median of " + std::to_string(kRounds) + " rounds of " + Number(kWorkloads) + " updates; " +
+                   Number(std::round(Median(rates[i]))) + "/s; etcd " + Number(Median(etcd[i])) + " ms"});
+  }
+}
+
+}  // namespace
+
+std::vector<Scenario> ServerScenarios() { return {{"server", ServerCost}}; }
+
+}  // namespace yad::bench
