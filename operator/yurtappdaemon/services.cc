@@ -44,6 +44,7 @@ bool NeedsServices(const Snapshot& snapshot) {
 }
 
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
+  if (snapshot.services.empty() && !NeedsServices(snapshot)) return memo.clear();
   const YurtAppDaemon& daemon = snapshot.daemon;
   std::unordered_map<std::string_view, const ServiceRef*> by_name, by_pool;
   for (const ServiceRef& service : snapshot.services) {
