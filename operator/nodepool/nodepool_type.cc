@@ -5,9 +5,15 @@
 #include <tuple>
 
 #include "operator/api/well_known.h"
+#include "operator/nodepool/informers.h"
 
 namespace yad {
 namespace {
+
+// Pools in a page. The status of a pool lists its nodes.
+constexpr int kMetadataPage = 500;
+constexpr int kPoolPage = 100;
+const JsonParts kPoolName = {{"metadata", {{"name"}}}};
 
 // Returns (stability, major, minor); a greater tuple is a higher version. Follows
 // k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
@@ -100,6 +106,29 @@ Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& typ
   const auto object = ReadPoolObject(client, type, name, stop);
   if (!object) return Fail(object.error());
   return object->has_value() ? std::optional(ParseNodePool(**object)) : std::nullopt;
+}
+
+Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
+                              bool metadata_only, std::stop_token stop) {
+  PoolsByName pools;
+  ListOptions options;
+  options.metadata_only = metadata_only;
+  options.limit = metadata_only ? kMetadataPage : kPoolPage;
+  do {
+    const auto page = client.ListAsText(type, options, stop);
+    if (!page && page.error().reason == Reason::kNotFound)
+      return Fail(Reason::kConflict, "pools can't be read: " + page.error().message);
+    if (!page) return Fail(page.error());
+    for (std::size_t i = 0; i < page->size(); ++i) {
+      const auto item = page->Item(i);
+      if (!item) return Fail(item.error());
+      std::string name = StringAt(item->TreeOfObject(kPoolName), {"metadata", "name"});
+      if (!names.contains(name)) continue;
+      pools.insert_or_assign(std::move(name), ParseNodePool(item->TreeOfObject(kProjectedOfPools)));
+    }
+    options.continue_token = page->continue_token();
+  } while (!options.continue_token.empty());
+  return pools;
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {

@@ -3,7 +3,10 @@
 #ifndef OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
 #define OPERATOR_NODEPOOL_NODEPOOL_TYPE_H_
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -54,6 +57,12 @@ Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& t
                                            std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
+
+using PoolsByName = std::map<std::string, NodePool, std::less<>>;
+// Returns the server's pools that are in `names`, from one list of all pools in pages of one resourceVersion. A list
+// that ends early is an error. With `metadata_only` the pools have neither type, taints nor `offline`.
+Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
+                              bool metadata_only, std::stop_token stop);
 
 // Returns whether `a` is higher in Kubernetes' version priority: "v2" > "v1" > "v1beta2" > "v1beta1" > "v1alpha1" >
 // "other".

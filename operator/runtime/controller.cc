@@ -84,7 +84,7 @@ struct Controller::Impl {
         metrics(options.name) {}
 
   // The primary that `object` belongs to by its controller reference, if that is one of ours.
-  void AddOwner(const ObjectPtr& object) {
+  void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
     if (owner == nullptr) return;
@@ -94,6 +94,7 @@ struct Controller::Impl {
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
     // Not in the cache (yet): the reconciler will find out.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
+    if (may_wait) return queue.AddPaced(request, options.pace);
     queue.Add(request);
   }
 
@@ -249,18 +250,20 @@ void Controller::AddControllerUidIndex(Store& store) {
   });
 }
 
-Controller& Controller::Owns(Informer& owned, Predicate predicate) {
+Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may_wait) {
   if (impl_->primary == nullptr) {
     log::Err("Owns needs For first", {{"controller", name()}, {"resource", owned.options().type.resource}});
     std::abort();
   }
   AddControllerUidIndex(owned.store());
   impl_->informers.push_back(&owned);
-  owned.AddHandler([impl = impl_, predicate = std::move(predicate)](const Event& event) {
-    if (predicate && !predicate(event)) return;
-    impl->AddOwner(event.before);  // It may have changed hands: both want to know.
-    impl->AddOwner(event.after);
-  });
+  owned.AddHandler(
+      [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
+        if (predicate && !predicate(event)) return;
+        const bool waits = may_wait && may_wait(event);
+        impl->AddOwner(event.before, waits);  // It may have changed hands: both want to know.
+        impl->AddOwner(event.after, waits);
+      });
   return *this;
 }
 

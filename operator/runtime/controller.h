@@ -44,6 +44,8 @@ struct ControllerOptions {
   RetryPolicy retry;
   // Every primary object is reconciled again in this period even if nothing happened, spread evenly over it. 0: never.
   Duration resync{std::chrono::hours(10)};
+  // Events that may wait (Owns) cause one reconcile of a key in this period, and the first of them at once.
+  Duration pace{std::chrono::milliseconds(200)};
 };
 
 // Set up by one thread; after Start it is thread-safe.
@@ -60,8 +62,9 @@ class Controller {
   // The objects that the keys name.
   Controller& For(Informer& primary, Predicate predicate = nullptr);
   // Objects that lead back to their primary by controller ownerReference (kind, and the uid of the object now in the
-  // cache under that name: an owner that was replaced by a namesake is not it). Needs For first.
-  Controller& Owns(Informer& owned, Predicate predicate = nullptr);
+  // cache under that name: an owner that was replaced by a namesake is not it). Needs For first. Of the events that
+  // pass `predicate`, those wait (ControllerOptions::pace) for which `may_wait` is true; without it none waits.
+  Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // Objects that are merely read.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
   // Something outside the cluster: `poll` is called every `period`, each call with its own `deadline` (its stop token

@@ -56,6 +56,19 @@ void WorkQueue::AddAfter(const Request& request, Duration delay) {
   AddLater(request, delay < SteadyTime::max() - now ? now + delay : SteadyTime::max());
 }
 
+void WorkQueue::AddPaced(const Request& request, Duration period) {
+  std::lock_guard lock(mutex_);
+  const SteadyTime now = clock_.Now();
+  PrunePaced(now);
+  SteadyTime& until = paced_until_[request];
+  if (now >= until) {
+    until = now + period;
+    return AddNow(request, now);
+  }
+  if (now + period >= until) until += period;  // Takes the turn at the old `until`, else one is taken already.
+  AddLater(request, until - period);
+}
+
 void WorkQueue::AddRateLimited(const Request& request, Duration at_least, Duration at_most) {
   std::lock_guard lock(mutex_);
   if (shut_down_) return;
@@ -158,6 +171,13 @@ void WorkQueue::Enqueue(const Request& request, SteadyTime now) {
   queue_.emplace_back(request, now);
   if (metrics_) metrics_->depth.Set(static_cast<double>(queue_.size()));
   wake_.notify_one();
+}
+
+void WorkQueue::PrunePaced(SteadyTime now) {
+  constexpr std::size_t kFew = 64;
+  if (paced_until_.size() < std::max(kFew, prune_paced_at_)) return;
+  std::erase_if(paced_until_, [&](const auto& entry) { return entry.second <= now; });
+  prune_paced_at_ = 2 * paced_until_.size();
 }
 
 void WorkQueue::AddLater(const Request& request, SteadyTime due) {

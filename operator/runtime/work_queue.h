@@ -39,6 +39,10 @@ class WorkQueue {
   void Add(const Request& request);
   // Queued after `delay`; of two delays for one key the earlier wins. A delay <= 0 is Add.
   void AddAfter(const Request& request, Duration delay);
+  // For keys that are added in storms: queued now where the last paced add of the key has queued it at least `period`
+  // ago, else when that is so. All paced adds of a key have the same period. The other adds neither wait for these nor
+  // replace them.
+  void AddPaced(const Request& request, Duration period);
   // AddAfter with the key's own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or
   // `at_least` if that is longer. It does not grow beyond `at_most` by this failure: what failed next would have to
   // wait for it.
@@ -66,6 +70,7 @@ class WorkQueue {
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
   void AddLater(const Request& request, SteadyTime due);
+  void PrunePaced(SteadyTime now);
 
   Clock& clock_;
   const RetryPolicy retry_;
@@ -79,6 +84,8 @@ class WorkQueue {
   std::unordered_map<Request, SteadyTime> due_by_key_;
   std::set<std::pair<SteadyTime, Request>> due_;
   std::unordered_map<Request, int> failures_;
+  std::unordered_map<Request, SteadyTime> paced_until_;  // when a paced add queues the key at once again
+  std::size_t prune_paced_at_ = 0;                       // size of paced_until_
   bool shut_down_ = false;
 };
 

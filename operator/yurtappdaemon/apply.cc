@@ -63,12 +63,6 @@ bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
 }
 
-// Whether the pool, and not (only) the daemon, asks for an update.
-bool IsForThePool(const PoolPlan& plan) {
-  return (plan.write == Write::kMove || plan.write == Write::kAdopt) && plan.from.revision != nullptr &&
-         plan.to.revision != nullptr && !(plan.from.inputs == plan.to.inputs);
-}
-
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->write != ServiceWrite::kNone; }
 
 std::vector<std::string>& ServicesWritten(Applied& applied, ServiceWrite write) {
@@ -253,20 +247,8 @@ Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token sto
   return {};
 }
 
-Status PlanExecutor::ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& name, const std::string& mark,
-                                       std::stop_token stop) const {
-  const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
-  if (!pool) return Fail(pool.error());
-  if (*pool && daemon.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
-  // Thousands of removals take a while, in which a wrong selector, or what was allowed, is taken back.
-  const auto now = ConfirmDaemon(client_, daemon.meta, stop);
-  if (!now) return Fail(now.error());
-  if (!mark.empty() && now->Annotation(kAllowRemovalAnnotation) != mark)
-    return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " is another by now");
-  return {};
-}
-
-Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const {
+Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks,
+                            std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
     // The caches may show a workload that we have deleted already: both would be gone.
@@ -278,7 +260,7 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
     // Without its label the caches would not show it, and one more would be made.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
-  } else if (const Status left = ConfirmUnselected(daemon, removal.workload.pool, removal.mark, stop); !left) {
+  } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
     return left;
   }
   const ObjectMeta& meta = removal.workload.object->meta();
@@ -288,25 +270,15 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
   return client_.Delete(type, meta.key, options, stop);
 }
 
-Status PlanExecutor::ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const {
-  const auto pool = ReadPool(client_, options_.pool_type(), plan.pool, stop);
-  if (!pool) return Fail(pool.error());
-  if (*pool) {
-    const RenderInputs now = InputsFor(plan.to.revision->content, **pool);
-    if (now.tolerations == plan.to.inputs.tolerations && now.overrides == plan.to.inputs.overrides) return {};
-  }
-  return Fail(Reason::kConflict, "pool " + plan.pool + " is another than the one that was read");
-}
-
 void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
-                                  Applied& applied, std::stop_token stop) const {
+                                  LiveChecks& checks, Applied& applied, std::stop_token stop) const {
   const std::vector<ServiceRemoval>& removals = plan.service_removals;
   std::vector<Status> removed(removals.size());
   ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
     const ServiceRef& service = removals[i].service;
     if (!removals[i].pool) {
       removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload is still there")
-                                                  : ConfirmUnselected(daemon, service.pool, "", stop);
+                                                  : checks.MayRemove(service.pool, "");
       if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
       return;
     }
@@ -374,6 +346,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     bool held_up = false;  // the workload was not written, because its Service was not
   };
   std::vector<Done> done(writes.size());
+  LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
   std::vector<Removal> removals = plan.removals;
   const Status marked = MarkRemovals(daemon, removals, stop);
   std::vector<Status> deleted(removals.size());
@@ -383,7 +356,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (task >= writes.size()) {
       const Removal& removal = removals[task - writes.size()];
       const bool held_up = !removal.mark.empty() && !marked;
-      deleted[task - writes.size()] = held_up ? marked : Remove(daemon, removal, stop);
+      deleted[task - writes.size()] = held_up ? marked : Remove(daemon, removal, checks, stop);
       return;
     }
     Done& slot = done[task];
@@ -397,7 +370,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (pool.write == Write::kCreate) {
       const auto name = remembered.find(pool.pool);
       slot.attempt = Create(daemon, pool, name == remembered.end() ? "" : name->second, stop);
-    } else if (const Status as_read = IsForThePool(pool) ? ConfirmInputs(pool, stop) : Status(); !as_read) {
+    } else if (const Status as_read = IsForThePool(pool) ? checks.InputsAreAsPlanned(pool) : Status(); !as_read) {
       slot.attempt.object = Fail(as_read.error());
     } else {
       slot.attempt = Update(daemon, pool, stop);
@@ -512,7 +485,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (deleted[i] || gone) applied.deleted.push_back(removal.workload.object->meta().key.name);
     memo.Forget(removal.workload.object->meta().key.name);
   }
-  RemoveServices(daemon, plan, staying, applied, stop);
+  RemoveServices(daemon, plan, staying, checks, applied, stop);
   return applied;
 }
 

@@ -14,6 +14,7 @@
 #include "operator/base/byte_budget.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/live_checks.h"
 #include "operator/yurtappdaemon/plan.h"
 #include "operator/yurtappdaemon/service_writer.h"
 #include "operator/yurtappdaemon/status.h"
@@ -46,6 +47,7 @@ class PlanExecutor {
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: what is written is not kept
+    Clock* clock = &Clock::Real();
   };
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
       : client_(client),
@@ -56,8 +58,8 @@ class PlanExecutor {
 
   // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server
   // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it. But reads may
-  // be late: the daemon is confirmed before the first write, and the pool before each removal, and before pods are
-  // restarted because the pool is another.
+  // be late: the daemon is confirmed before the first write, and LiveChecks confirm daemon and pool before removals,
+  // and before pods are restarted because the pool is another.
   Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads past the caches, into the store.
@@ -90,14 +92,10 @@ class PlanExecutor {
   // Before the first workloads of a daemon: Ok where the plan was made with all that nobody controls and that looks
   // like what an earlier daemon of this name left. Else the store knows it now, and the next plan will.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
-  // Ok where the server says so: no cache is believed. `mark`: what allowed the removal, "" where nothing had to.
-  Status ConfirmUnselected(const YurtAppDaemon& daemon, const std::string& pool, const std::string& mark,
-                           std::stop_token stop) const;
   // Those whose pool's workload has been written, or has gone (`staying`: pools of which it has not).
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
-                      Applied& applied, std::stop_token stop) const;
-  Status Remove(const YurtAppDaemon& daemon, const Removal& removal, std::stop_token stop) const;
-  Status ConfirmInputs(const PoolPlan& plan, std::stop_token stop) const;
+                      LiveChecks& checks, Applied& applied, std::stop_token stop) const;
+  Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
 
   Client& client_;
   Store& store_;

@@ -316,6 +316,11 @@ bool WritesAnything(const PoolPlan& pool) {
   return pool.write != Write::kNone || (pool.service && pool.service->write != ServiceWrite::kNone);
 }
 
+bool IsForThePool(const PoolPlan& pool) {
+  return (pool.write == Write::kMove || pool.write == Write::kAdopt) && pool.from.revision != nullptr &&
+         pool.to.revision != nullptr && !(pool.from.inputs == pool.to.inputs);
+}
+
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());

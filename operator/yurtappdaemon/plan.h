@@ -69,6 +69,8 @@ struct PoolPlan {
 };
 
 bool WritesAnything(const PoolPlan& pool);
+// Whether the pool, and not (only) the daemon, asks for the update.
+bool IsForThePool(const PoolPlan& pool);
 
 struct Removal {
   WorkloadRef workload;

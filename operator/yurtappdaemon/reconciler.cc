@@ -109,8 +109,9 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Applied& app
   return live;
 }
 
-PlanExecutor::Options WithServices(PlanExecutor::Options options, const ReconcilerStores& stores) {
+PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
   if (stores.services != nullptr) options.services = &stores.services->store();
+  options.clock = &clock;
   return options;
 }
 
@@ -163,8 +164,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       daemon_events_(events),
       diagnostician_(client, clock),
       misplaced_(std::move(misplaced)),
-      deployments_(client, stores.deployments, ProjectDeployment, WithServices(apply, stores)),
-      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, WithServices(apply, stores)) {}
+      deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
+      stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(apply, stores, clock)) {}
 
 Reconciler::~Reconciler() = default;
 

@@ -109,6 +109,7 @@ bool NeedsServices(const Snapshot& snapshot) {
 }
 
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
+  if (snapshot.services.empty() && !NeedsServices(snapshot)) return memo.clear();
   const ServiceIndex index(snapshot);
   std::erase_if(memo, [&](const auto& entry) { return !index.by_name.contains(entry.first); });
   for (PoolPlan& pool : plan.pools) {

@@ -50,6 +50,11 @@ bool WorkloadChanged(const Event& event) {
   return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
 }
 
+// Health alone: whatever is edited, deleted or given to another owner has another digest.
+bool OnlyHealthChanged(const Event& event) {
+  return IsSameObject(event) && event.before->digest() == event.after->digest();
+}
+
 // Not its status, which a load balancer writes.
 bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
@@ -129,8 +134,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   controller
       ->For(daemons,
             [reconciler](const Event& event) { return DaemonChanged(event) || StatusIsNews(event, *reconciler); })
-      .Owns(deployments, WorkloadChanged)
-      .Owns(stateful_sets, WorkloadChanged)
+      .Owns(deployments, WorkloadChanged, OnlyHealthChanged)
+      .Owns(stateful_sets, WorkloadChanged, OnlyHealthChanged)
       .Owns(revisions)
       .Owns(services, ContentChanged)
       .Watches(

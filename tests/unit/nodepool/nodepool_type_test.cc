@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
 #include "tests/support/fake_transport.h"
 
 namespace yad {
@@ -102,6 +103,36 @@ TEST(NodePoolTypeTest, VersionsAreOrderedAsKubernetesOrdersThem) {
     EXPECT_FALSE(HigherVersion(order[i + 1], order[i])) << order[i] << " " << order[i + 1];
   }
   EXPECT_TRUE(HigherVersion("v1alpha1", "foo1"));
+}
+
+HttpResponse Page(const std::string& pool, const std::string& next) {
+  return Answer({{"kind", "NodePoolList"},
+                 {"apiVersion", "apps.openyurt.io/v1beta1"},
+                 {"metadata", {{"resourceVersion", "9"}, {"continue", next}}},
+                 {"items", {{{"metadata", {{"name", pool}}}}}}});
+}
+
+TEST(ReadPoolsTest, NamedPoolsAreReadFromAllPages) {
+  Client client(std::make_shared<FakeTransport>([](const HttpRequest& request) -> Result<HttpResponse> {
+                  const std::string from = testing::QueryOf(request, "continue");
+                  return from.empty() ? Page("a", "1") : from == "1" ? Page("b", "2") : Page("c", "");
+                }),
+                {});
+  const auto pools = ReadPools(client, kNodePoolType, {"a", "c", "d"}, true, {});
+  ASSERT_TRUE(pools) << pools.error().ToString();
+  EXPECT_EQ(pools->size(), 2u);
+  EXPECT_EQ(pools->count("a") + pools->count("c"), 2u);
+}
+
+TEST(ReadPoolsTest, AListThatEndsEarlyIsAnError) {
+  Client client(std::make_shared<FakeTransport>([](const HttpRequest& request) -> Result<HttpResponse> {
+                  const bool first = testing::QueryOf(request, "continue").empty();
+                  return first ? Page("a", "1") : testing::StatusResponse(410, "Expired", "too old");
+                }),
+                {});
+  const auto pools = ReadPools(client, kNodePoolType, {"a", "b"}, true, {});
+  ASSERT_FALSE(pools);
+  EXPECT_EQ(pools.error().reason, Reason::kExpired);
 }
 
 }  // namespace

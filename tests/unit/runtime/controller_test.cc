@@ -236,6 +236,33 @@ TEST_F(ControllerTest, DeletedOwnedObjectWakesItsOwner) {
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
 }
 
+TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
+  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
+    return IsSameObject(event) && event.before->digest() == event.after->digest();
+  });
+  primary_.Sync({Object("a", "1", "uid-a")});
+  Json child = OwnedBy(Object("x", "101"), "a", "uid-a");
+  owned_.Sync({});
+  owned_.Push("ADDED", child);
+  Queued();
+  const auto report = [&](int ready) {
+    child["metadata"]["resourceVersion"] = std::to_string(101 + ready);
+    child["status"]["ready"] = ready;
+    owned_.Push("MODIFIED", child);
+  };
+  report(1);
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first";
+  report(2);
+  report(3);
+  EXPECT_THAT(Queued(), ElementsAre());
+  child["spec"]["replicas"] = 5;
+  report(4);
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "another spec";
+  clock_.Advance(ControllerOptions().pace);
+  controller_->queue().Add({"ns", "b"});
+  EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
+}
+
 TEST_F(ControllerTest, OwnedObjectsAreIndexedByTheUidOfTheirController) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a"), OwnedBy(Object("y", "4"), "b", "uid-b"), Object("z", "5")});

@@ -155,6 +155,66 @@ TEST_F(WorkQueueTest, AWaitingWorkerIsWokenWhenADelayedKeyIsDue) {
   EXPECT_EQ(got, Key("b"));
 }
 
+TEST_F(WorkQueueTest, PacedAddsQueueAKeyAtOnceThenOnceAPeriod) {
+  int handed_out = 0;
+  for (int i = 0; i < 100; ++i) {  // for a second, in steps of 10 ms
+    queue_.AddPaced(Key("a"), milliseconds(200));
+    if (GetAndDone() == "a") ++handed_out;
+    EXPECT_EQ(handed_out, 1 + i / 20) << i;
+    clock_.Advance(milliseconds(10));
+  }
+  clock_.Advance(milliseconds(100));
+  EXPECT_EQ(GetAndDone(), "a") << "the last add has its turn";
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(GetNow(), "-");
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetNow(), "a") << "after a rest at once";
+}
+
+TEST_F(WorkQueueTest, APacedAddOfAnotherKeyDoesNotWait) {
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddPaced(Key("b"), milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "b");
+}
+
+TEST_F(WorkQueueTest, AnAddDoesNotWaitForTheTurnOfAPacedOneAndDoesNotTakeIt) {
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetNow(), "-");
+  queue_.Add(Key("a"));
+  EXPECT_EQ(GetNow(), "a");
+  queue_.AddPaced(Key("a"), milliseconds(200));  // The reconcile that runs may not see what this add is about.
+  queue_.Done(Key("a"));
+  clock_.Advance(milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+}
+
+TEST_F(WorkQueueTest, APacedAddWhileItsKeyIsProcessedRunsAgainAfterDone) {
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetNow(), "a");
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  clock_.Advance(milliseconds(200));
+  EXPECT_EQ(GetNow(), "-");
+  queue_.Done(Key("a"));
+  EXPECT_EQ(GetAndDone(), "a");
+}
+
+TEST_F(WorkQueueTest, ThePaceOfAKeyOutlivesManyOtherKeys) {
+  for (int i = 0; i < 1000; ++i) queue_.AddPaced(Key("old-" + std::to_string(i)), milliseconds(200));
+  for (int i = 0; i < 1000; ++i) GetAndDone();
+  clock_.Advance(seconds(1));
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+  for (int i = 0; i < 1000; ++i) queue_.AddPaced(Key("new-" + std::to_string(i)), milliseconds(200));
+  for (int i = 0; i < 1000; ++i) GetAndDone();
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetNow(), "-");
+  clock_.Advance(milliseconds(200));
+  EXPECT_EQ(GetNow(), "a");
+}
+
 TEST_F(WorkQueueTest, BackoffDoublesUpToTheCap) {
   std::vector<Duration> delays;
   for (int i = 0; i < 10; ++i) {
