@@ -40,7 +40,7 @@ StringMap AsStringMap(const Json* value) {
   return result;
 }
 
-// Of a text in quotes, as JSON escapes it.
+// Returns the size of a text in quotes, with the escapes of JSON.
 std::size_t QuotedSize(std::string_view text) {
   std::size_t size = 2 + text.size();
   for (const char c : text) {

@@ -66,8 +66,8 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 // - Selector: the template's plus pool-name.
 // - Pod template: labels plus pool-name, nodeSelector plus kNodePoolLabel, and one toleration {key, operator: Exists,
 //   effect} per taint, unless the template has it already.
-// Fails with kInvalid if an override does not apply, if the overrides make more text than kMaxRenderedText, or if a value
-// in the template has a wrong type.
+// Fails with kInvalid if an override does not apply, if the overrides make more text than kMaxRenderedText, or if a
+// value in the template has a wrong type.
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
