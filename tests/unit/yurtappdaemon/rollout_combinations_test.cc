@@ -1,0 +1,170 @@
+// Two things at once in a rollout, with one leader and with a new leader at each step.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+
+class RolloutCombinationsTest : public RollingUpdateTest {
+ protected:
+  // Plays `body` with one leader, and with a new leader at each step.
+  template <typename Body>
+  void Play(const Body& body) {
+    for (const bool restarts : {false, true}) {
+      SCOPED_TRACE(restarts ? "a new leader at each step" : "one leader");
+      StartOver();
+      restarts_ = restarts;
+      body();
+    }
+  }
+  void Step(int time = 2) {
+    if (restarts_) world_.Restart();
+    Wait(seconds(time));
+  }
+  void Taint(const std::string& pool, const std::string& key) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
+      object["spec"]["taints"].push_back({{"key", key}, {"effect", "NoSchedule"}});
+    });
+  }
+  bool Tolerates(const std::string& pool) {
+    return world_.Workload(pool).contains("/spec/template/spec/tolerations"_json_pointer);
+  }
+  void Type(const std::string& type, Json rolling = nullptr) {
+    world_.EditDaemon([&](Json& daemon) {
+      daemon["spec"]["updateStrategy"] = {{"type", type}};
+      if (!rolling.is_null()) daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
+    });
+  }
+  void Pause(bool paused) {
+    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["paused"] = paused; });
+  }
+  void GiveUp(const std::string& pool) {  // as the Deployment controller does
+    world_.EditWorkload(pool, [&](Json& workload) {
+      workload["status"] = HealthyStatus(workload);
+      workload["status"]["availableReplicas"] = 0;
+      workload["status"]["conditions"] = {{{"type", "Progressing"},
+                                           {"status", "False"},
+                                           {"reason", "ProgressDeadlineExceeded"},
+                                           {"lastUpdateTime", FormatTime(world_.clock.WallNow())}}};
+    });
+  }
+  std::string Update() { return StringAt(world_.Status(), {"updateRevision"}); }
+  std::string WaitingFor(const std::string& pool) {
+    return StringAt(PoolStatus(world_.Status(), pool), {"waitingFor"});
+  }
+  bool deployment() const { return GetParam() == WorkloadKind::kDeployment; }
+
+  bool restarts_ = false;
+};
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutCombinationsTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutCombinationsTest, UpdatesOnePoolAfterTheOtherWhereANewTemplateMeetsTheFirstSoak) {
+  Play([&] {
+    const std::vector<std::string> pools = {"a", "b", "c", "d", "e"};
+    world_.AddPools(pools);
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
+                                        {"rollingUpdate", {{"minReadySeconds", 4}, {"maxUnavailable", 1}}}};
+    world_.CreateDaemon(daemon);
+    Step(1);
+    for (const std::string& pool : pools) Heal(pool);
+    Step(2);
+    world_.SetImage("app:2");
+    std::string story;
+    std::map<std::string, int> healthy_since;
+    for (int second = 0; second < 60; ++second) {
+      Step(1);
+      const std::string images = Images();
+      if (!story.ends_with(images + "\n")) story += std::to_string(second) + ": " + images + "\n";
+      int unavailable = 0;
+      for (const std::string& pool : pools) {
+        if (ImageOf(world_.Workload(pool)) != "app:2") continue;
+        const std::string phase = Phase(pool);
+        unavailable += phase != "Ready";
+        if (phase == "Updating") Heal(pool);
+      }
+      EXPECT_LE(unavailable, 1) << story;
+    }
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2") << story;
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_EQ(Current(), Update());
+  });
+}
+
+TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoInTheMiddleOfARollbackKeepTheLimit) {
+  Play([&] {
+    Deployed({"a", "b", "c", "d", "e"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1 e=1");
+    Step(35);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1") << "one after the other, the unhealthy one first";
+    Heal("c");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1 e=1");
+    world_.SetImage("app:3");
+    Step();
+    EXPECT_EQ(Images(), "a=3 b=2 c=1 d=1 e=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=3 b=3 c=1 d=1 e=1");
+    // Undo of the third in the middle.
+    world_.SetImage("app:1");
+    Step();
+    EXPECT_EQ(Images(), "a=3 b=1 c=1 d=1 e=1");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1 e=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
+TEST_P(RolloutCombinationsTest, ApprovalInTheMiddleOfASoakOpensTheGroupAfterIt) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"minReadySeconds", 60},
+                               {"maxUnavailable", 2},
+                               {"groups",
+                                {{{"name", "canary"}, {"pools", {"c"}}},
+                                 {{"name", "north"}, {"pools", {"a", "b"}}, {"approval", "Manual"}}}}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("c");
+    Step(20);
+    EXPECT_EQ(Phase("c"), "Soaking");
+    EXPECT_EQ(WaitingFor("a"), "Group");
+    Annotate(kApproveAnnotation, Update() + "/north");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=2");
+    EXPECT_FALSE(world_.Status().contains("begunGroups"));
+    Annotate(kApproveAnnotation, "");
+    Step(50);
+    EXPECT_EQ(Images(), "a=1 b=1 c=2") << "the approval was withdrawn before the group began";
+    EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+    Annotate(kApproveAnnotation, Update() + "/north");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
+    // A pool of the group that has begun breaks: nothing else is asked for.
+    Break("c");
+    Step();
+    EXPECT_EQ(Phase("c"), "Unhealthy");
+  });
+}
+
+}  // namespace
+}  // namespace yad
