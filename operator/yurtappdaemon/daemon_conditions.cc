@@ -107,17 +107,17 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
-    const bool failed = view.phase == kFailedPhase;
     const bool offline = view.phase == kOfflinePhase;
+    const bool failed = view.phase == kFailedPhase || (plan.dark && view.late);
     const bool held = plan.held;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;
-    counts.failed += failed || (offline && view.revision_failed && view.late);
+    counts.failed += failed;
     counts.offline += offline;
     counts.provisioned += view.workload != nullptr;
     counts.held += held;
     counts.waiting += plan.waits;
-    const bool revision_failed = view.revision_failed && (failed || plan.dark);
+    const bool revision_failed = view.revision_failed && failed;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.refused);
     counts.excused += view.excused && failed && !view.settled;
     counts.unsettled += !view.settled && !view.excused && !revision_failed;

@@ -153,11 +153,12 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    view_.revision_failed = IsRevisionsFault(view_.reason);
-    // A workload that has never been healthy in a pool that joined says nothing about the revision.
-    if (view_.late && plan_.joining && !plan_.failed) view_.revision_failed = false;
+    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
   }
+
+  // A workload that has never been healthy in a pool that joined says nothing about the revision.
+  bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
@@ -194,7 +195,9 @@ class View {
   void SetDark() {
     const bool outage = plan_.health.clock_stopped;
     view_.reason = outage ? kSitesOffline : kWentDark;
-    view_.late = view_.revision_failed = plan_.overdue && !outage;
+    view_.late = plan_.overdue && !outage;
+    view_.revision_failed = view_.late && !IsExemptJoiner();
+    view_.excused = view_.late && !view_.revision_failed;
     if (outage) {
       view_.message = "went offline after its update, and so did pools that were not updated";
     } else if (plan_.overdue) {

@@ -166,5 +166,45 @@ TEST_P(RolloutCombinationsTest, ApprovalInTheMiddleOfASoakOpensTheGroupAfterIt) 
   });
 }
 
+TEST_P(RolloutCombinationsTest, JoiningPoolThatGoesDarkIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    world_.AddPool("new");
+    Step(5);
+    GoOffline("new");
+    Step();
+    EXPECT_EQ(Phase("new"), "Offline WentDarkAfterUpdate");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 new=2") << "it takes no slot";
+    Heal("b");
+    Step();
+    Heal("c");
+    Step();
+    EXPECT_EQ(Complete(), "False RollingOut");
+    Step(150);
+    Step();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Complete(), "True CompleteWithFailures") << Progressing() << Message();
+    EXPECT_EQ(Current(), Update());
+  });
+}
+
+TEST_P(RolloutCombinationsTest, FailureOfADarkSiteShowsInEachCondition) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    Step(35);
+    EXPECT_EQ(world_.Status()["failedPools"], 1);
+    EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True WentDarkAfterUpdate");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Degraded"), "True PoolsFailed");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
