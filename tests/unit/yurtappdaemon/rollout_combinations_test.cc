@@ -206,5 +206,26 @@ TEST_P(RolloutCombinationsTest, FailureOfADarkSiteShowsInEachCondition) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, SiteThatGoesDarkBeforeStatusWasWrittenIsNotExcused) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.subresource != "status") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(500, "InternalError", "no"), false};
+  });
+  world_.SetImage("app:2");
+  for (int i = 0; i < 3; ++i) static_cast<void>(world_.Reconcile());
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Phase("a"), "Ready") << "no status was written";
+  world_.cluster.SetFaults(nullptr);
+  GoOffline("a");
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  Wait(seconds(70));
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+}
+
 }  // namespace
 }  // namespace yad
