@@ -197,7 +197,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], verdicts[i], entry, plan);
-    entry.health.clock_stopped = entry.dark && decision.state == RolloutState::kSitesOffline;
+    entry.health.clock_stopped = entry.dark && decision.outage();
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.write != Write::kCreate) continue;

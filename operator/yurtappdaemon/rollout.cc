@@ -32,14 +32,14 @@ class Rollout {
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
       // The server may accept by now what it refused, and no event tells that.
       Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
-    } else if (outage_) {
+    } else if (out_.outage()) {
       out_.state = RolloutState::kSitesOffline;
     } else if (in_.back) {
       GoBack();
     } else {
       GoOut();
     }
-    if (!in_.paused && !outage_) AdaptPools();
+    if (!in_.paused && !out_.outage()) AdaptPools();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
     return std::move(out_);
   }
@@ -73,7 +73,7 @@ class Rollout {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
-    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && outage_);
+    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
   }
 
   // Whether the pool counts for maxUnavailable.
@@ -124,7 +124,6 @@ class Rollout {
     for (const RolloutPool& pool : in_.pools) {
       out_.control_offline += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
     }
-    outage_ = out_.control_offline >= out_.dark;
   }
 
   // Opens one group after the other, up to the first that is not done or waits for its approval.
@@ -303,7 +302,6 @@ class Rollout {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool outage_ = false;
   bool awaits_approval_ = false;  // the group at work
   bool at_work_ = false;          // the group at work is not done
   Slots slots_;

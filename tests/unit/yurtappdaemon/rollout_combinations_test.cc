@@ -227,5 +227,28 @@ TEST_P(RolloutCombinationsTest, SiteThatGoesDarkBeforeStatusWasWrittenIsNotExcus
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
+TEST_P(RolloutCombinationsTest, TimeOfAnOutageDoesNotCountWhilePaused) {
+  Play([&] {
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    GoOffline("b");
+    Step();
+    Pause(true);
+    Step(200);
+    Return("b");
+    Step();
+    Pause(false);
+    Step();
+    Step(30);
+    EXPECT_FALSE(IsMarkedFailed()) << "the time of the outage does not count";
+    Return("a");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad

@@ -372,7 +372,7 @@ class Simulation {
     for (std::size_t i = 0; i < pools_.size(); ++i) {
       SimulatedPool& pool = pools_[i];
       const RolloutDecision::Pool& decided = decision.pools[i];
-      if (decision.state == RolloutState::kSitesOffline && input.pools[i].dark) record_[pool.name].clock_stopped = true;
+      if (decision.outage() && input.pools[i].dark) record_[pool.name].clock_stopped = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
