@@ -14,6 +14,8 @@ class Rollout {
     open_.resize(groups, in_.back);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
+    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(),
+                                         [](const RolloutPool& pool) { return NeedsMove(pool) && !pool.pool_changed; });
     if (!in_.back) {
       HoldPartition();
       FindOutage();
@@ -80,7 +82,7 @@ class Rollout {
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
-    if (!in_.back && HasFailed(i)) return false;
+    if (!goes_back_ && HasFailed(i)) return false;
     // A pool that is about to leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
     // One broken site must not stop a fleet.
@@ -302,6 +304,7 @@ class Rollout {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
+  bool goes_back_ = false;        // pools have yet to be updated to currentRevision: this is not just the time after it
   bool awaits_approval_ = false;  // the group at work
   bool at_work_ = false;          // the group at work is not done
   Slots slots_;

@@ -250,5 +250,21 @@ TEST_P(RolloutCombinationsTest, TimeOfAnOutageDoesNotCountWhilePaused) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAtRest) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"maxFailures", 1}});
+    world_.SetImage("app:2");
+    Step(35);
+    Heal("b");
+    Step();
+    Heal("c");
+    Step();
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    Taint("c", "gpu");
+    Step();
+    EXPECT_TRUE(Tolerates("c")) << "a failed on the new revision: it takes no slot";
+  });
+}
+
 }  // namespace
 }  // namespace yad
