@@ -127,6 +127,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Verdict* verdict, PoolPlan&
     standing.updated = IsUpdated(pool, *verdict, entry.health);
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
+    if (standing.offline && !standing.dark) standing.overdue = false;
     // The clock of another machine may have put the record into the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);

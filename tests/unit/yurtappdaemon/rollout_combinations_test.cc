@@ -266,5 +266,20 @@ TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAtRest) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, OfflinePoolThatIsExcusedHasNotFailed) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    Step();
+    world_.SetImage("app:3");
+    Step(60);
+    EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+    EXPECT_EQ(world_.Status()["failedPools"], 1) << "b";
+    EXPECT_EQ(Images(), "a=2 b=3 c=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad
