@@ -163,7 +163,10 @@ class View {
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
-    view_.assigned = on_update && !fresh_;
+    // A repair or a Service that is outstanding is no update.
+    const bool updates = plan_.write == Write::kMove || plan_.write == Write::kAdopt;
+    const bool update_outstanding = result_.outstanding && updates;
+    view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
     view_.updated = on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking));
     view_.settled = on_update && (excused_offline || soaked_ || view_.updated);
     if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;

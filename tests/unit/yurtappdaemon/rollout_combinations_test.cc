@@ -281,5 +281,27 @@ TEST_P(RolloutCombinationsTest, OfflinePoolThatIsExcusedHasNotFailed) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, RepairThatFailsLeavesTheRolloutComplete) {
+  for (const char* type : {"All", "RollingUpdate"}) {
+    Play([&] {
+      Deployed({"a", "b"});
+      Type(type);
+      Step();
+      EXPECT_EQ(Complete(), "True RolloutComplete");
+      world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+        if (write.method != "PUT") return std::nullopt;
+        return FakeCluster::Fault{StatusResponse(500, "InternalError", "no"), false};
+      });
+      world_.EditWorkload("a", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "app:hand"; });
+      for (int i = 0; i < 3; ++i) {
+        if (restarts_) world_.Restart();
+        static_cast<void>(world_.Reconcile());
+        world_.clock.Advance(seconds(2));
+      }
+      EXPECT_EQ(Complete(), "True RolloutComplete") << Progressing();
+    });
+  }
+}
+
 }  // namespace
 }  // namespace yad
