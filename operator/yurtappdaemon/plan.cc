@@ -203,7 +203,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.write != Write::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    entry.record->joining = joins(entry.pool);
+    // In the first rollout all pools are new, and they are all that there is to judge by.
+    entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
 

@@ -303,5 +303,33 @@ TEST_P(RolloutCombinationsTest, RepairThatFailsLeavesTheRolloutComplete) {
   }
 }
 
+TEST_P(RolloutCombinationsTest, RetriedCreationExemptsNoPoolOfTheFirstRollout) {
+  Play([&] {
+    world_.AddPools({"a", "b", "c"});
+    Json daemon = DaemonJson("app:bad", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
+                                        {"rollingUpdate", {{"progressDeadlineSeconds", 30}}}};
+    world_.CreateDaemon(daemon);
+    const std::string refused = world_.NameOf("b");
+    world_.cluster.SetFaults([=](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "POST" || write.key.name != refused) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(500, "InternalError", "no"), false};
+    });
+    for (int i = 0; i < 3; ++i) static_cast<void>(world_.Reconcile());
+    world_.clock.Advance(seconds(2));
+    static_cast<void>(world_.Reconcile());
+    EXPECT_EQ(Images(), "a=bad c=bad");
+    world_.cluster.SetFaults(nullptr);
+    world_.clock.Advance(seconds(2));
+    Step();
+    EXPECT_EQ(Images(), "a=bad b=bad c=bad");
+    Heal("b");
+    Step(60);
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    EXPECT_EQ(Current(), "");
+    EXPECT_EQ(Complete(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
