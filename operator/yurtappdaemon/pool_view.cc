@@ -212,6 +212,8 @@ class View {
 
   // Status remembers it for the next leader: only pools that have not soaked on their revision have any.
   void SetUnhealthySeconds() {
+    // A RollingUpdate that follows another strategy counts such a pool as a failure.
+    if (!rolling() && view_.phase == kFailedPhase && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
     const bool counts = view_.phase == kSoakingPhase || view_.phase == kUnhealthyPhase || plan_.dark ||

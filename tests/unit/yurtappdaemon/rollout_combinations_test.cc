@@ -331,5 +331,26 @@ TEST_P(RolloutCombinationsTest, RetriedCreationExemptsNoPoolOfTheFirstRollout) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
+  if (!deployment()) return;
+  Play([&] {
+    Deployed({"a", "b", "c"});
+    Type("All");
+    Step();
+    const std::string good = Current();
+    world_.SetImage("app:bad");
+    Step();
+    GiveUp("a");
+    Heal("b");
+    Heal("c");
+    Step();
+    Type("RollingUpdate", {{"progressDeadlineSeconds", 30}});
+    Step();
+    Step();
+    EXPECT_EQ(Current(), good) << Complete();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
