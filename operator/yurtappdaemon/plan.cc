@@ -166,8 +166,11 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *target;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
-  // An update that changes nothing but the Service needs no soak.
-  if (to_goal && verdict->only_service) entry.health.revision = entry.to.revision->name;
+  if (to_goal && verdict->only_service) {
+    entry.health.revision = entry.to.revision->name;  // It needs no soak.
+  } else {
+    entry.health.replicas = 0;  // New pods: scaling does not explain why the workload is not healthy.
+  }
   if (entry.write != Write::kAdopt) entry.write = Write::kMove;
   if (to_goal) entry.record = RecordFor(snapshot, entry, !verdict->only_service);
 }

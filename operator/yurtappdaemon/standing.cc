@@ -14,9 +14,11 @@ bool IsRevision(const Target& target, const RevisionPtr& revision) {
   return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
 }
 
-// Whether the workload keeps the replicas that it had, and the others are only new or about to go.
+// Whether the workload keeps the replicas that it had, and the others are only new or about to go. A workload that was
+// scaled and scaled back has its old number before its controller has looked.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
-  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 && state.wanted != before.replicas &&
+  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
+         (state.wanted != before.replicas || !state.observed) &&
          state.steady_replicas >= std::min(before.replicas, state.wanted);
 }
 

@@ -352,5 +352,60 @@ TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, ScalingUpAndDownResetsNoSoak) {
+  for (const bool between : {false, true}) {
+    Deployed({"a", "b"}, {{"minReadySeconds", 60}});
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
+    Step(70);
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step(30);
+    const auto scale = [&](int replicas) {
+      world_.EditWorkload("a", [&](Json& workload) {
+        workload["spec"]["replicas"] = replicas;
+        workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
+      });
+    };
+    scale(3);
+    Step(5);
+    if (between) {
+      world_.EditWorkload("a", [&](Json& w) {
+        w["status"]["observedGeneration"] = w["metadata"]["generation"];
+        w["status"]["replicas"] = w["status"]["updatedReplicas"] = 3;
+      });
+      Step(1);
+    }
+    scale(1);
+    Step(1);
+    EXPECT_NE(Phase("a"), "Updating");
+    Heal("a");
+    Step(30);
+    EXPECT_EQ(Images(), "a=2 b=2") << "scaling resets no soak; " << between;
+    StartOver();
+  }
+}
+
+TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
+  if (!deployment()) return;
+  Play([&] {
+    Deployed({"a", "b", "c"});
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
+    Step(5);
+    world_.EditWorkload("a", [&](Json& workload) {
+      workload["spec"]["replicas"] = 3;
+      workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
+    });
+    Step();
+    Taint("a", "gpu");
+    Taint("b", "gpu");
+    Step();
+    EXPECT_TRUE(Tolerates("a"));
+    EXPECT_FALSE(Tolerates("b"));
+    Step(5);
+    EXPECT_FALSE(Tolerates("b")) << "a replaces its pods";
+  });
+}
+
 }  // namespace
 }  // namespace yad
