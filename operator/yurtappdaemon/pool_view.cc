@@ -65,6 +65,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
     case WaitingFor::kPartition:
       return "spec.updateStrategy.rollingUpdate.partition holds it";
     case WaitingFor::kPause:
+      if (!daemon.paused) return "failures have stopped the rollout: condition Progressing says what to do";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
     case WaitingFor::kDeletion:
       return "is updated when its workload is deleted (updateStrategy OnDelete)";

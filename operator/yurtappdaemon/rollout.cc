@@ -286,13 +286,15 @@ class Rollout {
     if (!NeedsMove(pool) || decided.step == Step::kMove) return;
     const bool closed = !open_[pool.group];
     decided.held = in_.paused || held_by_partition_[i] || (closed && awaits_approval_);
-    decided.waits = !decided.held;
+    decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (held_by_partition_[i]) {
       decided.waiting_for = WaitingFor::kPartition;
-    } else if (exceeded || WasRefused(pool)) {
-      decided.waiting_for = WaitingFor::kNone;  // It does not wait: the rollout, or its own write, has failed.
+    } else if (WasRefused(pool)) {
+      decided.waiting_for = WaitingFor::kNone;  // It does not wait: its own write has failed.
+    } else if (exceeded) {
+      decided.waiting_for = WaitingFor::kPause;
     } else if (closed) {
       const bool its_turn = awaits_approval_ && pool.group == out_.group;
       decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
