@@ -92,11 +92,14 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
 }
 
 // For kstatus. No tool waits for ever on a decision of a user.
-bool IsReconciling(const PoolCounts& counts, bool complete, const Condition& progressing) {
+bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;
-  return reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline ||
-         (progressing.status != "False" && counts.on_their_way > 0);
+  if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
+  if (progressing.status == "False") return false;
+  // After a rollback no pool is on its way to updateRevision.
+  const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
+  return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }
 
 }  // namespace
@@ -123,6 +126,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.unsettled += !view.settled && !view.excused && !revision_failed;
     counts.unassigned += !view.assigned && !view.excused && !revision_failed;
     counts.on_their_way += !view.settled && !view.excused && !failed && !revision_failed && !held;
+    counts.in_motion += view.phase == kUpdatingPhase || view.phase == kSoakingPhase;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
     if (!offline && view.phase != kReadyPhase && view.phase != kSoakingPhase) {
       counts.not_ready.push_back(std::string(view.name) + " (" + view.phase + ")");
@@ -143,7 +147,7 @@ void SetConditions(const ConditionInput& input, Conditions& conditions) {
   conditions.Set(Ready(input));
   conditions.Set(Complete(input, complete, progressing));
   conditions.Set(progressing);
-  if (IsReconciling(counts, complete, progressing)) {
+  if (IsReconciling(input, complete, progressing)) {
     conditions.Set({kReconcilingCondition, "True", progressing.reason, progressing.message});
   } else {
     conditions.Remove(kReconcilingCondition);

@@ -407,5 +407,49 @@ TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, PauseInTheMiddleOfARollback) {
+  Play([&] {
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    const std::string good = Current();
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    Heal("b");
+    Step();
+    Step(35);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+    Pause(true);
+    Heal("c");
+    world_.AddPool("e");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1");
+    EXPECT_EQ(Progressing(), "Unknown Paused");
+    EXPECT_EQ(Complete(), "False Paused");
+    EXPECT_EQ(WaitingFor("a"), "Pause");
+    Heal("e");
+    Step();
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent");
+    Pause(false);
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1 e=1");
+    Heal("a");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_EQ(Current(), good);
+    Pause(true);
+    Step();
+    EXPECT_EQ(Progressing(), "Unknown Paused");
+    EXPECT_EQ(Complete(), "False Paused");
+    world_.AddPool("f");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1 e=1 f=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad
