@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad {
@@ -78,7 +76,6 @@ TEST_P(RolloutCombinationsTest, UpdatesOnePoolAfterTheOtherWhereANewTemplateMeet
     Step(2);
     world_.SetImage("app:2");
     std::string story;
-    std::map<std::string, int> healthy_since;
     for (int second = 0; second < 60; ++second) {
       Step(1);
       const std::string images = Images();
