@@ -92,11 +92,14 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
 }
 
 // Decides condition Reconciling, for kstatus. A decision of a user must not make a tool wait forever.
-bool IsReconciling(const PoolCounts& counts, bool complete, const Condition& progressing) {
+bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;
-  return reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline ||
-         (progressing.status != "False" && counts.on_their_way > 0);
+  if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
+  if (progressing.status == "False") return false;
+  // After a rollback no pool is on its way to updateRevision.
+  const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
+  return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }
 
 }  // namespace
@@ -107,22 +110,23 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
   for (std::size_t i = 0; i < views.size(); ++i) {
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
-    const bool failed = view.phase == kFailedPhase;
     const bool offline = view.phase == kOfflinePhase;
+    const bool failed = view.phase == kFailedPhase || (plan.dark && view.late);
     const bool held = plan.held;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;
-    counts.failed += failed || (offline && view.revision_failed && view.late);
+    counts.failed += failed;
     counts.offline += offline;
     counts.provisioned += view.workload != nullptr;
     counts.held += held;
     counts.waiting += plan.waits;
-    const bool revision_failed = view.revision_failed && (failed || plan.dark);
+    const bool revision_failed = view.revision_failed && failed;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.refused);
     counts.excused += view.excused && failed && !view.settled;
     counts.unsettled += !view.settled && !view.excused && !revision_failed;
     counts.unassigned += !view.assigned && !view.excused && !revision_failed;
     counts.on_their_way += !view.settled && !view.excused && !failed && !revision_failed && !held;
+    counts.in_motion += view.phase == kUpdatingPhase || view.phase == kSoakingPhase;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
     if (!offline && view.phase != kReadyPhase && view.phase != kSoakingPhase) {
       counts.not_ready.push_back(std::string(view.name) + " (" + view.phase + ")");
@@ -143,7 +147,7 @@ void SetConditions(const ConditionInput& input, Conditions& conditions) {
   conditions.Set(Ready(input));
   conditions.Set(Complete(input, complete, progressing));
   conditions.Set(progressing);
-  if (IsReconciling(counts, complete, progressing)) {
+  if (IsReconciling(input, complete, progressing)) {
     conditions.Set({kReconcilingCondition, "True", progressing.reason, progressing.message});
   } else {
     conditions.Remove(kReconcilingCondition);

@@ -22,7 +22,8 @@ struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t held = 0;               // updates that a user blocks
   std::int64_t waiting = 0;            // updates that the rollout starts later by itself
-  std::int64_t on_their_way = 0;       // updates that are not finished yet
+  std::int64_t on_their_way = 0;       // updates to updateRevision that are not finished yet
+  std::int64_t in_motion = 0;          // pools that become healthy after an update, or soak, on any revision
   std::int64_t unsettled = 0;          // pools for which the rollout is not finished: neither settled nor failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy in time,

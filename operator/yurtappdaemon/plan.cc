@@ -168,8 +168,11 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *target;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
-  // An update that changes nothing but the Service needs no soak.
-  if (to_goal && verdict->only_service) entry.health.revision = entry.to.revision->name;
+  if (to_goal && verdict->only_service) {
+    entry.health.revision = entry.to.revision->name;  // It needs no soak.
+  } else {
+    entry.health.replicas = 0;  // New pods: scaling does not explain why the workload is not healthy.
+  }
   if (entry.write != Write::kAdopt) entry.write = Write::kMove;
   if (to_goal) entry.record = RecordFor(snapshot, entry, !verdict->only_service);
 }
@@ -199,13 +202,14 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], verdicts[i], entry, plan);
-    entry.health.clock_stopped = entry.dark && decision.state == RolloutState::kSitesOffline;
+    entry.health.clock_stopped = entry.dark && decision.outage();
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.write != Write::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    entry.record->joining = joins(entry.pool);
+    // In the first rollout all pools are new, and they are all that there is to judge by.
+    entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
 

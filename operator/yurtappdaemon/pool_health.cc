@@ -24,8 +24,9 @@ bool SaysWhyOfPods(const Json& entry) {
 
 State StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
-  const bool excused = !sight.updated_online || before == nullptr || before->revision != sight.revision ||
-                       before->soaked || before->state == State::kOffline;
+  if (!sight.updated_online || before == nullptr) return State::kOffline;
+  // A record of another revision is older than the update, which the pool got online: status was not written since.
+  const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
   return excused ? State::kOffline : State::kDark;
 }
 

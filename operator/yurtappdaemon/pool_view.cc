@@ -65,6 +65,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
     case WaitingFor::kPartition:
       return "spec.updateStrategy.rollingUpdate.partition holds it";
     case WaitingFor::kPause:
+      if (!daemon.paused) return "failures have stopped the rollout: condition Progressing says what to do";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
     case WaitingFor::kDeletion:
       return "is updated when its workload is deleted (updateStrategy OnDelete)";
@@ -153,16 +154,20 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    view_.revision_failed = IsRevisionsFault(view_.reason);
-    // A workload that has never been healthy in a pool that joined is no evidence against the revision.
-    if (view_.late && plan_.joining && !plan_.failed) view_.revision_failed = false;
+    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
   }
+
+  // A workload that has never been healthy in a pool that joined says nothing about the revision.
+  bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
-    view_.assigned = on_update && !fresh_;
+    // A repair or a Service that is outstanding is no update.
+    const bool updates = plan_.write == Write::kMove || plan_.write == Write::kAdopt;
+    const bool update_outstanding = result_.outstanding && updates;
+    view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
     view_.updated = on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking));
     view_.settled = on_update && (excused_offline || soaked_ || view_.updated);
     if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
@@ -194,7 +199,9 @@ class View {
   void SetDark() {
     const bool outage = plan_.health.clock_stopped;
     view_.reason = outage ? kSitesOffline : kWentDark;
-    view_.late = view_.revision_failed = plan_.overdue && !outage;
+    view_.late = plan_.overdue && !outage;
+    view_.revision_failed = view_.late && !IsExemptJoiner();
+    view_.excused = view_.late && !view_.revision_failed;
     if (outage) {
       view_.message = "went offline after its update, and so did pools that were not updated";
     } else if (plan_.overdue) {
@@ -206,6 +213,8 @@ class View {
 
   // Sets the value that status keeps for the next leader. Only pools that have not soaked on their revision have one.
   void SetUnhealthySeconds() {
+    // A RollingUpdate that follows another strategy counts such a pool as a failure.
+    if (!rolling() && view_.phase == kFailedPhase && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
     const bool counts = view_.phase == kSoakingPhase || view_.phase == kUnhealthyPhase || plan_.dark ||

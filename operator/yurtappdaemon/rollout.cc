@@ -14,6 +14,8 @@ class Rollout {
     open_.resize(groups, in_.back);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
+    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(),
+                                         [](const RolloutPool& pool) { return NeedsMove(pool) && !pool.pool_changed; });
     if (!in_.back) {
       HoldPartition();
       FindOutage();
@@ -32,14 +34,14 @@ class Rollout {
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
       // The server may now accept what it rejected before, and no event reports that.
       Start(Step::kMove, [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
-    } else if (outage_) {
+    } else if (out_.outage()) {
       out_.state = RolloutState::kSitesOffline;
     } else if (in_.back) {
       GoBack();
     } else {
       GoOut();
     }
-    if (!in_.paused && !outage_) AdaptPools();
+    if (!in_.paused && !out_.outage()) AdaptPools();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
     return std::move(out_);
   }
@@ -74,14 +76,14 @@ class Rollout {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
-    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && outage_);
+    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
-    if (!in_.back && HasFailed(i)) return false;
+    if (!goes_back_ && HasFailed(i)) return false;
     // A pool that is about to leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
     // One broken site must not stop a fleet.
@@ -126,7 +128,6 @@ class Rollout {
     for (const RolloutPool& pool : in_.pools) {
       out_.control_offline += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
     }
-    outage_ = out_.control_offline >= out_.dark;
   }
 
   // Opens one group after the other, up to the first that is not done or waits for its approval.
@@ -287,13 +288,15 @@ class Rollout {
     if (!NeedsMove(pool) || decided.step == Step::kMove) return;
     const bool closed = !open_[pool.group];
     decided.held = in_.paused || held_by_partition_[i] || (closed && awaits_approval_);
-    decided.waits = !decided.held;
+    decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (held_by_partition_[i]) {
       decided.waiting_for = WaitingFor::kPartition;
-    } else if (exceeded || WasRefused(pool)) {
-      decided.waiting_for = WaitingFor::kNone;  // It does not wait: the rollout, or its own write, has failed.
+    } else if (WasRefused(pool)) {
+      decided.waiting_for = WaitingFor::kNone;  // It does not wait: its own write has failed.
+    } else if (exceeded) {
+      decided.waiting_for = WaitingFor::kPause;
     } else if (closed) {
       const bool its_turn = awaits_approval_ && pool.group == out_.group;
       decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
@@ -305,7 +308,7 @@ class Rollout {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool outage_ = false;
+  bool goes_back_ = false;        // pools have yet to be updated to currentRevision
   bool awaits_approval_ = false;  // of the current group
   bool at_work_ = false;          // the current group is not done
   Slots slots_;

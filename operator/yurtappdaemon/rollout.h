@@ -103,6 +103,9 @@ struct RolloutDecision {
   std::size_t control_offline = 0;        // pools that were not updated and went offline since
   std::size_t failed = 0;                 // on the goal
   std::size_t failures_allowed = 0;
+
+  // The pools that were not updated are the control group of the dark ones: the revision is not to blame.
+  bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 
 RolloutDecision DecideRollout(const RolloutInput& input);

@@ -14,9 +14,11 @@ bool IsRevision(const Target& target, const RevisionPtr& revision) {
   return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
 }
 
-// Returns whether the workload keeps the replicas that it had, and the others are new or about to be deleted.
+// Returns whether the workload keeps the replicas that it had, and the others are new or about to be deleted. A
+// workload that was scaled and scaled back has its old number before its controller has observed it.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
-  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 && state.wanted != before.replicas &&
+  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
+         (state.wanted != before.replicas || !state.observed) &&
          state.steady_replicas >= std::min(before.replicas, state.wanted);
 }
 
@@ -127,6 +129,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Verdict* verdict, PoolPlan&
     standing.updated = IsUpdated(pool, *verdict, entry.health);
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
+    if (standing.offline && !standing.dark) standing.overdue = false;
     // Another machine's clock may have set the record's time in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);

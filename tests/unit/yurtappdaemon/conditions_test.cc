@@ -173,7 +173,7 @@ const std::vector<Row>& Rows() {
        rolling(),
        {not_ready, "Complete False FailureBudgetExceeded", "Progressing False FailureBudgetExceeded", failed, running,
         "Stalled True FailureBudgetExceeded"},
-       {"a Failed", "b Ready", "c Ready"},
+       {"a Failed", "b Ready Pause", "c Ready Pause"},
        "Failed",
        "Degraded"},
       {"complete-with-failures",

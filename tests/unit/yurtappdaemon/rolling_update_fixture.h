@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,31 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   }
   std::string Ready() { return ConditionReason(world_.Status(), "Ready"); }
   std::string Current() { return StringAt(world_.Status(), {"currentRevision"}); }
+  void StartOver() {
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+  }
+  void GoOffline(const std::string& pool) { SetNodes(pool, 0); }
+  void Return(const std::string& pool) { SetNodes(pool, 2); }
+  void SetNodes(const std::string& pool, int ready) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
+      object["status"] = {{"readyNodeNum", ready}, {"unreadyNodeNum", 0}};
+    });
+  }
+  void Override(const std::string& pool, const std::string& image) {
+    world_.EditDaemon([&](Json& daemon) {
+      daemon["spec"]["overrides"] = {{{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", image}}}}}};
+    });
+  }
+  std::string Complete() { return ConditionReason(world_.Status(), "Complete"); }
+  bool IsMarkedFailed() {
+    for (const Json& revision : world_.Revisions()) {
+      if (revision["metadata"].contains("annotations") &&
+          revision["metadata"]["annotations"].contains(kFailedAnnotation))
+        return true;
+    }
+    return false;
+  }
 
   World world_;
 };

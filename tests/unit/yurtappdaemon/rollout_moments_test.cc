@@ -14,34 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class RolloutMomentsTest : public RollingUpdateTest {
- protected:
-  void StartOver() {
-    std::destroy_at(&world_);
-    std::construct_at(&world_);
-  }
-  void GoOffline(const std::string& pool) { SetNodes(pool, 0); }
-  void Return(const std::string& pool) { SetNodes(pool, 2); }
-  void SetNodes(const std::string& pool, int ready) {
-    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
-      object["status"] = {{"readyNodeNum", ready}, {"unreadyNodeNum", 0}};
-    });
-  }
-  void Override(const std::string& pool, const std::string& image) {
-    world_.EditDaemon([&](Json& daemon) {
-      daemon["spec"]["overrides"] = {{{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", image}}}}}};
-    });
-  }
-  std::string Complete() { return ConditionReason(world_.Status(), "Complete"); }
-  bool IsMarkedFailed() {
-    for (const Json& revision : world_.Revisions()) {
-      if (revision["metadata"].contains("annotations") &&
-          revision["metadata"]["annotations"].contains(kFailedAnnotation))
-        return true;
-    }
-    return false;
-  }
-};
+class RolloutMomentsTest : public RollingUpdateTest {};
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutMomentsTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 

@@ -296,10 +296,15 @@ class Simulation {
     if (IsExempt(input, pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage(input))) return false;
     return pool.overdue && pool.updated && pool.on_goal;
   }
+  static bool GoesBack(const RolloutInput& input) {
+    return input.back && std::any_of(input.pools.begin(), input.pools.end(), [](const RolloutPool& pool) {
+             return pool.exists && !pool.on_goal && !pool.pool_changed;
+           });
+  }
   // For maxUnavailable, where at least that is unavailable: pools that are broken for reasons of their own come on top
   // while the rollout may still change them.
   bool Counts(const RolloutInput& input, const RolloutPool& pool) const {
-    if (!Disturbed(pool) || IsExempt(input, pool) || (!input.back && HasFailed(input, pool))) return false;
+    if (!Disturbed(pool) || IsExempt(input, pool) || (!GoesBack(input) && HasFailed(input, pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));
   }
 
@@ -372,7 +377,7 @@ class Simulation {
     for (std::size_t i = 0; i < pools_.size(); ++i) {
       SimulatedPool& pool = pools_[i];
       const RolloutDecision::Pool& decided = decision.pools[i];
-      if (decision.state == RolloutState::kSitesOffline && input.pools[i].dark) record_[pool.name].clock_stopped = true;
+      if (decision.outage() && input.pools[i].dark) record_[pool.name].clock_stopped = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;

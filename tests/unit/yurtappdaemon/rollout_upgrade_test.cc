@@ -1,0 +1,159 @@
+// An upgrade of the operator at each moment of a rollout. Status has the shape that the version before conditions
+// Complete, Reconciling and Stalled wrote, and the workloads have no update records.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "operator/api/well_known.h"
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+class RolloutUpgradeTest : public RollingUpdateTest {
+ protected:
+  void TakeNewFieldsOut() {
+    for (const Json& workload : world_.Workloads()) {
+      world_.cluster.Edit(world_.type(), {kNs, StringAt(workload, {"metadata", "name"})},
+                          [](Json& w) { w["metadata"]["annotations"].erase(kUpdateRecordAnnotation); });
+    }
+    world_.EditDaemon([](Json& daemon) {
+      Json& conditions = daemon["status"]["conditions"];
+      for (auto it = conditions.begin(); it != conditions.end();) {
+        const std::string type = (*it)["type"];
+        it = type == "Complete" || type == "Reconciling" || type == "Stalled" ? conditions.erase(it) : it + 1;
+      }
+      for (Json& pool : daemon["status"]["pools"]) {
+        for (const char* field : {"waitingFor", "unhealthySeconds"}) pool.erase(field);
+        if (pool["phase"] != "Failed") pool.erase("message");
+        if (pool["phase"] == "Unhealthy") pool["phase"] = "Updating";
+        if (pool["phase"] == "Offline") pool["reason"] = "NoReadyNode";
+      }
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutUpgradeTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutUpgradeTest, StatusOfTheVersionBeforeIsUnderstoodAtEachMoment) {
+  struct Moment {
+    const char* name;
+    std::function<void()> play;
+    std::string images, progressing;
+  };
+  const std::vector<Moment> moments = {
+      {"updating",
+       [&] {
+         world_.SetImage("app:2");
+         Wait(seconds(20));
+       },
+       "a=2 b=1 c=1 d=1", "True RollingOut"},
+      {"soaking",
+       [&] {
+         world_.SetImage("app:2");
+         Look();
+         Heal("a");
+         Wait(seconds(30));
+       },
+       "a=2 b=1 c=1 d=1", "True RollingOut"},
+      {"failed",
+       [&] {
+         Strategy("onFailure", "Pause");
+         world_.SetImage("app:2");
+         Wait(seconds(110));
+       },
+       "a=2 b=1 c=1 d=1", "False FailureBudgetExceeded"},
+      {"rolling back",
+       [&] {
+         world_.SetImage("app:2");
+         Look();
+         Heal("a");
+         Wait(seconds(70));
+         EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+         Wait(seconds(110));
+         Look();
+       },
+       "a=2 b=1 c=1 d=1", "True RollingBack"},
+      {"rolled back",
+       [&] {
+         world_.SetImage("app:2");
+         Wait(seconds(110));
+         Look();
+         Heal("a");
+         Wait(seconds(70));
+       },
+       "a=1 b=1 c=1 d=1", "False RolledBack"},
+      {"blink at rest",
+       [&] {
+         Break("b");
+         Look();
+       },
+       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+      {"failed at rest",
+       [&] {
+         Break("b");
+         Wait(seconds(110));
+       },
+       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+      {"offline at rest",
+       [&] {
+         GoOffline("b");
+         Look();
+       },
+       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+      {"offline in a rollout",
+       [&] {
+         GoOffline("b");
+         Look();
+         world_.SetImage("app:2");
+         Look();
+         Heal("a");
+         Wait(seconds(70));
+       },
+       "a=2 b=1 c=2 d=1", "True RollingOut"},
+      {"partition",
+       [&] {
+         Strategy("partition", 3);
+         world_.SetImage("app:2");
+         Look();
+         Heal("a");
+         Wait(seconds(70));
+       },
+       "a=2 b=1 c=1 d=1", "True PartitionReached"},
+      {"paused",
+       [&] {
+         world_.SetImage("app:2");
+         Look();
+         world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+         Look();
+       },
+       "a=2 b=1 c=1 d=1", "Unknown Paused"},
+  };
+  for (const Moment& moment : moments) {
+    SCOPED_TRACE(moment.name);
+    StartOver();
+    Deployed({"a", "b", "c", "d"},
+             {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}, {"onFailure", "Rollback"}});
+    moment.play();
+    EXPECT_EQ(Images(), moment.images);
+    const std::string current = Current();
+    TakeNewFieldsOut();
+    world_.Restart();
+    world_.cluster.ClearWrites();
+    Wait(seconds(3));
+    EXPECT_EQ(Images(), moment.images);
+    EXPECT_EQ(Progressing(), moment.progressing);
+    EXPECT_EQ(Current(), current);
+    EXPECT_EQ(Complete().starts_with("True"), moment.progressing == "True RolloutComplete");
+    for (const std::string& write : world_.Writes()) {
+      EXPECT_THAT(write, HasSubstr("yurtappdaemons")) << "only status is written";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yad
