@@ -30,7 +30,7 @@ class PagedListTest : public ::testing::Test {
     });
   }
   // The names that are read, at most `most`.
-  Status Read(std::size_t most = 1000) {
+  Result<int> Read(std::size_t most = 1000) {
     names_.clear();
     ListOptions options;
     options.limit = 500;
@@ -73,7 +73,7 @@ TEST_F(PagedListTest, NothingIsReadAfterWhatWasLookedFor) {
 
 TEST_F(PagedListTest, AnObjectLargerThanAPageIsAnError) {
   Given(1, PageSize::kMaxBytes);
-  const Status read = Read();
+  const Result<int> read = Read();
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().reason, Reason::kTooLarge);
 }
@@ -84,7 +84,7 @@ TEST_F(PagedListTest, AFailedPageIsAnError) {
     return JsonResponse(
         {{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", {{"continue", "1"}}}, {"items", Json::array()}});
   });
-  const Status read = Read();
+  const Result<int> read = Read();
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().reason, Reason::kExpired);
 }

@@ -172,7 +172,7 @@ TEST_F(DryRunTest, WithoutPoolsTheTemplateIsTriedAllTheSame) {
   EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
               ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
   AdmissionWorld empty;  // nothing is synced
-  DryRun dry_run(empty.client, empty.stores(), empty.clock);
+  DryRun dry_run(empty.client, empty.stores(), empty.clock, text_);
   Deadline deadline(empty.clock, empty.clock.Now() + std::chrono::seconds(5));
   dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, deadline);
   EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
