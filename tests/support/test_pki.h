@@ -14,10 +14,10 @@ struct CertificateAndKey {
 
 struct LeafOptions {
   std::string common_name = "leaf";
-  std::string organization = {};                         // a group of Kubernetes; "" for none
   std::string alt_names = "IP:127.0.0.1,DNS:localhost";  // OpenSSL's subjectAltName; "" for none
   int valid_from_days = -1;                              // from now
   int valid_to_days = 30;
+  std::string organization = {};  // a group of Kubernetes; "" for none
 };
 
 // A certificate authority with a fresh key.
