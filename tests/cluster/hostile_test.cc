@@ -88,7 +88,7 @@ class HostileTest : public WebhookTest {
     foreign["spec"]["selector"] = {{"matchLabels", {{"app", "foreign"}}}};
     foreign["spec"]["paused"] = true;  // no ReplicaSets, which would double the work of this cluster
     foreign["spec"]["template"]["spec"]["containers"][0]["env"] = {
-        {{"name", "TEXT"}, {"value", std::string(1'400'000, '<')}}};
+        {{"name", "TEXT"}, {"value", std::string(500'000, '<')}}};
     for (int i = 0; i < count; ++i) {
       foreign["metadata"]["name"] = "foreign-" + std::to_string(i);
       kube().Create(kDeploymentType, foreign);
