@@ -74,9 +74,9 @@ void WorkQueue::AddRateLimited(const Request& request, Duration at_least, Durati
   if (shut_down_) return;
   int& failures = failures_[request];
   const Duration backoff = Exponential(retry_, failures);
-  if (backoff < at_most) ++failures;
   if (metrics_) metrics_->retries.Increment();
-  AddLater(request, clock_.Now() + std::max(std::min(backoff, at_most), at_least));
+  const bool waits = AddLater(request, clock_.Now() + std::max(std::min(backoff, at_most), at_least));
+  if (waits && backoff < at_most) ++failures;
 }
 
 void WorkQueue::Forget(const Request& request) {
@@ -180,11 +180,11 @@ void WorkQueue::PrunePaced(SteadyTime now) {
   prune_paced_at_ = 2 * paced_until_.size();
 }
 
-void WorkQueue::AddLater(const Request& request, SteadyTime due) {
-  if (shut_down_) return;
+bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
+  if (shut_down_) return false;
   auto [known, inserted] = due_by_key_.emplace(request, due);
   if (!inserted) {
-    if (known->second <= due) return;
+    if (known->second <= due) return false;
     due_.erase({known->second, request});
     known->second = due;
   }
@@ -192,6 +192,7 @@ void WorkQueue::AddLater(const Request& request, SteadyTime due) {
   due_.emplace(due, request);
   // All of them: whoever takes the new deadline over may be busy with another key when it comes.
   if (next) wake_.notify_all();
+  return true;
 }
 
 }  // namespace yad

@@ -45,7 +45,8 @@ class WorkQueue {
   void AddPaced(const Request& request, Duration period);
   // AddAfter with the key's own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or
   // `at_least` if that is longer. It does not grow beyond `at_most` by this failure: what failed next would have to
-  // wait for it.
+  // wait for it. It does not grow either while an earlier delay of the key stands: events that add the key at once
+  // during an outage would otherwise turn seconds of failures into minutes of waiting.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Success: the key's backoff starts anew.
   void Forget(const Request& request);
@@ -69,7 +70,7 @@ class WorkQueue {
   void PromoteDue(SteadyTime now);
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
-  void AddLater(const Request& request, SteadyTime due);
+  bool AddLater(const Request& request, SteadyTime due);  // false: an earlier time stands, or the queue was shut down
   void PrunePaced(SteadyTime now);
 
   Clock& clock_;

@@ -44,6 +44,12 @@ class WorkQueueTest : public ::testing::Test {
     if (name != "-") queue_.Done(Key(name));
     return name;
   }
+  // A failure of "a" whose wait passes.
+  void Fail(Duration at_most) {
+    queue_.AddRateLimited(Key("a"), Duration{0}, at_most);
+    clock_.Advance(seconds(1));
+    EXPECT_EQ(GetAndDone(), "a");
+  }
 
   FakeClock clock_;
   WorkQueue queue_{{milliseconds(5), seconds(1)}, clock_};
@@ -233,9 +239,8 @@ TEST_F(WorkQueueTest, BackoffDoublesUpToTheCap) {
 }
 
 TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
-  for (int i = 0; i < 200; ++i) queue_.AddRateLimited(Key("a"));
-  clock_.Advance(milliseconds(5));
-  EXPECT_EQ(GetAndDone(), "a");
+  for (int i = 0; i < 200; ++i) Fail(Duration::max());
+  EXPECT_EQ(queue_.Failures(Key("a")), 200);
   queue_.AddRateLimited(Key("a"));
   clock_.Advance(seconds(1) - milliseconds(1));
   EXPECT_EQ(GetNow(), "-");
@@ -243,14 +248,30 @@ TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(GetNow(), "a");
 }
 
+// Events that come during an outage each cause a failure. Only failures that were waited for make the next wait longer.
+TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
+  Fail(Duration::max());
+  for (int i = 0; i < 50; ++i) {
+    queue_.AddRateLimited(Key("a"));
+    queue_.Add(Key("a"));
+    EXPECT_EQ(GetAndDone(), "a");
+  }
+  EXPECT_EQ(queue_.Failures(Key("a")), 2);
+  clock_.Advance(milliseconds(10));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddRateLimited(Key("a"));
+  clock_.Advance(milliseconds(20));
+  EXPECT_EQ(GetAndDone(), "a");
+}
+
 TEST_F(WorkQueueTest, EachKeyHasItsOwnBackoffAndForgetStartsItAnew) {
-  for (int i = 0; i < 5; ++i) queue_.AddRateLimited(Key("a"));
+  for (int i = 0; i < 5; ++i) Fail(Duration::max());
+  EXPECT_EQ(queue_.Failures(Key("a")), 5);
   queue_.Forget(Key("a"));
   EXPECT_EQ(queue_.Failures(Key("a")), 0);
   queue_.AddRateLimited(Key("b"));
   EXPECT_EQ(queue_.Failures(Key("b")), 1);
   clock_.Advance(milliseconds(5));
-  EXPECT_EQ(GetAndDone(), "a");
   EXPECT_EQ(GetAndDone(), "b");
   queue_.AddRateLimited(Key("a"));
   clock_.Advance(milliseconds(5));
@@ -359,10 +380,8 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
 
 // At a cap of its own, a failure neither waits longer than it nor makes the next one do so.
 TEST_F(WorkQueueTest, ABackoffThatMayNotGrowLeavesNoLongWaitToTheNextFailure) {
-  for (int i = 0; i < 50; ++i) queue_.AddRateLimited(Key("a"), Duration{0}, milliseconds(40));
+  for (int i = 0; i < 50; ++i) Fail(milliseconds(40));
   EXPECT_EQ(queue_.Failures(Key("a")), 3);
-  clock_.Advance(milliseconds(5));
-  EXPECT_EQ(GetAndDone(), "a");
   queue_.AddRateLimited(Key("a"), Duration{0}, milliseconds(30));
   clock_.Advance(milliseconds(30));
   EXPECT_EQ(GetAndDone(), "a");
@@ -390,7 +409,8 @@ class NaiveQueue {
   void AddRateLimited(const std::string& name, std::int64_t at_most) {
     std::int64_t delay = 5;
     for (int i = 0; i < failures[name]; ++i) delay = std::min<std::int64_t>(delay * 2, 1000);
-    if (delay < at_most) ++failures[name];
+    const bool waits = !due.contains(name) || due[name] > now + std::min(delay, at_most);
+    if (delay < at_most && waits) ++failures[name];
     AddAfter(name, std::min(delay, at_most));
   }
   void Forget(const std::string& name) { failures.erase(name); }
