@@ -81,6 +81,8 @@ constexpr const char* kFields[] = {
     "status.pools.message",
     "status.pools.lastTransitionTime",
     "status.pools.unhealthySeconds",
+    "status.pools.scaledFrom",
+    "status.pools.healthySince",
     "status.poolsTruncated",
     "status.conditions.observedGeneration",
 };

@@ -31,6 +31,9 @@ inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
 inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, and pools that were not updated went offline too
 
+// Reason of an Unhealthy pool whose other replicas are as healthy as before. Its soak goes on.
+inline constexpr char kScaling[] = "Scaling";
+
 // Returns whether an Offline pool with this reason counts against its update, at once or after an outage.
 inline bool IsDark(const std::string& reason) { return reason == kWentDark; }
 

@@ -95,6 +95,16 @@ void MoveBy(Duration leap, HealthRecord& record) {
 
 namespace {
 
+// A pool that only scales counts as healthy.
+void RestoreScaling(const Json& entry, PoolHealth& health) {
+  const std::int64_t before = IntAt(entry, {"scaledFrom"});
+  const WallTime since = ParseTime(StringAt(entry, {"healthySince"}));
+  if (before <= 0 || (!health.soaked && since == WallTime())) return;
+  health.state = State::kHealthy;
+  health.since = since;
+  health.replicas = before;
+}
+
 // Returns nullopt if the entry contains nothing that a record needs.
 std::optional<PoolHealth> RestoreOne(const Json& status, const Json& entry) {
   const std::string phase = StringAt(entry, {"phase"});
@@ -123,6 +133,7 @@ std::optional<PoolHealth> RestoreOne(const Json& status, const Json& entry) {
   } else if (phase == kUnhealthyPhase) {
     health.been_healthy = true;
     health.soaked = unhealthy == 0;
+    RestoreScaling(entry, health);
   } else if (phase != kUpdatingPhase) {
     return std::nullopt;
   }

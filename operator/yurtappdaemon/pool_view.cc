@@ -189,7 +189,7 @@ class View {
       view_.phase = been_healthy_ && !result_.outstanding ? kUnhealthyPhase : kUpdatingPhase;
       if (deleting_) view_.reason = "WorkloadTerminating";
       const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
-      if (view_.phase == kUnhealthyPhase && scales) view_.reason = "Scaling";
+      if (view_.phase == kUnhealthyPhase && scales) SetScaling();
     } else {
       view_.phase = view_.soaking ? kSoakingPhase : kReadyPhase;
     }
@@ -209,6 +209,13 @@ class View {
     } else {
       view_.message = "went offline after its update; fails on the revision unless it returns in time";
     }
+  }
+
+  // The next leader goes on with the soak.
+  void SetScaling() {
+    view_.reason = kScaling;
+    view_.scaled_from = plan_.health.replicas;
+    if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
   // Sets the value that status keeps for the next leader. Only pools that have not soaked on their revision have one.

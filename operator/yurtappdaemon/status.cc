@@ -21,8 +21,12 @@ constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first in `pools[]`, because the list may be cut.
-int ListRank(const PoolView& view) { return view.phase == kReadyPhase ? 1 : 0; }
+// Ranks unhealthy pools first in `pools[]`, because the list may be cut. A pool that it leaves out is either Ready, or
+// Offline without being blamed for it: a new leader takes it for that.
+int ListRank(const PoolView& view) {
+  if (view.phase == kReadyPhase) return 2;
+  return view.phase == kOfflinePhase && view.reason == kNoReadyNode ? 1 : 0;
+}
 
 // Returns the entry of `view` in `pools`. The transition time of an Offline pool depends on the reason as well, because
 // an outage stops its clock.

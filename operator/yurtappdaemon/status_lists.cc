@@ -22,6 +22,8 @@ void Members(const PoolEntry& entry, Visit& visit) {
   optional("message", entry.message);
   optional("waitingFor", entry.waiting_for);
   if (entry.unhealthy_seconds > 0) visit("unhealthySeconds", entry.unhealthy_seconds);
+  if (entry.scaled_from > 0) visit("scaledFrom", entry.scaled_from);
+  optional("healthySince", entry.healthy_since);
   if (entry.workload == nullptr) return;
   visit("workload", entry.workload->object->meta().key.name);
   visit("replicas", entry.workload->state().replicas);

@@ -25,6 +25,8 @@ struct PoolEntry {
   std::string since;  // lastTransitionTime
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is left out
+  std::int64_t scaled_from = 0;           // spec.replicas before the scaling that goes on; 0 is left out
+  std::string healthy_since;              // of a pool that scales during its soak
   const WorkloadRef* workload = nullptr;  // null if there is none
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
 };

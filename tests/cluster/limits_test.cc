@@ -282,7 +282,8 @@ TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
   SetImage("web", "example.org/app:last");
   Eventually("it has tried again", [&] { return refused() >= begin + 4 * kEvents / 2; });
   Eventually("the log says Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
-  EXPECT_LE(refused() - begin, 4 * (kEvents + tries.allowed())) << "a revision and a status for each try, each of them twice";
+  EXPECT_LE(refused() - begin, 4 * (kEvents + tries.allowed()))
+      << "a revision and a status for each try, each of them twice";
   EXPECT_EQ(HaveImage("example.org/app:last"), 0U);
   EXPECT_TRUE(process.Ready()) << "it serves reviews all the same";
   WriteFile(token_file, next);

@@ -43,6 +43,16 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   void Break(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
   }
+  // What an HPA does. The controller of the workload has not seen it yet.
+  void Scale(const std::string& pool, int replicas) {
+    world_.EditWorkload(pool, [&](Json& workload) {
+      workload["spec"]["replicas"] = replicas;
+      workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
+    });
+  }
+  void HandOverReplicas() {
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
+  }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
   void Look() { Wait(seconds(2)); }
   std::string Images() {

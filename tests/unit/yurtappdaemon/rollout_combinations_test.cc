@@ -351,49 +351,70 @@ TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
 }
 
 TEST_P(RolloutCombinationsTest, ScalingUpAndDownResetsNoSoak) {
-  for (const bool between : {false, true}) {
-    Deployed({"a", "b"}, {{"minReadySeconds", 60}});
-    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
-    Step(70);
-    world_.SetImage("app:2");
-    Step();
-    Heal("a");
-    Step(30);
-    const auto scale = [&](int replicas) {
-      world_.EditWorkload("a", [&](Json& workload) {
-        workload["spec"]["replicas"] = replicas;
-        workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
-      });
-    };
-    scale(3);
-    Step(5);
-    if (between) {
-      world_.EditWorkload("a", [&](Json& w) {
-        w["status"]["observedGeneration"] = w["metadata"]["generation"];
-        w["status"]["replicas"] = w["status"]["updatedReplicas"] = 3;
-      });
+  for (const bool between : {false, true})
+    Play([&] {
+      Deployed({"a", "b"}, {{"minReadySeconds", 60}});
+      HandOverReplicas();
+      Step(70);
+      world_.SetImage("app:2");
+      Step();
+      Heal("a");
+      Step(30);
+      Scale("a", 3);
+      Step(5);
+      if (between) {
+        world_.EditWorkload("a", [&](Json& w) {
+          w["status"]["observedGeneration"] = w["metadata"]["generation"];
+          w["status"]["replicas"] = w["status"]["updatedReplicas"] = 3;
+        });
+        Step(1);
+      }
+      Scale("a", 1);
       Step(1);
-    }
-    scale(1);
-    Step(1);
-    EXPECT_NE(Phase("a"), "Updating");
-    Heal("a");
-    Step(30);
-    EXPECT_EQ(Images(), "a=2 b=2") << "scaling resets no soak; " << between;
-    StartOver();
-  }
+      EXPECT_NE(Phase("a"), "Updating");
+      Heal("a");
+      Step(30);
+      EXPECT_EQ(Images(), "a=2 b=2") << "scaling resets no soak; " << between;
+    });
+}
+
+// The autoscaler adds pods, and a new leader comes before they are ready.
+TEST_P(RolloutCombinationsTest, ScalingUpResetsNoSoak) {
+  for (const int replicas_before : {1, 2})
+    Play([&] {
+      Deployed({"a", "b"}, {{"minReadySeconds", 60}});
+      HandOverReplicas();
+      Scale("a", replicas_before);
+      Heal("a");
+      Step(70);
+      world_.SetImage("app:2");
+      Step();
+      Heal("a");
+      Step(30);
+      Scale("a", 3);
+      Step(1);
+      world_.EditWorkload("a", [&](Json& workload) {
+        Json& status = workload["status"];
+        status["observedGeneration"] = workload["metadata"]["generation"];
+        status["replicas"] = status["updatedReplicas"] = status["readyReplicas"] = 3;
+      });
+      Step(10);
+      EXPECT_EQ(Phase("a"), "Unhealthy Scaling");
+      EXPECT_EQ(Images(), "a=2 b=1") << "30 of 60 s have passed";
+      Step(15);
+      Heal("a");
+      Step(10);
+      EXPECT_EQ(Images(), "a=2 b=2") << "scaling resets no soak";
+    });
 }
 
 TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
   if (!deployment()) return;
   Play([&] {
     Deployed({"a", "b", "c"});
-    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
+    HandOverReplicas();
     Step(5);
-    world_.EditWorkload("a", [&](Json& workload) {
-      workload["spec"]["replicas"] = 3;
-      workload["metadata"]["generation"] = IntAt(workload, {"metadata", "generation"}) + 1;
-    });
+    Scale("a", 3);
     Step();
     Taint("a", "gpu");
     Taint("b", "gpu");

@@ -371,6 +371,20 @@ TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersStay) {
   EXPECT_EQ(ConditionOf(healed, "Theirs"), (Json{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}));
 }
 
+// A new leader knows a dark or failed site by its entry only.
+TEST(StatusTest, ManyOfflinePoolsLeaveTheUnhealthyOnesInTheList) {
+  Scene scene;
+  for (int i = 0; i < 501; ++i) scene.moment.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
+  scene.moment.pools.push_back(PoolJson("p1501"));
+  scene.moment.Deployed();
+  MakeUnhealthy(scene.moment.workloads[501]);
+  const Json status = scene.Status();
+  EXPECT_EQ(status["offlinePools"], 501);
+  EXPECT_THAT(status["pools"], SizeIs(500));
+  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy first";
+  EXPECT_EQ(status["pools"][1]["phase"], "Offline");
+}
+
 TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
   Scene scene;
   for (int i = 0; i < 502; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
