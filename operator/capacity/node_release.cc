@@ -4,6 +4,7 @@
 
 #include "operator/api/pod.h"
 #include "operator/api/well_known.h"
+#include "operator/runtime/paged_list.h"
 
 namespace yad {
 namespace {
@@ -20,17 +21,17 @@ Result<NodeRelease::Verdict> NodeRelease::Look(const std::string& node, const st
   ListOptions options;
   options.field_selector = "spec.nodeName=" + node;
   options.limit = kPageSize;
-  do {
-    const auto page = client_.List(kPodType, options, stop);
-    if (!page) return Fail(page.error());
-    for (const Json& object : page->items) {
-      const Pod pod = ParsePod(object);
-      if (pod.terminal || pod.of_node) continue;
-      empty_since_.erase(uid);
-      return Verdict::kInUse;
-    }
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
+  bool in_use = false;
+  const auto read = ForEachListed(client_, kPodType, options, stop, [&](const JsonDocument& object) {
+    const Pod pod = ParsePod(object.TreeOfObject());
+    in_use = !pod.terminal && !pod.of_node;
+    return !in_use;
+  });
+  if (!read) return Fail(read.error());
+  if (in_use) {
+    empty_since_.erase(uid);
+    return Verdict::kInUse;
+  }
   if (first != empty_since_.end()) return Verdict::kEmpty;
   empty_since_.emplace(uid, now);
   return Verdict::kWaiting;

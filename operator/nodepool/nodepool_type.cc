@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/nodepool/informers.h"
+#include "operator/runtime/paged_list.h"
 
 namespace yad {
 namespace {
@@ -114,21 +115,16 @@ Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const st
   ListOptions options;
   options.metadata_only = metadata_only;
   options.limit = metadata_only ? kMetadataPage : kPoolPage;
-  do {
-    const auto page = client.ListAsText(type, options, stop);
-    if (!page && page.error().reason == Reason::kNotFound)
-      return Fail(Reason::kConflict, "pools can't be read: " + page.error().message);
-    if (!page) return Fail(page.error());
-    for (std::size_t i = 0; i < page->size(); ++i) {
-      const auto item = page->Item(i);
-      if (!item) return Fail(item.error());
-      std::string name = StringAt(item->TreeOfObject(kPoolName), {"metadata", "name"});
-      if (!names.contains(name)) continue;
-      pools.insert_or_assign(std::move(name), ParseNodePool(item->TreeOfObject(kProjectedOfPools)));
+  const auto read = ForEachListed(client, type, options, stop, [&](const JsonDocument& pool) {
+    std::string name = StringAt(pool.TreeOfObject(kPoolName), {"metadata", "name"});
+    if (names.contains(name)) {
+      pools.insert_or_assign(std::move(name), ParseNodePool(pool.TreeOfObject(kProjectedOfPools)));
     }
-    options.continue_token = page->continue_token();
-  } while (!options.continue_token.empty());
-  return pools;
+    return true;
+  });
+  if (read) return pools;
+  if (read.error().reason != Reason::kNotFound) return Fail(read.error());
+  return Fail(Reason::kConflict, "pools can't be read: " + read.error().message);
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {

@@ -10,6 +10,7 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/nodepool/informers.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/daemon_events.h"
 #include "operator/yurtappdaemon/pods.h"
 
@@ -23,6 +24,7 @@ constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
 constexpr int kRequestsOfALook = 2;  // few pools need more
 constexpr int kItemsInAPage = 500;
+const JsonParts kName = {{"metadata", {{"name"}}}};
 constexpr int kPodPages = 20;
 
 metrics::Labels LabelsOf(const ObjectKey& daemon) { return {{"namespace", daemon.ns}, {"name", daemon.name}}; }
@@ -116,12 +118,11 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   options.limit = kItemsInAPage;
   options.metadata_only = true;
   std::set<std::string> members;
-  do {
-    const auto page = client_.List(kNodeType, options, stop);
-    if (!page) return Fail(page.error());
-    for (const Json& node : page->items) members.insert(StringAt(node, {"metadata", "name"}));
-    options.continue_token = page->continue_token;
-  } while (!options.continue_token.empty());
+  const auto listed = ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
+    members.insert(StringAt(node.TreeOfObject(kName), {"metadata", "name"}));
+    return true;
+  });
+  if (!listed) return Fail(listed.error());
 
   options = {};
   options.ns = ns_;
