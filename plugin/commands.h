@@ -14,6 +14,7 @@ Result<int> RunUndo(Session& session);
 Result<int> RunPause(Session& session);  // and resume
 Result<int> RunRestart(Session& session);
 Result<int> RunApprove(Session& session);
+Result<int> RunHold(Session& session);  // and release
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 

@@ -82,6 +82,17 @@ class Parser {
         });
   }
 
+  void Pool(CLI::App* app) {
+    app->add_option_function<std::string>(
+           "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "The NodePool.")
+        ->type_name("")
+        ->required()
+        ->check([](const std::string& pool) -> std::string {
+          const std::string fault = CheckDns1123Subdomain(pool);
+          return fault.empty() ? "" : "\"" + pool + "\" is no name of a NodePool: " + fault;
+        });
+  }
+
   void Output(CLI::App* app, std::initializer_list<const char*> formats) {
     std::map<std::string, OutputFormat> allowed;
     std::string names;
@@ -174,6 +185,18 @@ class Parser {
         ->type_name("")
         ->required();
     Output(approve, {"json", "yaml", "name"});
+
+    CLI::App* hold = Add(Command::kHold, "hold", "Let no update of a pool start, of any YurtAppDaemon",
+                         "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
+    Pool(hold);
+    hold->add_option("--reason", options_.reason, "Why; it is shown wherever the pool waits.")
+        ->type_name("TEXT")
+        ->required();
+    Output(hold, {"json", "yaml", "name"});
+
+    CLI::App* release = Add(Command::kRelease, "release", "End a hold", "  kubectl yad release hangzhou");
+    Pool(release);
+    Output(release, {"json", "yaml", "name"});
 
     CLI::App* diff = Add(Command::kDiff, "diff",
                          "What would change in the workloads: now, or by applying a file; nothing is written",

@@ -22,6 +22,8 @@ enum class Command {
   kResume,
   kRestart,
   kApprove,
+  kHold,
+  kRelease,
   kDiff,
   kRender,
   kCapacity,
@@ -47,6 +49,7 @@ struct PluginOptions {
   std::string autoscaler;  // the name, without "npa/"
   std::vector<std::string> groups;
   std::vector<std::string> pools;
+  std::string reason;                    // of a hold
   std::optional<std::int64_t> revision;  // --revision, --to-revision
   std::string file;                      // "-": standard input
   std::string pool_file;

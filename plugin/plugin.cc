@@ -28,6 +28,9 @@ Result<int> Run(Session& session) {
       return RunRestart(session);
     case Command::kApprove:
       return RunApprove(session);
+    case Command::kHold:
+    case Command::kRelease:
+      return RunHold(session);
     case Command::kDiff:
       return RunDiff(session);
     case Command::kCapacity:

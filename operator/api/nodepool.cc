@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "operator/api/conditions.h"
 #include "operator/api/names.h"
+#include "operator/api/well_known.h"
 
 namespace yad {
 
@@ -12,6 +14,8 @@ NodePool ParseNodePool(const Json& object) {
   NodePool pool;
   pool.name = std::move(meta.key.name);
   pool.labels = std::move(meta.labels);
+  const auto hold = meta.annotations.find(kHoldAnnotation);
+  if (hold != meta.annotations.end()) pool.hold = Cut(std::move(hold->second), kMaxHoldReason);
   pool.deleting = !meta.deletion_timestamp.empty();
   pool.type = StringAt(object, {"spec", "type"});
   pool.offline = IntAt(object, {"status", "readyNodeNum"}, -1) == 0;

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_API_NODEPOOL_H_
 #define OPERATOR_API_NODEPOOL_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "operator/api/object.h"
 
 namespace yad {
+
+// Bytes of a hold's reason. A longer one is cut.
+inline constexpr std::size_t kMaxHoldReason = 256;
 
 struct Taint {
   std::string key;
@@ -19,8 +23,9 @@ struct Taint {
 struct NodePool {
   std::string name;
   StringMap labels;
-  std::string type;           // "Edge", "Cloud", or a type of a later version
-  std::vector<Taint> taints;  // without duplicates, in the pool's order; malformed ones are left out
+  std::string type;                 // "Edge", "Cloud", or a type of a later version
+  std::vector<Taint> taints;        // without duplicates, in the pool's order; malformed ones are left out
+  std::optional<std::string> hold;  // why the site wants no update; nullopt: it does not say so
   bool deleting = false;
   bool offline = false;  // status.readyNodeNum is 0; an absent number does not count as 0
 

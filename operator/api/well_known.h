@@ -21,6 +21,8 @@ inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-al
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
 // The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
+// Annotation of NodePools, which a site sets: why no update of the pool may start. Any value counts.
+inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
 // Labels and annotations of ControllerRevisions.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";  // the time its rollout failed, RFC 3339
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"

@@ -12,6 +12,7 @@
 #include "operator/api/node.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/pod.h"
+#include "operator/api/well_known.h"
 #include "operator/client/client.h"
 #include "operator/nodepool/attributes.h"
 #include "operator/runtime/event_recorder.h"
@@ -30,9 +31,10 @@ struct PoolProjection : Projection {
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
 // The parts of a NodePool that ProjectPool reads.
-inline const JsonParts kProjectedOfPools = {{"metadata", {{"name"}, {"labels"}, {"deletionTimestamp"}}},
-                                            {"spec"},
-                                            {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
+inline const JsonParts kProjectedOfPools = {
+    {"metadata", {{"name"}, {"labels"}, {"annotations", {{kHoldAnnotation}}}, {"deletionTimestamp"}}},
+    {"spec"},
+    {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
 const PoolProjection& PoolProjectionOf(const ObjectPtr& object);
 
 struct NodeProjection : Projection {

@@ -68,6 +68,12 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     return condition("True", kWaitingForDeletion,
                      std::to_string(counts.held) + " pools are updated when their workload is deleted (OnDelete)");
   }
+  if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
+    const auto& held = input.rollout->decision.held;
+    return condition(
+        "True", kPoolsHeld,
+        progress + "; held by their sites: " + NameSome({held.begin(), held.end()}) + " (kubectl yad release POOL)");
+  }
   if (counts.held > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " + std::to_string(counts.held) +

@@ -266,6 +266,7 @@ const Verdict* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRe
     return nullptr;  // A pool without nodes is not reported as Offline for that reason too.
   }
   entry.offline = pool.pool().offline;
+  entry.hold = pool.pool().hold.value_or("");
   const WorkloadRef* const owned = workloads.Owned(entry.pool);
   const WorkloadRef* const workload = owned != nullptr ? owned : workloads.Adoptable(pool);
   if (workload == nullptr) {

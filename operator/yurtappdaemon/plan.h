@@ -40,12 +40,13 @@ struct PoolPlan {
   Target to;                            // what it is meant to be now
   // `to` renders as the daemon's update revision does: the pool needs no move.
   bool on_update = false;
-  // An update that a user holds back: the daemon is paused, OnDelete, a partition, an open approval.
+  // An update that a user holds back: the daemon is paused, OnDelete, a partition, a hold, an open approval.
   bool held = false;
   // An update that the rollout makes later by itself.
   bool waits = false;
   // With `held` or `waits`: the reason.
   WaitingFor waiting_for = WaitingFor::kNone;
+  std::string hold;  // why the site holds the pool; "" if it does not, or does not say why
   // Of RollingUpdate: the pool's health so far; whether it is healthy, but not for minReadySeconds yet; whether it
   // should have become healthy by now; whether it went offline because of its update, as far as is known; whether it
   // joined with its workload and has never been healthy.

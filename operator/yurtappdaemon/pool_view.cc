@@ -37,6 +37,8 @@ std::string_view TextOf(WaitingFor reason) {
       return "Approval";
     case WaitingFor::kPartition:
       return "Partition";
+    case WaitingFor::kHold:
+      return "Hold";
     case WaitingFor::kPause:
       return "Pause";
     case WaitingFor::kDeletion:
@@ -64,6 +66,9 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
     }
     case WaitingFor::kPartition:
       return "spec.updateStrategy.rollingUpdate.partition holds it";
+    case WaitingFor::kHold:
+      return "its site holds it" + (plan.hold.empty() ? "" : ": " + plan.hold) + " (kubectl yad release " + plan.pool +
+             ")";
     case WaitingFor::kPause:
       if (!daemon.paused) return "failures have stopped the rollout: condition Progressing says what to do";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;

@@ -14,8 +14,9 @@ class Rollout {
     open_.resize(groups, in_.back);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
-    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(),
-                                         [](const RolloutPool& pool) { return NeedsMove(pool) && !pool.pool_changed; });
+    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
+                   return NeedsMove(pool) && !pool.held && !pool.pool_changed;
+                 });
     if (!in_.back) {
       HoldPartition();
       FindOutage();
@@ -57,13 +58,17 @@ class Rollout {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
+  static bool IsHeld(const RolloutPool& pool) { return pool.held && NeedsMove(pool); }
+
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
   static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
 
-  // Returns whether groups, approvals and the partition allow the goal in the pool now.
-  bool MayReach(std::size_t i) const { return open_[in_.pools[i].group] && !held_by_partition_[i]; }
+  // Returns whether groups, approvals, the partition and the pool's site allow the goal in the pool now.
+  bool MayReach(std::size_t i) const {
+    return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
+  }
 
   // Returns whether the pool is left out of the judgement. A workload that has never been healthy in a pool that joined
   // during the rollout is no evidence about the goal: it may just pull its first image. If a group has no other pools,
@@ -189,6 +194,7 @@ class Rollout {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
+        if (pool.held) continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
@@ -226,7 +232,7 @@ class Rollout {
   // Returns whether the rollout no longer waits for the pool.
   bool IsDone(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (IsExcusedOffline(pool) || pool.excused || pool.blocked || HasFailed(i)) return true;
+    if (IsExcusedOffline(pool) || pool.excused || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.back && pool.soaked) return true;  // Its later health does not concern the rollout.
@@ -287,12 +293,15 @@ class Rollout {
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded;
     if (!NeedsMove(pool) || decided.step == Step::kMove) return;
     const bool closed = !open_[pool.group];
-    decided.held = in_.paused || held_by_partition_[i] || (closed && awaits_approval_);
+    decided.held = in_.paused || held_by_partition_[i] || pool.held || (closed && awaits_approval_);
     decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (held_by_partition_[i]) {
       decided.waiting_for = WaitingFor::kPartition;
+    } else if (pool.held) {
+      decided.waiting_for = WaitingFor::kHold;
+      out_.held.push_back(pool.name);
     } else if (WasRefused(pool)) {
       decided.waiting_for = WaitingFor::kNone;  // It does not wait: its own write has failed.
     } else if (exceeded) {

@@ -8,6 +8,8 @@
 // - back: to status.currentRevision, on which all pools were good. A user requests it (an undo), or onFailure Rollback
 //   starts it. Groups, approvals, the partition and failures do not stop it.
 //
+// A site may hold its pool: then no update of it starts, in either direction, and a group is done without it.
+//
 // In both directions, and for pools that have changed themselves, fewer pools than maxUnavailable are unavailable
 // before another one is updated.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_H_
@@ -33,6 +35,7 @@ struct RolloutPool {
   bool dark = false;            // offline, and it was online when it got its revision and has not soaked on it since
   bool excused = false;         // its workload can't be created, and the revision is not the cause
   bool blocked = false;         // the server rejected the goal for its workload, and the revision is not the cause
+  bool held = false;            // its site wants no update to start
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
   bool updated = false;         // this rollout gave it its state: its failures, slot and soak count for the goal
@@ -68,7 +71,7 @@ enum class Step {
 
 // The state of a rollout as a whole.
 enum class RolloutState {
-  kComplete,            // nothing is left to do, except for pools that the partition blocks
+  kComplete,            // nothing is left to do, except for pools that the partition or their site blocks
   kMoving,              // pools are updated, or have to become healthy or to soak
   kWaitingForApproval,  // the approval of `group`
   kSitesOffline,        // an outage; no update is started
@@ -77,7 +80,7 @@ enum class RolloutState {
 };
 
 // The reason why a pool that needs an update does not get it now.
-enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kPause, kDeletion };
+enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kHold, kPause, kDeletion };
 
 struct RolloutDecision {
   struct Pool {
@@ -85,7 +88,7 @@ struct RolloutDecision {
     bool make_from_goal = true;  // a missing workload is created from the goal; otherwise from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
     bool waits = false;   // it needs an update that the rollout starts later by itself
-    bool held = false;    // it needs an update that a user blocks: partition, pause, open approval
+    bool held = false;    // it needs an update that a user blocks: partition, hold, pause, open approval
     bool failed = false;  // on the goal; it counts for maxFailures
   };
   std::vector<Pool> pools;  // as in the input
@@ -99,6 +102,7 @@ struct RolloutDecision {
   std::size_t group_pools = 0;            // the number of its pools without those of the partition
   std::size_t group_done = 0;             // the number of those that are done
   std::vector<std::string_view> waiting;  // pools that have to become healthy, or to soak, before it goes on
+  std::vector<std::string_view> held;     // pools that only their site keeps from the update
   std::size_t dark = 0;                   // pools that went dark after their update
   std::size_t control_offline = 0;        // pools that were not updated and went offline since
   std::size_t failed = 0;                 // on the goal

@@ -15,6 +15,11 @@ std::string WaitsForPools(const RolloutDecision& decision) {
   return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
 }
 
+std::string ExceptHeld(const RolloutDecision& decision) {
+  if (decision.held.empty()) return "";
+  return ", except for those that their sites hold: " + NameSome({decision.held.begin(), decision.held.end()});
+}
+
 // Returns text such as "group "north" (2 of 3): "; "" if there is only one group.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
@@ -61,7 +66,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       if (rollout.goal.rolled_back) {
         return Condition{kProgressing, "False", kRolledBack,
                          "revision " + update + " failed at " + snapshot.update->failed_at + "; the pools are on " +
-                             rollout.goal.revision->name +
+                             rollout.goal.revision->name + ExceptHeld(decision) +
                              "; it is not tried again until the template has been changed"};
       }
       return std::nullopt;

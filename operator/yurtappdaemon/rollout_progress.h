@@ -17,6 +17,7 @@ inline constexpr char kWaitingForApproval[] = "WaitingForApproval";
 inline constexpr char kBudgetExceeded[] = "FailureBudgetExceeded";
 inline constexpr char kRolloutComplete[] = "RolloutComplete";
 inline constexpr char kPartitionReached[] = "PartitionReached";
+inline constexpr char kPoolsHeld[] = "PoolsHeld";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 

@@ -95,10 +95,11 @@ bool Standings::IsUpdated(const PoolRef& pool, const Verdict& verdict, const Poo
   return !IsLikeCurrent(pool, verdict.from);
 }
 
-// A rejected write stays rejected until it is retried.
+// A rejected write stays rejected until it is retried. While the site holds the pool, it is not retried, and is
+// forgotten.
 void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
-  if (refused && (standing.on_goal || refused->revision != goal_.revision->name)) refused.reset();
+  if (refused && (standing.on_goal || standing.held || refused->revision != goal_.revision->name)) refused.reset();
   if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
   const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
   standing.blocked = standing.exists && not_its_fault;
@@ -111,6 +112,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Verdict* verdict, PoolPlan&
   standing.name = entry.pool;
   standing.group = snapshot_.daemon.strategy.rolling.GroupOf(pool.pool());
   standing.offline = entry.offline;
+  standing.held = pool.pool().hold.has_value();
   standing.exists = verdict != nullptr && !entry.workload->object->meta().deleting();
   standing.unrenderable = entry.failure_reason == kInvalidOverride;
   const std::optional<UpdateRecord> found =

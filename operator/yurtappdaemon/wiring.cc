@@ -38,8 +38,8 @@ bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
   const auto* before = static_cast<const PoolProjection*>(event.before->projection());
   const auto* after = static_cast<const PoolProjection*>(event.after->projection());
-  return before->fingerprint != after->fingerprint || before->pool.offline != after->pool.offline ||
-         before->pool.deleting != after->pool.deleting;
+  return before->fingerprint != after->fingerprint || before->pool.hold != after->pool.hold ||
+         before->pool.offline != after->pool.offline || before->pool.deleting != after->pool.deleting;
 }
 
 bool WorkloadChanged(const Event& event) {

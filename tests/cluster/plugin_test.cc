@@ -229,6 +229,26 @@ TEST_P(PluginOnceTest, PauseHoldsARolloutAndResumeLetsItGo) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
 }
 
+TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
+  StartTwoPools();
+  PatchSpec("web", {{"updateStrategy", {{"type", "RollingUpdate"}}}});
+  const std::string a = Pool("a");
+  const std::string subject = "nodepool.apps.openyurt.io/" + a;
+  EXPECT_THAT(YadErr({"release", a}, kFailed), HasSubstr(subject + " is not held"));
+  EXPECT_EQ(YadOut({"hold", a, "--reason", "no time"}), subject + " held\n");
+  EXPECT_EQ(YadOut({"hold", a, "--reason", "stocktaking", "-o", "name"}), subject + "\n");
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "the other pool is updated",
+                [](const Json& status) { return status.dump().find("PoolsHeld") != std::string::npos; });
+  EXPECT_THAT(YadOut({"status", "web", "--watch=false"}), HasSubstr("held by their sites: " + a));
+  EXPECT_THAT(YadOut({"pools", "web", "-o", "wide"}), HasSubstr("stocktaking"));
+  EXPECT_EQ(ImageOf(ByPool("web").at(a)), "example.org/app:1");
+  EXPECT_EQ(YadOut({"release", a}), subject + " released\n");
+  YadOut({"status", "web", "--timeout=60s"});
+  EXPECT_EQ(ImageOf(ByPool("web").at(a)), "example.org/app:2");
+  EXPECT_THAT(YadErr({"hold", "elsewhere", "--reason", "x"}, kFailed), HasSubstr("\"elsewhere\" not found"));
+}
+
 TEST_P(PluginBothKindsTest, ARestartIsARevisionAndThatOfAPoolTouchesItsWorkloadOnly) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"restart", "web"}), Subject() + " restarted\n");

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "operator/api/well_known.h"
+
 namespace yad {
 namespace {
 
@@ -27,7 +29,8 @@ TEST(NodePoolTest, IsReadAlikeInAllVersions) {
              {"spec",
               {{"type", "Edge"}, {"taints", Json::array({{{"key", "a"}, {"value", "v"}, {"effect", "NoSchedule"}}})}}},
              {"status", {{"readyNodeNum", 2}, {"unreadyNodeNum", 0}}}});
-    EXPECT_EQ(pool, (NodePool{"hangzhou", {{"region", "east"}}, "Edge", {{"a", "NoSchedule"}}, false, false}));
+    EXPECT_EQ(pool,
+              (NodePool{"hangzhou", {{"region", "east"}}, "Edge", {{"a", "NoSchedule"}}, std::nullopt, false, false}));
   }
 }
 
@@ -62,6 +65,15 @@ TEST(NodePoolTest, JunkNeverThrows) {
     EXPECT_EQ(ParseNodePool(Json{{"spec", {{"taints", junk}}}}), NodePool{});
   }
   EXPECT_TRUE(ParseNodePool(Json::parse(R"({"metadata": {"deletionTimestamp": "2026-11-20T10:30:43Z"}})")).deleting);
+}
+
+TEST(NodePoolTest, HoldIsReadWithAnyValueAndItsReasonIsCut) {
+  Json object = {{"metadata", {{"name", "a"}}}};
+  EXPECT_EQ(ParseNodePool(object).hold, std::nullopt);
+  object["metadata"]["annotations"] = {{kHoldAnnotation, ""}};
+  EXPECT_EQ(ParseNodePool(object).hold, "");
+  object["metadata"]["annotations"][kHoldAnnotation] = std::string(100'000, 'x');
+  EXPECT_LE(ParseNodePool(object).hold->size(), kMaxHoldReason);
 }
 
 }  // namespace

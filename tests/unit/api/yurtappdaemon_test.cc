@@ -103,9 +103,9 @@ TEST(YurtAppDaemonTest, FaultsComeBackWithCauses) {
 }
 
 TEST(PoolSelectionTest, ExcludeWinsThenNamesThenSelectorAndType) {
-  const NodePool edge{"edge-1", {{"region", "east"}}, "Edge", {}, false, false};
-  const NodePool cloud{"cloud-1", {{"region", "east"}}, "Cloud", {}, false, false};
-  const NodePool west{"edge-2", {{"region", "west"}}, "Edge", {}, false, false};
+  const NodePool edge{"edge-1", {{"region", "east"}}, "Edge", {}, std::nullopt, false, false};
+  const NodePool cloud{"cloud-1", {{"region", "east"}}, "Cloud", {}, std::nullopt, false, false};
+  const NodePool west{"edge-2", {{"region", "west"}}, "Edge", {}, std::nullopt, false, false};
   PoolSelection selection;
   selection.selector = *LabelSelector::Parse(Json::parse(R"({"matchLabels": {"region": "east"}})"), "");
   EXPECT_TRUE(selection.Selects(edge));

@@ -69,6 +69,10 @@ TEST(OptionsTest, AllThatACommandTakesArrives) {
   EXPECT_EQ(undo->revision, 3);
   EXPECT_EQ(undo->dry_run, DryRun::kServer);
   EXPECT_EQ(undo->output, OutputFormat::kYaml);
+  const auto hold = Parse({"hold", "hangzhou", "--reason", "no time"}).options;
+  EXPECT_EQ(hold->pools, std::vector<std::string>{"hangzhou"});
+  EXPECT_EQ(hold->reason, "no time");
+  EXPECT_EQ(Parse({"release", "hangzhou"}).options->pools, std::vector<std::string>{"hangzhou"});
   const auto render = Parse({"render", "-", "--pool", "a", "--uid", "u"}).options;
   EXPECT_EQ(render->file, "-");
   EXPECT_EQ(render->uid, "u");
@@ -91,6 +95,9 @@ TEST(OptionsTest, WhatIsWrongIsSaidWithTheMendAndEndsWithTwo) {
       {{"undo", "web", "--to-revision", "-1"}, "--to-revision"},
       {{"undo", "web", "--dry-run", "maybe"}, "--dry-run must be none, client or server"},
       {{"approve", "web"}, "GROUP is required"},
+      {{"hold", "hangzhou"}, "--reason is required"},
+      {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is no name of a NodePool"},
+      {{"release"}, "POOL is required"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},

@@ -29,6 +29,28 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     world_.cluster.ClearWrites();
     world_.events.Take();
   }
+  // Plays `body` with one leader, and with a new leader at each step.
+  template <typename Body>
+  void Play(const Body& body) {
+    for (const bool restarts : {false, true}) {
+      SCOPED_TRACE(restarts ? "a new leader at each step" : "one leader");
+      StartOver();
+      restarts_ = restarts;
+      body();
+    }
+  }
+  void Step(int time = 2) {
+    if (restarts_) world_.Restart();
+    Wait(seconds(time));
+  }
+  void Taint(const std::string& pool, const std::string& key) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
+      object["spec"]["taints"].push_back({{"key", key}, {"effect", "NoSchedule"}});
+    });
+  }
+  bool Tolerates(const std::string& pool) {
+    return world_.Workload(pool).contains("/spec/template/spec/tolerations"_json_pointer);
+  }
   void Strategy(const std::string& field, Json value) {
     world_.EditDaemon(
         [&](Json& daemon) { daemon["spec"]["updateStrategy"]["rollingUpdate"][field] = std::move(value); });
@@ -67,6 +89,9 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     const Json entry = PoolStatus(world_.Status(), pool);
     return StringAt(entry, {"phase"}) + (entry.contains("reason") ? " " + StringAt(entry, {"reason"}) : "");
   }
+  std::string WaitingFor(const std::string& pool) {
+    return StringAt(PoolStatus(world_.Status(), pool), {"waitingFor"});
+  }
   std::string Progressing() { return ConditionReason(world_.Status(), "Progressing"); }
   std::string Message() {
     const Json status = world_.Status();
@@ -104,6 +129,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   }
 
   World world_;
+  bool restarts_ = false;
 };
 
 }  // namespace yad::testing

@@ -11,28 +11,6 @@ using namespace testing;
 
 class RolloutCombinationsTest : public RollingUpdateTest {
  protected:
-  // Plays `body` with one leader, and with a new leader at each step.
-  template <typename Body>
-  void Play(const Body& body) {
-    for (const bool restarts : {false, true}) {
-      SCOPED_TRACE(restarts ? "a new leader at each step" : "one leader");
-      StartOver();
-      restarts_ = restarts;
-      body();
-    }
-  }
-  void Step(int time = 2) {
-    if (restarts_) world_.Restart();
-    Wait(seconds(time));
-  }
-  void Taint(const std::string& pool, const std::string& key) {
-    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
-      object["spec"]["taints"].push_back({{"key", key}, {"effect", "NoSchedule"}});
-    });
-  }
-  bool Tolerates(const std::string& pool) {
-    return world_.Workload(pool).contains("/spec/template/spec/tolerations"_json_pointer);
-  }
   void Type(const std::string& type, Json rolling = nullptr) {
     world_.EditDaemon([&](Json& daemon) {
       daemon["spec"]["updateStrategy"] = {{"type", type}};
@@ -53,12 +31,7 @@ class RolloutCombinationsTest : public RollingUpdateTest {
     });
   }
   std::string Update() { return StringAt(world_.Status(), {"updateRevision"}); }
-  std::string WaitingFor(const std::string& pool) {
-    return StringAt(PoolStatus(world_.Status(), pool), {"waitingFor"});
-  }
   bool deployment() const { return GetParam() == WorkloadKind::kDeployment; }
-
-  bool restarts_ = false;
 };
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutCombinationsTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));

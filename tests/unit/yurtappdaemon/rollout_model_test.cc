@@ -1,5 +1,6 @@
 // Every state that a small rollout can reach, on the shipped decision: pools become healthy, soak, break, run out of
-// time, go offline and return, and an override of another pool replaces the revision, each at any moment.
+// time, go offline and return, one is held and released, and an override of another pool replaces the revision, each at
+// any moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@ struct Pool {
   Health health = Health::kSoaked;
   bool offline_since_update = false;  // it went offline after the update of the pools that are dark
   bool was_healthy = true;            // when it was updated
+  bool held = false;
   auto operator<=>(const Pool&) const = default;
 };
 
@@ -48,6 +50,7 @@ struct Bounds {
   bool rollback = false;
   bool harmful = true;  // the new revision never soaks anywhere
   int max_outages = 2;  // pools that go offline for other reasons
+  bool holds = false;   // a pool is held and released
 };
 
 bool IsOffline(const Pool& pool) { return pool.health >= Health::kOffline; }
@@ -96,6 +99,7 @@ class Model {
       seen.name = kNames[i];
       seen.group = i == 0 ? 0 : 1;
       seen.exists = true;
+      seen.held = pool.held;
       seen.offline = IsOffline(pool);
       seen.on_goal = Alike(i, pool.revision, goal);
       seen.labelled_goal = pool.revision == goal;
@@ -126,6 +130,7 @@ class Model {
       if (decision.pools[i].step == Step::kNone) continue;
       Pool& pool = next.pools[i];
       EXPECT_FALSE(input.pools[i].on_goal);
+      EXPECT_FALSE(pool.held) << "updated although its site holds it";
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
       pool.revision = world.failed ? kOld : world.update;
       pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
@@ -182,6 +187,11 @@ class Model {
     const auto outages = std::count_if(world.pools.begin(), world.pools.end(),
                                        [](const Pool& p) { return p.health == Health::kOffline; });
     const bool may_fall = outages < bounds_.max_outages;
+    if (bounds_.holds && i == 1) {
+      World next = world;
+      next.pools[i].held = !pool.held;
+      Visit(next, std::string(kNames[i]) + (pool.held ? " is released" : " is held"));
+    }
     switch (pool.health) {
       case Health::kNew:
       case Health::kSick:
@@ -242,6 +252,15 @@ TEST(RolloutModelTest, KeepsItsPromisesInEveryReachableState) {
     }
   }
   RecordProperty("states", std::to_string(states));
+}
+
+TEST(RolloutModelTest, KeepsItsPromisesWhereASiteHoldsItsPool) {
+  for (const bool rollback : {false, true}) {
+    SCOPED_TRACE(rollback);
+    Bounds bounds{.max_unavailable = 1, .max_failures = 0, .rollback = rollback, .harmful = true, .max_outages = 1};
+    bounds.holds = true;
+    EXPECT_GT(Model(bounds).Explore(), 100U);
+  }
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct SimulatedPool {
   std::size_t group = 0;
   bool offline = false;
   bool exists = true;
+  bool held = false;            // its site wants no update
   bool cut_off = false;         // its revision has taken its nodes away
   bool updated_online = false;  // it was online when it got its revision
   bool joining = false;         // its workload was created from a goal that is not the current revision
@@ -126,7 +127,7 @@ class Simulation {
 
   void Disturb() {
     SimulatedPool& pool = pools_[Pick(0, pools_.size() - 1)];
-    switch (Pick(0, 11)) {
+    switch (Pick(0, 12)) {
       case 0:
         pool.offline = !pool.offline;
         pool.cut_off = false;
@@ -161,6 +162,10 @@ class Simulation {
         break;
       case 7:
         Approve();
+        break;
+      case 9:
+        pool.held = !pool.held;
+        Tell(pool.name + (pool.held ? " is held" : " is released"));
         break;
       case 8:
         pool.exists = false;
@@ -243,6 +248,7 @@ class Simulation {
     seen.group = pool.group;
     seen.offline = pool.offline;
     seen.exists = pool.exists;
+    seen.held = pool.held;
     const auto before = record_.find(pool.name);
     const Sight sight{pool.offline, Healthy(pool), pool.exists && pool.updated_online,
                       pool.exists ? std::to_string(pool.revision) : "", 1};
@@ -298,7 +304,7 @@ class Simulation {
   }
   static bool GoesBack(const RolloutInput& input) {
     return input.back && std::any_of(input.pools.begin(), input.pools.end(), [](const RolloutPool& pool) {
-             return pool.exists && !pool.on_goal && !pool.pool_changed;
+             return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
   // For maxUnavailable, where at least that is unavailable: pools that are broken for reasons of their own come on top
@@ -337,6 +343,7 @@ class Simulation {
       failed += !input.back && HasFailed(input, pool);
       if (decision.pools[i].step == Step::kNone) continue;
       EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
+      EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
       if (!pool.offline && !Disturbed(pool)) {
         ++disturbs;
         ++group_disturbs[pool.group];
@@ -367,7 +374,7 @@ class Simulation {
         open = std::max(open, input.pools[i].group);
     }
     for (const RolloutPool& pool : input.pools) {
-      if (pool.group >= open || (pool.offline && !pool.dark)) continue;
+      if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
       if (pool.on_goal && (pool.overdue || !Disturbed(pool))) continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }
@@ -460,6 +467,7 @@ class Simulation {
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });
+          EXPECT_FALSE(pool->held && !input.pools[static_cast<std::size_t>(pool - pools_.begin())].on_goal) << name;
           EXPECT_TRUE(!pool->offline || input.pools[static_cast<std::size_t>(pool - pools_.begin())].dark) << name;
           EXPECT_FALSE(Healthy(*pool) && input.pools[static_cast<std::size_t>(pool - pools_.begin())].soaked &&
                        pool->revision == goal_ && !pool->offline)

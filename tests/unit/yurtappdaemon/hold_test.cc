@@ -1,0 +1,202 @@
+// A site holds its pool: annotation apps.openyurt.io/hold of its NodePool.
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+class HoldTest : public RollingUpdateTest {
+ protected:
+  void Hold(const std::string& pool, const std::string& why = "stocktaking") {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = why; });
+  }
+  void Release(const std::string& pool) {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["metadata"]["annotations"].erase(kHoldAnnotation); });
+  }
+  std::string MessageOf(const std::string& pool) { return StringAt(PoolStatus(world_.Status(), pool), {"message"}); }
+};
+
+TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
+  Play([&] {
+    Deployed({"a", "b", "c"});
+    const std::string before = Current();
+    Hold("a");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1") << "the held pool takes no slot";
+    Heal("b");
+    Step();
+    Heal("c");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=2");
+    EXPECT_EQ(WaitingFor("a"), "Hold");
+    EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
+    EXPECT_EQ(Complete(), "False PoolsHeld");
+    EXPECT_EQ(Progressing(), "True PoolsHeld");
+    EXPECT_EQ(Message(), "2 of 3 pools are updated; held by their sites: a (kubectl yad release POOL)");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
+    EXPECT_EQ(Current(), before);
+    EXPECT_EQ(world_.Status()["failedPools"], 0);
+    Release("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_NE(Current(), before);
+  });
+}
+
+TEST_P(HoldTest, GroupIsDoneWithoutItsHeldPools) {
+  Play([&] {
+    Deployed({"a", "b", "c"},
+             {{"groups", {{{"name", "first"}, {"pools", {"a"}}}, {{"name", "second"}, {"pools", {"b"}}}}}});
+    Hold("a", "");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1");
+    EXPECT_EQ(MessageOf("a"), "its site holds it (kubectl yad release a)") << "a hold without a reason counts";
+    Release("a");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1") << "b has the slot";
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "its group goes first again";
+  });
+}
+
+TEST_P(HoldTest, HoldDoesNotInterruptAnUpdate) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"minReadySeconds", 20}});
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    Hold("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Updating");
+    EXPECT_EQ(WaitingFor("a"), "");
+    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    Heal("a");
+    Step(25);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    Heal("b");
+    Step(25);
+    EXPECT_EQ(Complete(), "True RolloutComplete") << "nothing waits for the hold";
+  });
+}
+
+TEST_P(HoldTest, PoolThatWasHeldDuringItsUpdateReleasesItsSlotAtTheDeadline) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"maxFailures", 1}});
+    world_.SetImage("app:2");
+    Step();
+    Hold("a");
+    Step(35);
+    Step();
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(HoldTest, RollbackIsDoneWithoutItsHeldPools) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    Hold("a");
+    Hold("b");
+    Step(35);
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "a hold stops rollbacks, too";
+    EXPECT_NE(Message().find("except for those that their sites hold: a, b"), std::string::npos) << Message();
+    EXPECT_EQ(WaitingFor("a"), "Hold");
+    Release("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    EXPECT_EQ(Progressing(), "True RollingBack");
+    Heal("b");
+    Step();
+    Release("a");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_EQ(Message().find("except"), std::string::npos) << Message();
+  });
+}
+
+TEST_P(HoldTest, HoldTouchesNoCreationNoRepairAndNoReplicas) {
+  Play([&] {
+    Deployed({"a", "b"});
+    Hold("a");
+    world_.AddPool("c");
+    Hold("c");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "it is created";
+    Heal("c");
+    world_.EditWorkload(
+        "a", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "app:9"; });
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1") << "it is repaired";
+    Heal("a");
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
+    Step();
+    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4);
+    EXPECT_EQ(WaitingFor("a"), "");
+  });
+}
+
+TEST_P(HoldTest, ChangeOfAHeldPoolIsAnUpdateAndWaits) {
+  Play([&] {
+    Deployed({"a", "b"});
+    Hold("a");
+    Taint("a", "gpu");
+    Step();
+    EXPECT_FALSE(Tolerates("a"));
+    Release("a");
+    Step();
+    EXPECT_TRUE(Tolerates("a"));
+  });
+}
+
+TEST_P(HoldTest, RefusedPoolThatIsHeldIsNoFailure) {
+  Play([&] {
+    Deployed({"a", "b"});
+    const std::string refused = world_.NameOf("a");
+    world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+    });
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    Hold("a");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(WaitingFor("a"), "Hold");
+  });
+}
+
+TEST_P(HoldTest, ReasonIsCut) {
+  Deployed({"a", "b"});
+  Hold("a", std::string(100'000, 'x'));
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(WaitingFor("a"), "Hold");
+  EXPECT_LT(MessageOf("a").size(), 400U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, HoldTest, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing
