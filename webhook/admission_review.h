@@ -25,8 +25,8 @@ struct AdmissionAnswer {
   bool allowed = true;
   Json status;  // the reason for a rejection: a metav1.Status
   Json patch;   // JSONPatch (RFC 6902); null or empty: none
-  // Shown by kubectl. Each warning becomes one line. If all together exceed 4 KiB, each is cut to 256 bytes, and the
-  // last ones are left out, as an apiserver does it.
+  // kubectl shows each warning as one line. If all together exceed 4 KiB, each is cut to 256 bytes, and the last ones
+  // are left out, as an apiserver does it.
   std::vector<std::string> warnings;
 
   static AdmissionAnswer Allowed() { return {}; }

@@ -81,15 +81,15 @@ Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
     const Result<Work> cached = Look(Cached());
     if (!cached) return Fail(cached.error());
     if (cached->idle()) return cached->plan.look_again;
-    // A cache alone is never a reason to write.
+    // The caches may lag behind, so the live objects are read before a write.
     const Result<Snapshot> live = Read(stop);
     if (!live) return Fail(live.error());
     const Result<Work> work = Look(*live);
     if (!work) return Fail(work.error());
-    if (work->idle()) return work->plan.look_again;  // The caches lag behind. Their next event wakes Run.
+    if (work->idle()) return work->plan.look_again;  // The caches lag behind, and their next event wakes Run.
     if (work->plan.step == RotationStep::kNone) {
       if (const Status written = WriteTrust(*live, *work, stop); !written) return Fail(written.error());
-      break;  // A Pass after the pause sees whether the write lasts.
+      break;  // A Pass after the pause checks that the write lasts.
     }
     if (const Status written = WriteSecret(*live, *work, stop); !written) return Fail(written.error());
   }
@@ -190,7 +190,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
   if (work.plan.serve) {
     if (const Status loaded = Serve(view); !loaded) return Fail(loaded.error());
   }
-  if (work.plan.step != RotationStep::kNone) return work;  // The Secret comes first.
+  if (work.plan.step != RotationStep::kNone) return work;  // The Secret is written first.
   for (std::size_t i = 0; i < snapshot.configurations.size(); ++i) {
     if (!snapshot.configurations[i]) continue;
     Json copy = *snapshot.configurations[i];

@@ -50,7 +50,7 @@ class CertificateKeeper {
 
   // Runs a Pass whenever an object has changed or a step is due, until `stop`. Never fails, never spins.
   Status Run(const std::stop_token& stop);
-  // Does what is due, and returns when to look again. The stores must have synced.
+  // Takes the steps that are due, and returns the time of the next Pass. The stores must have synced.
   Result<WallTime> Pass(const std::stop_token& stop);
   // Requests a Pass, because one of the objects has changed.
   void Wake();

@@ -26,13 +26,14 @@ bool IsAtOrBelow(const std::string& field, const std::string& path) {
          (field.size() == path.size() || std::string(".[").find(field[path.size()]) != std::string::npos);
 }
 
-// A workload's field as the YurtAppDaemon has it.
+// Returns the path in the YurtAppDaemon for a field of its workload.
 std::string DaemonPath(WorkloadKind kind, const std::string& field) {
   if (IsAtOrBelow(field, "spec.selector")) return field;
   return field.empty() ? TemplatePath(kind) : TemplatePath(kind) + "." + field;
 }
 
-// Without `deployments.apps "web-a-x7k2p" is forbidden: `, which names a workload that nobody has written.
+// Drops a beginning such as `deployments.apps "web-a-x7k2p" is forbidden: `, which names a workload that the user did
+// not write.
 std::string WithoutSubject(const std::string& message) {
   for (const char* verb : {" is forbidden: ", " is invalid: "}) {
     const std::size_t at = message.find(verb);
@@ -41,7 +42,7 @@ std::string WithoutSubject(const std::string& message) {
   return message;
 }
 
-// What stands in `text` between two texts; "" where they do not.
+// Returns the part of `text` between `begin` and `end`; "" if it does not contain both.
 std::string Between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t from = text.find(begin);
   if (from == std::string::npos) return "";
@@ -49,7 +50,7 @@ std::string Between(const std::string& text, std::string_view begin, std::string
   return to == std::string::npos ? "" : text.substr(from + begin.size(), to - from - begin.size());
 }
 
-// A type of Go in words.
+// Describes a Go type in words.
 std::string WantedType(const std::string& type) {
   if (type == "string") return "a string";
   if (type == "bool") return "true or false";
@@ -58,8 +59,8 @@ std::string WantedType(const std::string& type) {
   return "an object";
 }
 
-// "… cannot be handled as a Deployment: json: cannot unmarshal string into Go struct field ContainerPort.spec.template.
-// spec.containers.ports.containerPort of type int32": the path has no indices.
+// Returns the cause for a message such as "… cannot be handled as a Deployment: json: cannot unmarshal string into Go
+// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". Its path has no indices.
 Cause UndecodableCause(const std::string& message, WorkloadKind kind) {
   const std::string found = Between(message, "cannot unmarshal ", " into Go struct field ");
   const std::string field = Between(message, " into Go struct field ", " of type ");
@@ -88,26 +89,26 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// A rendering that failed: its error names fields of the YurtAppDaemon already.
+// Returns the causes for a rendering that failed. Its error already has paths of the YurtAppDaemon.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
 }
 
-// What a Warning header says, about the YurtAppDaemon. "": nothing that its author could mend.
+// Converts the text of a Warning header to a warning about the YurtAppDaemon; "" if its author can't fix the cause.
 std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   constexpr std::string_view kUnknown = "unknown field \"";
   if (text.starts_with(kUnknown) && text.ends_with('"')) {
     const std::string field = text.substr(kUnknown.size(), text.size() - kUnknown.size() - 1);
     return DaemonPath(kind, field) + ": unknown field: this version of Kubernetes drops it";
   }
-  if (text.starts_with("metadata.name")) return "";  // The name is ours.
+  if (text.starts_with("metadata.name")) return "";  // The operator chooses the name.
   const std::string first = text.substr(0, text.find(':'));
   const bool names_field = IsAtOrBelow(first, "spec") || IsAtOrBelow(first, "metadata");
   return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
 }
 
-// Of a merge. The same for the same content, whatever the revision is called.
+// Returns a digest of a merged workload. It does not depend on the name of the revision.
 std::string MergedDigest(Json workload) {
   Json& metadata = workload["metadata"];
   for (const char* key : {"generation", "ownerReferences"}) metadata.erase(key);
@@ -116,12 +117,12 @@ std::string MergedDigest(Json workload) {
   return AcceptanceCache::Digest("PUT " + DumpJson(workload));
 }
 
-// Of what NewWorkload makes one of, so that it need not be made to be known. The same for the same content, whatever
-// the daemon is called and whatever its other overrides are.
+// Returns a digest of the inputs of NewWorkload, so that a workload that is in the cache need not be rendered. It does
+// not depend on the daemon's name or on overrides that do not apply.
 std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   const RevisionContent& content = plan.to.revision->content;
   const RenderInputs& inputs = plan.to.inputs;
-  // Each part says where it ends.
+  // The encoding of each part has its length, so that different inputs never have the same text.
   std::string text = "POST ";
   AppendCborKey(TypeOf(daemon.kind).kind, text);
   AppendCborKey(daemon.meta.key.ns, text);
@@ -137,13 +138,13 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
     for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
     AppendCbor(entry, text);
   }
-  // A StatefulSet names its Service after itself.
+  // A StatefulSet contains the name of its Service, which is derived from its own name.
   if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
     AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
   return AcceptanceCache::Digest(text);
 }
 
-// Where the fault shows, if overrides may have brought it in.
+// Returns the place of a fault that overrides may have caused; "" if no override applies.
 std::string Where(const Rendering& rendering) {
   const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
   if (overrides.empty()) return "";
@@ -197,7 +198,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
                                              bool may_send) {
-  // A workload that need not be made to be known needs no budget: reviews that are slow don't block its answer.
+  // A lookup by NewDigest needs no budget, so that slow reviews do not delay it.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
@@ -209,7 +210,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     if (!take_text()) return Answer();
     workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
-    (*workload)["metadata"].erase("resourceVersion");  // Its controllers write status all the time.
+    (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of status would cause conflicts.
     workload->erase("status");
   }
   const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
@@ -223,7 +224,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     workload = NewWorkload(daemon, plan);
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   }
-  text->ShrinkTo(MeasureJson(*workload).text);  // The apiserver may take its time.
+  text->ShrinkTo(MeasureJson(*workload).text);  // The request may take long.
   return Send(daemon, plan, *workload, digest, deadline.Token());
 }
 
@@ -236,7 +237,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
 
   struct Outcome {
     Answer now;
-    Answer then;  // of the spec before; only where `now` is refused
+    Answer then;  // by the spec of `before`; only if `now` has causes
   };
   std::vector<Outcome> results(renderings.size());
   const auto ask = [&](std::size_t i, bool may_send) {
@@ -249,7 +250,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     results[i].then = *std::move(then);
     return true;
   };
-  // Threads are for waiting: what is known already needs none.
+  // This thread handles the renderings before the first one that needs a request: known answers need no other threads.
   std::size_t answered = 0;
   while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
   ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {
@@ -261,7 +262,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     auto& list = findings.warnings;
     if (std::find(list.begin(), list.end(), text_of_it) == list.end()) list.push_back(text_of_it);
   };
-  // One fault of the template shows in every rendering.
+  // A fault of the template occurs in every rendering, and is reported once.
   std::vector<Cause> refusals;
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -283,7 +284,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   }
   for (Cause& cause : refusals) {
     const auto& found = places.at({cause.field, cause.reason, cause.message});
-    // Where it shows without overrides too, it is the template's.
+    // A fault that also occurs without overrides is a fault of the template.
     if (std::find(found.begin(), found.end(), "") != found.end()) continue;
     if (cause.field.starts_with("spec.overrides[")) continue;
     cause.message += " (in " + found.front();

@@ -1,5 +1,5 @@
-// The cluster's own word on what a YurtAppDaemon would make: its workloads, sent with dryRun=All, so that the
-// apiserver's validation and defaults, quotas and other people's policies speak, for whatever Kubernetes version it is.
+// Dry runs of the workloads of a YurtAppDaemon. They are sent with dryRun=All, so that the apiserver's validation and
+// defaults, quotas and other policies of the cluster are applied, in every version of Kubernetes.
 #ifndef WEBHOOK_DRY_RUN_H_
 #define WEBHOOK_DRY_RUN_H_
 
@@ -20,36 +20,38 @@
 namespace yad {
 
 struct Findings {
-  std::vector<Cause> refusals;  // in the daemon's own paths, each once
+  std::vector<Cause> refusals;  // with paths of the YurtAppDaemon, without duplicates
   std::vector<std::string> warnings;
 };
 
-// The text that all dry runs of the process render, merge and send at once: a tree of Json takes some ten times its
-// text, and a merge several trees. The reconciler's writers have a budget of their own (PlanExecutor::Options::text),
-// so that dry runs which an apiserver is slow to answer never block them.
+// The bytes of JSON text that all dry runs of the process render, merge and send at once. A tree of Json takes about
+// ten times the memory of its text, and a merge needs several trees. The reconciler's writes have their own budget
+// (PlanExecutor::Options::text), so that dry runs that wait for a slow apiserver never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
-// Thread-safe. What it is given must outlive it.
+// Thread-safe. The constructor's arguments must outlive it.
 class DryRun {
  public:
-  // `text`: see kDryRunText.
+  // `text` is a budget of kDryRunText bytes.
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
-  // Asks about at most 16 distinct renderings, side by side, until `deadline`; about none that was accepted lately. A
-  // new workload is sent by POST; for one that exists, the merge by PUT without resourceVersion.
-  // - 422, and a workload that can't be decoded, refuses; unless the spec `before` (null: there is none) is refused for
-  //   the same: then it is a warning.
-  // - 403 and Warning headers are warnings: what is forbidden now (a quota, Pod Security) may be allowed later, and the
-  //   daemon's status will say so.
-  // - Everything else, no answer in time included, says nothing. Of a template too large to be stored nothing is asked.
+  // Sends at most 16 distinct renderings, up to 8 in parallel, until `deadline`. Renderings that were accepted lately
+  // are not sent again. A new workload is sent by POST, and the merge with an existing one by PUT without
+  // resourceVersion.
+  // - A 422, a workload that the apiserver can't decode, and a rendering that fails are refusals. A fault that the spec
+  //   of `before` (null: a new object) has too is a warning.
+  // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
+  //   later, and the daemon's status reports it.
+  // - All other answers have no effect, and neither has an answer that does not arrive in time. Nothing is sent for a
+  //   template that is too large to be stored.
   Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
   struct Answer {
-    std::vector<Cause> causes;  // why it is refused; none: it is not
+    std::vector<Cause> causes;  // the faults; empty if the workload is not rejected
     std::vector<std::string> warnings;
   };
-  // Where it may not send, nullopt says that it would have to.
+  // Returns the result for one rendering; nullopt if that needs a request and `may_send` is false.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
               std::stop_token stop);

@@ -34,8 +34,7 @@ struct HttpsServerOptions {
   // A further connection closes the one that has waited longest for its client, but none that a handler works for.
   std::size_t max_connections = 256;
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
-  // Larger bodies are handled one at a time: parsed JSON takes up to twenty times the memory of its text, and that is
-  // what fills a container.
+  // Larger bodies are handled one at a time, because parsed JSON takes up to twenty times the memory of its text.
   std::size_t large_body = 128 * 1024;
   // Returns whether the handler never waits for this call. Such quick calls have one thread of their own, whatever
   // their size, so that waiting handlers and large bodies don't delay them. It is called on several threads at once and

@@ -26,8 +26,8 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
   return revision;
 }
 
-// What the entries of overrides do, told apart by numbers: two entries that do the same to different pools have the
-// same one.
+// Numbers the entries of overrides by their effects: two entries that do the same to different pools have the same
+// number.
 class Effects {
  public:
   std::vector<int> Of(const RevisionContent& content) {
@@ -53,8 +53,8 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// What made the live workload, as well as the spec before can tell: where that spec's revision did, its recorded
-// inputs.
+// Returns the old spec's target for the pool. If the live workload has the old spec's revision, the inputs that it has
+// recorded are used.
 Target Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
   if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
     const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
@@ -63,7 +63,7 @@ Target Before(const RevisionPtr& revision, const NodePool& pool, const std::opti
   return {revision, InputsFor(revision->content, pool)};
 }
 
-// By pool. Empty where the cache knows nothing yet: then a new workload is tried everywhere.
+// Returns the daemon's workloads by pool. Empty if the cache has not synced: every workload then counts as new.
 std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   std::unordered_map<std::string, WorkloadRef> by_pool;
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
@@ -77,7 +77,7 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
   return by_pool;
 }
 
-// In the order in which they stand for others.
+// Returns the selected pools: those with a workload first, then by name.
 std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
                                    const std::unordered_map<std::string, WorkloadRef>& live) {
   std::vector<PoolRef> pools;
@@ -85,7 +85,7 @@ std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionS
   if (!all) return pools;
   for (ObjectPtr& object : *all) {
     PoolRef pool{std::move(object)};
-    // One whose name is no label value gets no workload.
+    // A pool whose name is not a valid label value gets no workload.
     if (daemon.pools.Selects(pool.pool()) && CheckLabelValue(pool.pool().name).empty()) pools.push_back(pool);
   }
   std::sort(pools.begin(), pools.end(),
@@ -114,7 +114,7 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   if (any_pool) pools.push_back(&made_up);
 
   std::vector<Rendering> by_overrides;  // one for each set of overrides
-  std::vector<Rendering> by_taints;     // and for each other set of taints
+  std::vector<Rendering> by_taints;     // one for each further set of taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
   for (const NodePool* const at : pools) {

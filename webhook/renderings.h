@@ -1,4 +1,4 @@
-// Which renderings of a YurtAppDaemon are worth asking the apiserver about. Pure, but for the caches that it reads.
+// Selects the renderings of a YurtAppDaemon for dry runs. Pure, except that it reads caches.
 #ifndef WEBHOOK_RENDERINGS_H_
 #define WEBHOOK_RENDERINGS_H_
 
@@ -11,19 +11,21 @@
 
 namespace yad {
 
-// One rendering, for one pool that gets it.
+// One rendering, for one of the pools that have it.
 struct Rendering {
-  PoolPlan plan;          // to: what the spec asks for; from: what the spec before it asked for, where there was one
-  PoolPlan before;        // the pool as the spec before it wants it; before.to.revision is null where there was none
-  bool any_pool = false;  // no pool is selected now: the plan's is made up
+  PoolPlan plan;          // `to`: by the new spec; `from`: by the old spec, if there is one
+  PoolPlan before;        // the same pool by the old spec; before.to.revision is null if there is none
+  bool any_pool = false;  // no pool is selected now, and the pool of the plan does not exist
 };
 
-// The distinct renderings of `wanted` for the pools that it selects now, at most `limit`: distinct in the overrides and
-// the tolerations that go into them, other overrides before other tolerations, then by the pool's name; a pool that has
-// a workload stands for the others. Those that come out as `before` (null: there is none) rendered them are left out.
-// Where no pool is selected, or pools are not known yet: one, for a pool that does not exist.
+// Returns the distinct renderings of `wanted` for the pools that it selects now, at most `limit`. Two renderings are
+// distinct if their pools have different taints, or overrides with different effects. The first renderings differ in
+// overrides, the others only in taints; each group is in the order of the pools: those with a workload first, then by
+// name. The first such pool stands for the others. `before` is the object before an update, null for a new one. If no
+// pool is selected, or the cache of pools has not synced, the result is one rendering, for a pool that does not exist.
 //
-// With thousands of pools and of overrides this may take seconds: when `expired` says so, what was found is all.
+// This may take seconds with thousands of pools and overrides. If `expired` returns true, the renderings so far are
+// returned.
 std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
                                           const AdmissionStores& stores, std::size_t limit,
                                           const std::function<bool()>& expired);

@@ -14,7 +14,7 @@
 // A CA is well known if both configurations have carried it for the overlap time without a change. In that time every
 // apiserver has observed the CA. Each replica measures the time by its own steady clock: the Secret need not store it,
 // no two clocks must agree, and it starts over for a configuration that lost the CA meanwhile. It also starts over
-// after a restart, for which the last third of a certificate's life has time enough: more than three overlaps.
+// after a restart. The last third of a certificate's life is long enough for that: more than three overlaps.
 #ifndef WEBHOOK_ROTATION_H_
 #define WEBHOOK_ROTATION_H_
 

@@ -16,7 +16,7 @@ namespace yad {
 // Sends the Service of one pool with dryRun=All, if the template differs from the one of `before` (null: there is
 // none). It updates the Service that a pool has (PUT); without one, it creates a Service (POST). The answers are judged
 // as by DryRun::Ask, but a port or an address that is already taken is a warning, because another pool's Service may
-// have it. Sends at most three requests. `text`: see kDryRunText. Thread-safe.
+// have it. Sends at most three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 

@@ -11,12 +11,12 @@
 namespace yad {
 namespace {
 
-// How much longer than its own time-out a watch may be silent before the connection counts as dead.
+// A watch may be silent for its own time-out and this margin. Then its connection counts as broken.
 constexpr std::chrono::seconds kWatchMargin{30};
-// An apiserver answers 413 to a longer body (its --max-request-body-bytes).
+// An apiserver answers 413 to a longer body.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// Whoever does not know it sends the whole object.
+// A server that does not support the first type sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -47,7 +47,8 @@ const char* ToString(Propagation propagation) {
   return "Background";
 }
 
-// An empty name would address the whole collection (a DELETE of which deletes everything); the others leave it.
+// Rejects names that change the path. An empty name addresses the whole collection, and a DELETE of that deletes all
+// its objects. The other names lead out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {
@@ -75,12 +76,13 @@ std::string GroupPath(const std::string& group, const std::string& version) {
   return "/apis/" + PercentEncode(group) + "/" + PercentEncode(version);
 }
 
-// For messages: without the query, which may hold a continue token of several hundred bytes.
+// Returns the method and the path, for messages. The query is left out, because a continue token has several hundred
+// bytes.
 std::string Describe(const HttpRequest& request) {
   return request.method + " " + request.path.substr(0, request.path.find('?'));
 }
 
-// The texts of a Warning header (RFC 9110 keeps it for old times' sake): `299 - "text"`, several joined by commas.
+// Returns the texts of a Warning header: `299 - "text"`, several joined by commas.
 std::vector<std::string> WarningTexts(const std::string& header) {
   std::vector<std::string> out;
   for (std::size_t i = header.find('"'); i != std::string::npos; i = header.find('"', i)) {
@@ -114,14 +116,14 @@ struct Client::Impl {
         clock(the_clock),
         limiter(options.qps, options.burst, the_clock) {}
 
-  // What a write has besides.
+  // The options of a request that writes.
   struct Write {
     const std::function<bool()>& allowed;  // empty: always
     std::vector<std::string>* warnings;    // as in WriteOptions
   };
 
-  // Fills in what all requests have, and calls `attempt` once; and once more with a fresh credential after a 401.
-  // `head_of` finds the answer's status and headers in what `attempt` returned.
+  // Adds the headers that all requests have, and calls `attempt`; after a 401, once more with a new credential.
+  // `head_of` returns the status and headers of a result of `attempt`.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
                 const Write* write = nullptr) {
@@ -163,7 +165,7 @@ struct Client::Impl {
     }
   }
 
-  // An answer of any kind but 2xx is an Error.
+  // Fails with kInvalid if the body is too long, and with the error of the answer if its status is not 2xx.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     if (request.body.size() > kMaxBody) {
       return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
@@ -255,7 +257,7 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
   };
   add(StringAt(*answer, {"preferredVersion", "version"}));
   if (const Json* versions = Find(*answer, {"versions"}); versions != nullptr && versions->is_array()) {
-    // APIVersions (the core group) lists strings, APIGroup objects.
+    // The versions are strings in APIVersions (the core group), and objects in APIGroup.
     for (const Json& version : *versions) {
       add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
     }
@@ -377,9 +379,9 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
                                               std::stop_token stop) {
   ObjectKey key = KeyOf(object);
   const std::string ns = key.ns;
-  // The server makes a name of generateName; a subresource ("binding", "eviction") belongs to a named object.
+  // The server makes the name from generateName. A subresource ("binding", "eviction") belongs to a named object.
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
-  // A review (SelfSubjectAccessReview …) is answered and not kept: it has no name.
+  // A review (SelfSubjectAccessReview …) has no name, because the server does not store it.
   const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;
   if (Status ok = nameless ? Status() : CheckKey(type, key); !ok) return Fail(ok.error());
   const std::string path =

@@ -23,18 +23,18 @@ struct ListOptions {
   std::string ns;              // "" for all namespaces, and for cluster-scoped types
   std::string label_selector;  // as in a URL before encoding: "app=x,tier in (a,b)"
   std::string field_selector;
-  std::string resource_version;        // "" asks for the newest
+  std::string resource_version;        // "" reads the newest state
   std::string resource_version_match;  // "", "NotOlderThan", "Exact"
-  int limit = 0;                       // 0: everything in one answer
-  std::size_t max_bytes = 0;           // kTooLarge for an answer of more; 0: what HttpRequest says
+  int limit = 0;                       // maximum number of items in one answer; 0: all
+  std::size_t max_bytes = 0;           // a larger answer fails with kTooLarge; 0: HttpRequest's default
   std::string continue_token;
-  bool metadata_only = false;  // the items have no more than their metadata
+  bool metadata_only = false;  // the items have only their metadata
 };
 
 struct ListPage {
-  std::vector<Json> items;  // With apiVersion and kind filled in (a list's items leave them out).
+  std::vector<Json> items;  // each with apiVersion and kind, which the items of most lists lack
   std::string resource_version;
-  std::string continue_token;  // "": this was the last page
+  std::string continue_token;  // "" on the last page
 };
 
 struct WatchOptions {
@@ -42,7 +42,7 @@ struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  std::chrono::seconds timeout{300};  // The server ends the watch after this.
+  std::chrono::seconds timeout{300};  // the server ends the watch after this time
 };
 
 enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark };
@@ -56,8 +56,9 @@ struct WatchEvent {
 class Watch {
  public:
   virtual ~Watch() = default;
-  // Waits for the next event. nullopt: the server ended the watch in an orderly way (time-out); open another.
-  // An ERROR event is returned as the Error that it describes (kExpired for 410).
+  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for instance at its
+  // time-out. An ERROR event becomes the Error that it describes (kExpired for 410). Fails with kTransport if the
+  // connection breaks, and with kDecode if an event is malformed or longer than 16 MiB.
   virtual Result<std::optional<WatchEvent>> Next() = 0;
 };
 
@@ -68,35 +69,40 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
   bool force = false;       // PatchType::kApply only
-  // Gets the texts of this answer's Warning headers, which ClientOptions::on_warning then does not hear of.
+  // Receives the texts of the answer's Warning headers. ClientOptions::on_warning is not called for these.
   std::vector<std::string>* warnings = nullptr;
 };
 
 struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
-  std::string uid;  // Preconditions; empty: none.
+  // Preconditions; "" for none.
+  std::string uid;
   std::string resource_version;
 };
 
+// The functions are called on the threads of the client's callers, possibly on several at once.
 struct ClientOptions {
   std::string user_agent;  // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
   std::string field_manager = "yurtappdaemon-operator";
-  double qps = 0;  // 0: no client-side limit
+  double qps = 0;  // requests per second; 0: no client-side limit
   int burst = 0;
-  std::chrono::milliseconds timeout{30'000};
-  // Called before each request: the value of the Authorization header, "" for none. May do I/O.
+  std::chrono::milliseconds timeout{30'000};  // as HttpRequest::timeout; watches have their own
+  // Returns the value of the Authorization header, "" for none. Called before each request. May do I/O. An Error is
+  // the result of the request.
   std::function<Result<std::string>(const std::stop_token&)> authorization;
-  // Called when the server answers 401, so that a cached credential is fetched anew; the request is then repeated once.
+  // Called after a 401, to drop a cached credential. The client then repeats the request once.
   std::function<void()> on_unauthorized;
-  // Called for each answer (for metrics): verb, host-independent resource name, HTTP status (0: no answer), duration.
+  // Called after each request, for metrics: HTTP method, HTTP status (0: no answer), and the duration until the answer,
+  // or until the head of a watch's answer.
   std::function<void(const std::string& method, int status, Duration duration)> observe;
-  // Called for each Warning header's text.
+  // Called with the text of each Warning header.
   std::function<void(const std::string& text)> on_warning;
 };
 
-// Thread-safe: any thread may call anything. All calls block; `stop` ends them early with kCancelled.
-// Errors carry the Status object that the apiserver sent: reason, message, causes, retryAfter.
-// Calls are made once; who wants a retry does it (the work queue, the reflector). retry_after is passed on.
+// Thread-safe. All calls block; `stop` ends them early with kCancelled. An Error has the reason, message, causes and
+// retry_after of the Status that the apiserver sent. Callers retry (the work queue, the reflector); the client itself
+// repeats a request only after a 401. A missing or malformed name or namespace, and a body of more than 3 MiB, are
+// rejected with kInvalid and not sent. An answer that is larger than HttpRequest::max_answer fails with kTooLarge.
 class Client {
  public:
   Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock = Clock::Real());
@@ -104,43 +110,47 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The same client for somebody who may write only while `allowed` says so, which is asked immediately before each
-  // write is sent: else it fails with kCancelled.
+  // Returns a client that sends writes only while `allowed` returns true. `allowed` is called immediately before each
+  // write is sent; if it returns false, the write fails with kCancelled. Both clients share the limit of requests.
   std::unique_ptr<Client> WritingOnlyIf(std::function<bool()> allowed) const;
 
-  // The same client with an own count of requests, and no limit: for what must not wait behind everything else.
+  // Returns a client without the limit, for requests that must not wait behind all others. The condition of
+  // WritingOnlyIf does not apply to it.
   std::unique_ptr<Client> WithoutLimit() const;
 
-  // The types that the server knows in one group version; kNotFound where it is not served.
+  // Returns the types of one group version, without subresources. Fails with kNotFound if it is not served.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});
-  // The versions of a group in the server's order of preference; kNotFound where the group is not served.
+  // Returns the versions of a group, the preferred one first. Fails with kNotFound if the group is not served.
   Result<std::vector<std::string>> DiscoverVersions(const std::string& group, std::stop_token stop = {});
-  // GET on a path outside the resources: "/version", "/readyz".
+  // Returns the body of a GET on a path outside the resources: "/version", "/readyz".
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // The server is asked for no more than this: the rest of an object may be long.
+  // Requests only the metadata, because the rest of an object may be long.
   Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // The object in Kubernetes' protobuf encoding, which has the JSON inside an object byte for byte as it is stored.
+  // Returns the object in Kubernetes' protobuf encoding, which contains JSON inside an object (the data of a
+  // ControllerRevision) byte for byte as it is stored.
   Result<std::string> GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // For who reads many: each item when its turn comes.
+  // Returns a list whose items are parsed one at a time, for callers that read many.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
+  // Opens a watch with bookmarks. If the server answers with an error of more than 1 MiB, it fails with kDecode.
   Result<std::unique_ptr<Watch>> OpenWatch(const ResourceType& type, const WatchOptions& options,
                                            std::stop_token stop = {});
 
-  // Writes return the object as the server has it afterwards. `object` needs metadata.name (and namespace).
+  // Writes return the object as the server has it afterwards. `object` must have metadata.name (Create also accepts
+  // generateName), and metadata.namespace if the type is namespaced.
   Result<Json> Create(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
-  // The same, with one more member, which is sent byte for byte as `text` has it.
+  // Updates with one more member at the top of the object. Its value `text` is JSON, and is sent byte for byte.
   Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                               std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                      const WriteOptions& options = {}, std::stop_token stop = {});
-  // For who writes many, and reads little of the answers.
+  // Return documents instead of trees, for callers that write many objects and read little of the answers.
   Result<JsonDocument> CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                                         std::stop_token stop = {});
   Result<JsonDocument> UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
@@ -155,7 +165,7 @@ class Client {
   const std::function<bool()> may_write_;  // empty: always
 };
 
-// "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded.
+// Returns a path such as "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded. Empty parts are left out.
 std::string ResourcePath(const ResourceType& type, const std::string& ns, const std::string& name = "",
                          const std::string& subresource = "");
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::seconds kMinimumAge{5};
 
-// What the plugin is told about the cluster (KUBERNETES_EXEC_INFO).
+// Returns the value of KUBERNETES_EXEC_INFO. It describes the cluster if the kubeconfig has provideClusterInfo.
 std::string ExecInfo(const ClusterConfig& config) {
   Json spec = {{"interactive", false}};
   if (config.exec->provide_cluster_info) {
@@ -28,7 +28,7 @@ std::string ExecInfo(const ClusterConfig& config) {
   return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
 }
 
-// A time beyond those that ParseTime knows, which means "never".
+// Returns true for a time from the year 2200 on. ParseTime rejects such times, which plugins use for "never".
 bool IsFarAway(const std::string& time) {
   constexpr std::size_t kYear = 4;
   return time.size() > kYear && time.substr(0, kYear) >= "2200" && ParseTime("2196" + time.substr(kYear)) != WallTime{};
@@ -37,7 +37,7 @@ bool IsFarAway(const std::string& time) {
 }  // namespace
 
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version) {
-  // No message may quote the output: it holds the credential.
+  // Messages quote only apiVersion and expirationTimestamp, because the output contains the credential.
   const Result<Json> parsed = ParseJson(output);
   if (!parsed || !parsed->is_object()) {
     return Fail(Reason::kConfig, output.empty() ? "it printed nothing" : "it printed no JSON object");
@@ -101,7 +101,8 @@ void ExecCredentialSource::Invalidate() {
 Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
-  // A failure later than at the start (the plugin's own server may be away) can heal: kTransport is tried again.
+  // A retry does not help after kConfig. An exit code other than 0 is kTransport, because the plugin's own server may
+  // be unavailable for a while.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

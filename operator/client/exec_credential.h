@@ -1,4 +1,4 @@
-// Credentials from a program: client.authentication.k8s.io/v1 and v1beta1 ExecCredential, as kubectl runs it.
+// Credentials from an exec credential plugin (client.authentication.k8s.io/v1 and v1beta1), run as kubectl runs it.
 #ifndef OPERATOR_CLIENT_EXEC_CREDENTIAL_H_
 #define OPERATOR_CLIENT_EXEC_CREDENTIAL_H_
 
@@ -16,27 +16,32 @@
 
 namespace yad {
 
+// A token, a client certificate with its key, or both. They must never appear in an error or a log line.
 struct ExecCredential {
-  std::string token;  // These never appear in an error or a log line.
+  std::string token;
   std::string client_cert_pem;
   std::string client_key_pem;
-  std::optional<WallTime> expires;
+  std::optional<WallTime> expires;  // nullopt: never
 };
 
-// From the program's standard output. `api_version` is the one that it was asked for.
+// Parses the plugin's standard output. Fails with kConfig if it is not an ExecCredential of `api_version`, or has no
+// valid credential.
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
 
-// Runs the plugin when its last credential has expired or was refused. Thread-safe; others wait while it runs, each
-// until its own stop token fires.
+// Caches the plugin's credential, and runs the plugin again after the credential has expired or was rejected.
+// Thread-safe. While one call runs the plugin, other calls wait for it, each until its own stop token fires.
 class ExecCredentialSource {
  public:
+  // `timeout` limits one run of the plugin. `clock` must outlive this object.
   ExecCredentialSource(const ClusterConfig& config, Clock& clock,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  // kCancelled when `stop` fires; a plugin that this call runs is killed then.
+  // Fails with kCancelled if `stop` fires, and kills the plugin if this call runs it. Fails with kConfig if the program
+  // is missing, cannot be run or prints something else. Fails with kTransport, which may be retried, if it exits with
+  // an error, does not end in time or prints too much.
   Result<ExecCredential> Get(const std::stop_token& stop = {});
-  // The server has refused it. A credential of the last seconds stays: one refusal of many requests that were under way
-  // together must not run the plugin for each.
+  // Drops the credential, because the server has rejected it. A credential that is less than 5 s old stays: if many
+  // requests in flight are rejected together, the plugin must not run for each of them.
   void Invalidate();
 
  private:

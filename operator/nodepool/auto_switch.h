@@ -1,4 +1,5 @@
-// The nodepool controller where nobody asked for it or against it: on while nobody else looks after the pools.
+// Runs the nodepool controller while no other controller manages the pools. This is the mode if the user has neither
+// enabled nor disabled the controller.
 #ifndef OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 #define OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 
@@ -14,18 +15,20 @@
 
 namespace yad {
 
-// Used by one thread.
+// Switches a controller on and off. One thread uses it.
 class AutoSwitch {
  public:
-  // `why_not` answers "" where it may be on; `run` is the controller, until its token fires.
+  // `why_not` returns the reason why the controller must be off, "" if it may be on. Two threads call it, one at a
+  // time. `run` runs the controller until its stop token fires.
   AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_not, Runnable run, EventSink& events,
              Clock& clock = Clock::Real());
 
-  // Asks at once and each minute, and switches. An Error is that of `run`.
+  // Calls `why_not` at once and then every minute, and starts or stops `run` accordingly, until `stop` fires. After a
+  // failure of `why_not`, the state stays; if it is off, the next call follows after 5 s. Fails if `run` fails.
   Status Run(std::stop_token stop);
 
  private:
-  // Why it has to be off; the last answer where the cluster can't be asked.
+  // Returns the answer of `why_not`, or the last one if `why_not` fails. Records an event if the answer has changed.
   std::string Ask(std::stop_token stop);
   Status RunUntilOff(std::stop_token stop);
 
@@ -37,7 +40,8 @@ class AutoSwitch {
   bool failing_ = false;
 };
 
-// To the manager: an AutoSwitch on the leader. While it is on, the controller has a Manager, and caches, of its own.
+// Adds an AutoSwitch to the manager, which runs it on the leader. While the controller is on, it has its own Manager
+// and caches. `client` and `events` must outlive the manager's Run.
 void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& events, const NodePoolOptions& options);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// Workers that take keys from a queue and reconcile them, and the wiring from events to keys.
+// Workers that take keys from a queue and reconcile them, and the mapping from events to keys.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_H_
 #define OPERATOR_RUNTIME_CONTROLLER_H_
 
@@ -13,77 +13,82 @@
 
 namespace yad {
 
-// What a reconcile asks for. An Error instead means: again, with the key's backoff (or the server's retry_after if
-// later).
+// The result of a reconcile: when to requeue the key. After an Error, the key is requeued after its backoff, or the
+// server's retry_after if that is longer.
 struct ReconcileResult {
   enum class Next { kDone, kNow, kAfter, kBackoff };
   Next next = Next::kDone;
-  Duration after{0};
-  Duration at_least{0};
+  Duration after{0};     // kAfter: the delay; kBackoff: the longest delay
+  Duration at_least{0};  // kBackoff: the shortest delay
 
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
-  // Again with the key's backoff, if that is no less than `at_least`, a server's wish; but after `at_most` in any case.
+  // Requeues after the key's backoff, or `at_least` (a server's retry_after) if that is longer; after `at_most` in any
+  // case.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
 };
 
-// Called by N workers, never twice at once for one key. May block; should end soon when `stop` fires.
+// Reconciles one key. Several workers call it at once, but never for the same key. It may block, and should return soon
+// after `stop` fires. An exception counts as an Error.
 using ReconcileFunction = std::function<Result<ReconcileResult>(const Request& request, std::stop_token stop)>;
 
-// Whether an event is worth a key at all.
+// Returns whether an event queues keys at all. Called on the informer's thread; must not block.
 using Predicate = std::function<bool(const Event&)>;
-// The keys that an event is about.
+// Returns the keys that an event queues. Called on the informer's thread; must not block.
 using MapFunction = std::function<std::vector<Request>(const Event&)>;
 
 struct ControllerOptions {
-  std::string name;  // a metrics label
+  std::string name;  // also the label of its metrics
   int workers = 4;
   RetryPolicy retry;
-  // Every primary object is reconciled again in this period even if nothing happened, spread evenly over it. 0: never.
+  // Each primary object is reconciled once in this period even without events. The reconciles are spread over the
+  // period. 0: never.
   Duration resync{std::chrono::hours(10)};
-  // Events that may wait (Owns) cause one reconcile of a key in this period, and the first of them at once.
+  // Events that may wait (see Owns) queue a key at most once in this period. The first of them queues it at once.
   Duration pace{std::chrono::milliseconds(200)};
 };
 
-// Set up by one thread; after Start it is thread-safe.
+// One thread sets it up (For, Owns, Watches, Polls) before Run and before the informers run. The rest is thread-safe.
 class Controller {
  public:
-  // The name of an index that Owns adds to the owned informer's Store: objects by the uid of their controller.
+  // The name of the index that Owns adds to the informer's Store: objects by the uid of their controller.
   static constexpr char kControllerUidIndex[] = "controller-uid";
-  // Adds that index to a store that no controller owns (yet); once it is there, nothing happens.
+  // Adds this index to a Store without Owns, before the first list. Does nothing if the Store has it already.
   static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // The objects that the keys name.
+  // Sets the primary type, whose objects the keys name. An event queues the key of its object.
   Controller& For(Informer& primary, Predicate predicate = nullptr);
-  // Objects that lead back to their primary by controller ownerReference (kind, and the uid of the object now in the
-  // cache under that name: an owner that was replaced by a namesake is not it). Needs For first. Of the events that
-  // pass `predicate`, those wait (ControllerOptions::pace) for which `may_wait` is true; without it none waits.
+  // An event queues the primary objects that control its object, before and after the event, by the controller's
+  // ownerReference (group and kind). An owner is left out if the cache has an object with its name and another uid: it
+  // was deleted and recreated. Must be called after For, else the process ends. An event that passes `predicate` waits
+  // (ControllerOptions::pace) if `may_wait` returns true for it; without `may_wait`, no event waits.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // Objects that are merely read.
+  // An event of another object queues the keys that `map` returns.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
-  // Something outside the cluster: `poll` is called every `period`, each call with its own `deadline` (its stop token
-  // fires then), and returns the keys for which something changed. A failed poll is logged and backed off, from
-  // `period` on; it never stops the others.
+  // For changes outside the cluster: calls `poll` on a thread of its own every `period`, and queues the keys that it
+  // returns. The stop token of a call fires after `deadline`. Failed polls are logged once, and repeated with a backoff
+  // that grows from `period` to 5 minutes. They do not affect other polls.
   Controller& Polls(std::string name, Duration period, Duration deadline,
                     std::function<Result<std::vector<Request>>(std::stop_token)> poll);
 
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Starts workers and pollers once all informers have synced; blocks until `stop` and until the reconciles that run
-  // then, whose token has fired too, have ended. What is still queued is dropped: the next start finds it again.
-  // An exception on one of its threads, but in a reconcile or a poll, ends the others and is thrown.
+  // Waits until all informers except those on demand have synced, and then starts workers and pollers. Blocks until
+  // `stop` fires and the running reconciles and polls, whose tokens fire too, have ended. Keys that are still queued
+  // are dropped, because the next run lists all objects again. An exception on one of the threads, except in a
+  // reconcile or a poll, ends the others and is rethrown.
   void Run(std::stop_token stop);
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;  // Handlers hold it too: an informer may outlive its controllers.
+  std::shared_ptr<Impl> impl_;  // shared with handlers, because an informer may outlive its controllers
 };
 
 }  // namespace yad

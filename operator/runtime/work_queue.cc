@@ -190,7 +190,7 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   }
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
-  // All of them: whoever takes the new deadline over may be busy with another key when it comes.
+  // Wakes all waiting workers, because the one that takes the new deadline over may be busy with another key then.
   if (next) wake_.notify_all();
   return true;
 }

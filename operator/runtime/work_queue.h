@@ -35,30 +35,31 @@ class WorkQueue {
   explicit WorkQueue(RetryPolicy retry = {}, Clock& clock = Clock::Real(), const std::string& name = "");
   ~WorkQueue();
 
-  // Queued now. While the key is being processed it is remembered, and queued again at its Done.
+  // Queues the key now. A key that is being processed is queued again at its Done.
   void Add(const Request& request);
-  // Queued after `delay`; of two delays for one key the earlier wins. A delay <= 0 is Add.
+  // Queues the key after `delay`. Of two delays for one key the earlier one counts. A delay <= 0 is Add.
   void AddAfter(const Request& request, Duration delay);
-  // For keys that are added in storms: queued now where the last paced add of the key has queued it at least `period`
-  // ago, else when that is so. All paced adds of a key have the same period. The other adds neither wait for these nor
-  // replace them.
+  // Queues the key at most once in a `period`, for keys that are added in storms: now if the last paced add queued it
+  // at least `period` ago, otherwise at the end of that period. All paced adds of a key have the same period. They do
+  // not delay the other adds, and do not replace them.
   void AddPaced(const Request& request, Duration period);
-  // AddAfter with the key's own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or
-  // `at_least` if that is longer. It does not grow beyond `at_most` by this failure: what failed next would have to
-  // wait for it. It does not grow either while an earlier delay of the key stands: events that add the key at once
-  // during an outage would otherwise turn seconds of failures into minutes of waiting.
+  // Queues the key after its own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
+  // `at_least` if that is longer. This failure does not raise the backoff above `at_most`, because later failures would
+  // have to wait for it. It does not raise it while an earlier delay of the key is pending either. Otherwise events
+  // that add the key at once during an outage would turn seconds of failures into minutes of waiting.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
-  // Success: the key's backoff starts anew.
+  // Resets the key's backoff after a success.
   void Forget(const Request& request);
   int Failures(const Request& request) const;
 
-  // Waits for a key; the caller owns it until Done. nullopt: the queue was shut down (and drained), or `stop` fired.
+  // Waits for a key, which the caller owns until Done. Returns nullopt if the queue was shut down and is empty, or if
+  // `stop` fired.
   std::optional<Request> Get(std::stop_token stop);
   void Done(const Request& request);
 
-  // Adds are ignored from now on; Get hands out what is queued, then ends. Delayed keys are dropped.
+  // Ignores all later adds, and drops delayed keys. Get still returns the keys that are queued.
   void ShutDown();
-  // Waits until nothing is queued or processed, or `deadline`. False: the deadline came first.
+  // Waits until no key is queued or processed. Returns false if `deadline` comes first.
   bool Drain(SteadyTime deadline);
 
   std::size_t size() const;            // queued, not processing
@@ -70,7 +71,7 @@ class WorkQueue {
   void PromoteDue(SteadyTime now);
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
-  bool AddLater(const Request& request, SteadyTime due);  // false: an earlier time stands, or the queue was shut down
+  bool AddLater(const Request& request, SteadyTime due);  // false: an earlier time is pending, or after ShutDown
   void PrunePaced(SteadyTime now);
 
   Clock& clock_;

@@ -1,4 +1,4 @@
-// spec.overrides[]: what differs in some pools. Pure.
+// spec.overrides[]: the differences between the workloads of some pools and the template. Pure.
 #ifndef OPERATOR_WORKLOAD_OVERRIDES_H_
 #define OPERATOR_WORKLOAD_OVERRIDES_H_
 
@@ -16,17 +16,19 @@
 
 namespace yad {
 
-// Which entries apply to a pool: by `pools` ("*" is every pool, "-x" all but x) or by nodepoolSelector. A malformed one
-// applies to none. Made once for a list of them, because there may be thousands of entries and of pools: selectors are
-// parsed, and entries that name their pools are found by name. Immutable; any thread may read it.
+// Finds the entries that apply to a pool, by `pools` ("*" is every pool, "-x" excludes x, and exclusions alone select
+// all other pools) or by nodepoolSelector. A malformed selector, or item of `pools`, selects no pool. An index is
+// made once for a list of entries, because there may be thousands of entries and pools: it holds parsed selectors, and
+// a map from pool names to entries. Immutable; any thread may read it.
 class OverrideIndex {
  public:
   OverrideIndex() = default;
   explicit OverrideIndex(const Json& overrides);
 
-  // Indices of the entries that apply, rising.
+  // Returns the indices of the entries that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
-  // Whether an entry copies in a JSON patch: a rendering may be much longer than the template and the overrides.
+  // Returns whether a JSON patch has a "copy" operation. A rendering may then be much longer than the template and the
+  // overrides together.
   bool copies() const { return copies_; }
 
  private:
@@ -42,37 +44,38 @@ class OverrideIndex {
   bool copies_ = false;
 };
 
-// Replaces {{nodepool-name}} and {{nodepool}} in every text of `value`.
+// Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`, except keys and strings nested deeper than
+// kMaxDepth.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// One rendering takes no more steps: each may cost as much as the workload is large.
+// The maximum number of steps of one rendering. The cost of a step may grow with the size of the workload.
 inline constexpr int kMaxOverrideSteps = 1000;
-// The longest workload that overrides may make, in bytes of JSON text. etcd takes no larger object.
+// The maximum size of a workload with overrides, in bytes of JSON text. etcd does not store larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;
 
-// The bounds of one rendering. One thread.
+// The limits of one rendering. Not thread-safe.
 class OverrideBounds {
  public:
   // `workload` is the rendering before the first override.
   explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
 
-  // Takes a step. False: there is none left.
+  // Counts a step. Returns false if it is one too many.
   bool Step() { return --steps_ >= 0; }
-  // Takes what a JSON patch copies. False: the copies of this rendering have too many values.
+  // Counts the JSON values that a JSON patch copies. Returns false if the copies of this rendering have too many.
   bool Copy(std::size_t values);
-  // `workload` may have grown by `text` bytes. False: it is too long now.
+  // Counts `text` bytes by which the JSON text of `workload` may have grown. Returns false if it is too long now.
   bool Grow(std::size_t text, const Json& workload);
 
  private:
   int steps_ = kMaxOverrideSteps;
-  std::size_t text_;  // the workload has no more
+  std::size_t text_;  // bytes of JSON text; an upper bound for the workload
   std::size_t copied_values_ = 0;
 };
 
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
 // that order, with {{nodepool-name}} and {{nodepool}} replaced in their values. The entry, each image and each JSON
-// patch operation take a step of `bounds`. kInvalid names the field that does not apply, or that makes the workload too
-// long; the workload is then half done.
+// patch operation count as a step. Fails with kInvalid, which names the field that does not apply or that exceeds
+// `bounds`. The workload is then partly changed and must not be used.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

@@ -1,4 +1,4 @@
-// Carries out a plan: the writes of one daemon, side by side, with a bound.
+// Executes a plan: the writes of one daemon, in parallel up to a limit.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_H_
 
@@ -21,32 +21,34 @@
 
 namespace yad {
 
-// Which version of NodePool to ask for.
+// Returns the version of NodePool to read. Must be thread-safe.
 using PoolTypeFunction = std::function<ResourceType()>;
 
 struct Applied {
-  std::vector<PoolResult> pools;     // as in the plan
-  std::vector<WorkloadRef> leaving;  // workloads of unselected pools that may still exist
-  // Pools by what was done to them.
+  std::vector<PoolResult> pools;     // in the order of the plan
+  std::vector<WorkloadRef> leaving;  // workloads of pools that are no longer selected, which may still exist
+  // Pools by the kind of write that their workload got.
   std::vector<std::string> created, moved, repaired, adopted, removed, duplicates_removed;
-  std::vector<std::string> deleted;  // workloads, by name, that are gone or have been told to go
-  // Pools by what was done to their Services.
+  std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
+  // Pools by the kind of write that their Service got.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  // Something has to be tried again, after the key's backoff or the server's own wish.
+  // The error of a write that is retried, after the key's backoff or the server's retry_after.
   std::optional<Error> retry;
-  // The daemon is not what the plan was made for, or could not be read: nothing was written.
+  // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
+  // the plan does not know, or a read failed.
   std::optional<Error> refused;
 };
 
+// Thread-safe if only one thread at a time uses each PlanMemo.
 class PlanExecutor {
  public:
   struct Options {
-    std::size_t parallel_writes = 16;  // in flight at once for one daemon
-    // Of all daemons: the text of workloads that are rendered, merged and sent at once. A tree of Json takes some ten
-    // times its text, and a merge several trees.
+    std::size_t parallel_writes = 16;  // writes of one daemon at the same time
+    // Limits the text, in bytes, of workloads that are rendered, merged and sent at the same time, for all daemons
+    // together. A tree of Json takes about ten times its text, and a merge needs several trees.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
-    Store* services = nullptr;  // null: what is written is not kept
+    Store* services = nullptr;  // null: responses about Services are not stored
     Clock* clock = &Clock::Real();
   };
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
@@ -56,43 +58,44 @@ class PlanExecutor {
         options_(options),
         service_writer_(client, options.services) {}
 
-  // Every write's answer is put into the store, so that the next plan sees it. `memo` learns which writes the server
-  // undoes. Removals go out only with a plan built from successful reads; who calls this vouches for it. But reads may
-  // be late: the daemon is confirmed before the first write, and LiveChecks confirm daemon and pool before removals,
-  // and before pods are restarted because the pool is another.
+  // Stores the server's response to each write, so that the next plan sees it. `memo` learns which writes the server
+  // reverts. The caller must have built a plan with removals from successful reads. Reads may be outdated, so the
+  // daemon is confirmed before the first write. LiveChecks confirm the daemon and the pool before the workload of an
+  // unselected pool is removed, and the pool before an update for a changed pool restarts pods.
   Applied Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
-  // Reads the daemon's workloads past the caches, into the store.
+  // Reads the daemon's workloads from the server into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
-  // Ok where the server says that the pool exists and is Offline. Conflict: it is not.
+  // Reads the pool from the server. Fails with kConflict if the pool does not exist or is not Offline.
   Status ConfirmOffline(const std::string& pool, std::stop_token stop) const;
 
  private:
-  // A workload as the Store keeps it. From a document no tree is made of what its projection does not read.
+  // Returns a workload as the Store holds it. A document becomes a tree only in the parts that the projection reads.
   ObjectPtr Kept(const Json& object) const;
   ObjectPtr Kept(const JsonDocument& object) const;
 
   struct Attempt {
     Result<ObjectPtr> object = nullptr;
     Write written = Write::kNone;
-    bool reclaimed = false;  // It was there already, as nobody knows what: the next plan looks at it.
+    bool reclaimed = false;  // the workload existed already, and the next plan assesses it
   };
-  // `remembered` is the name of the workload that status knows, "" where it knows none.
+  // `remembered` is the name of the workload in status; "" if status does not list it.
   Attempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
                  std::stop_token stop) const;
   Attempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
-  // Finds a workload of ours that the caches do not show (its label was taken away, or the watch lags), and gives it
-  // its label back.
+  // Finds a workload of the daemon that the caches do not show (a user removed its label, or the watch lags), and
+  // restores its label. Returns nullopt if no workload has that name.
   std::optional<Attempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                  std::stop_token stop) const;
-  // So that a crash in the middle of what a token allows leaves the rest allowed: an Error means that none of it may go
-  // yet. `removals` then have the workloads as they are with the mark.
+  // Marks the workloads whose removal needs a token, so that the rest stays allowed after a crash. None of them may be
+  // removed yet if this fails. `removals` get the marked workloads.
   Status MarkRemovals(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
-  // Before the first workloads of a daemon: Ok where the plan was made with all that nobody controls and that looks
-  // like what an earlier daemon of this name left. Else the store knows it now, and the next plan will.
+  // Looks for workloads that an earlier daemon of this name may have left, before the first workloads of a daemon.
+  // Fails with kConflict if the plan does not know one of them; the store then has it for the next plan.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
-  // Those whose pool's workload has been written, or has gone (`staying`: pools of which it has not).
+  // Removes the Services whose pool's workload was written or removed. `staying` are pools whose workload could not be
+  // removed.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       LiveChecks& checks, Applied& applied, std::stop_token stop) const;
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;

@@ -19,7 +19,7 @@ bool MovesAtOnce(const YurtAppDaemon& daemon) {
   return !daemon.paused && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Of a list of tolerations from `first` on, those that a taint of a pool may have added.
+// Returns the tolerations, from index `first` on, that a taint of a pool may have added.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -33,7 +33,7 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// OpenYurt left no record of its inputs, but it put the pool's tolerations behind those of the template.
+// OpenYurt wrote no record of its inputs, but it put the pool's tolerations behind those of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -41,11 +41,11 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
 
 struct RecordedInputs {
   RenderInputs inputs;
-  bool guessed = false;  // ours, but the annotation is gone: what the overrides were is unknown
-  bool written = false;  // in the annotation
+  bool guessed = false;  // made by this operator, but without a valid annotation: the overrides are unknown
+  bool written = false;  // read from the annotation
 };
 
-// What rules 0 keep of the live pod template.
+// Reads the values of the live pod template that rules 0 keep.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -60,8 +60,8 @@ RecordedInputs InputsOf(const Json& live) {
       return {*std::move(inputs), false, true};
     }
   }
-  // Without the annotation, OpenYurt's rules are told from ours by the revision label in the pod template. A workload
-  // of ours that somebody took the annotation from is read like one whose added tolerations are those that are there.
+  // Without the annotation, a revision label in the pod template shows that OpenYurt's rules made the workload. If a
+  // workload of this operator has lost the annotation, all tolerations that it has count as added.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -70,26 +70,26 @@ RecordedInputs InputsOf(const Json& live) {
   return {std::move(inputs), ours, false};
 }
 
-// What made the live workload.
+// The target that made the live workload.
 struct Origin {
   Target target;
   std::optional<Json> rendered;
-  bool intact = false;       // Nobody changed what is ours.
-  bool as_recorded = false;  // It is what the workload's label and annotation say.
+  bool intact = false;       // no other actor changed values of the operator
+  bool as_recorded = false;  // the workload's label and annotation name this target
 };
 
-// What a repair would write.
+// Returns the object that a repair would write.
 Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemon) {
   Json merged = origin.intact ? live : ThreeWayMerge(*origin.rendered, *origin.rendered, live);
   Complete(merged, daemon, origin.target);
   return merged;
 }
 
-// The label names the revision. Where the workload is not that revision's rendering, it was changed by hand, or the
-// label was: then the revision that it looks like made it. A revision whose wishes the named one fulfils as well is no
-// better explanation: with an environment variable changed by hand, an older revision without that variable fits too.
-// Nor is there a better one where the server is known not to keep the difference: a webhook may make of the new
-// revision what the old one was, and it would be moved for ever.
+// Returns the target that made the workload. The label names a revision. If the workload is not the rendering of that
+// revision, another actor changed the workload or the label, and the revision that renders the workload made it. The
+// named revision still counts if its rendering also satisfies the other one: after an environment variable was changed
+// by hand, an older revision without that variable fits too. It also counts if the server is known not to keep the
+// difference, because a webhook may turn the new revision into the old one, and the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const RecordedInputs recorded = InputsOf(live);
@@ -125,8 +125,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// The workload's own revision for the pool as it is now, where that is another workload. With replicas or labels of the
-// workload alone it can wait for the next revision.
+// Returns the workload's own revision for the pool as it is now, if that has another pod template. A change of only the
+// replicas or the labels of the workload waits for the next revision.
 std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -137,8 +137,8 @@ std::optional<Target> Adapted(const Target& from, const Origin& origin, const Po
   return adapted;
 }
 
-// The goal for the pool. A workload keeps the rules that made it until its pod template has to change for another
-// reason: neither the takeover from OpenYurt nor a revision that leaves the pod template alone restarts a pod.
+// Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
+// another reason. So neither the takeover from OpenYurt nor a revision with the same pod template restarts a pod.
 Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
   Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const Target& from = origin.target;
@@ -154,8 +154,8 @@ Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
 
 struct Examined {
   Verdict verdict;
-  // What its label and annotation say is what made the workload, and there is no repair, of which may be remembered
-  // that it is in vain.
+  // The label and the annotation name the origin of the workload, and it needs no repair. Repairs are left out, because
+  // the memo may know for one workload that its repair is in vain.
   bool plain = false;
 };
 
@@ -168,7 +168,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   verdict.from = origin.target;
 
   Target move = MoveTo(goal, pool, origin);
-  // Mostly it is there already: rendered once, and compared with nothing.
+  // Most workloads are on the goal already: they are rendered once, and not compared.
   const bool is_there = origin.rendered && verdict.from.revision == goal.revision && verdict.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
   if (!moved) {
@@ -189,7 +189,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
     verdict.adapted = Adapted(verdict.from, origin, pool);
     verdict.move = std::move(move);
   }
-  if (!moves && !origin.rendered) {  // Nothing tells what it is meant to be: left as it is.
+  if (!moves && !origin.rendered) {  // No rendering is known: only the mark of a removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty()) verdict.write = Write::kRepair;
     return examined;
   }
@@ -213,7 +213,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   return examined;
 }
 
-// Everything that a verdict depends on. 0: not to be remembered.
+// Returns a digest of everything that a verdict depends on. It is never 0.
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());
@@ -221,8 +221,8 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   return key == 0 ? 1 : key;
 }
 
-// What a workload may differ in from those that are like it: its own name and what others write, and where a rendering
-// without overrides puts the pool's name.
+// Returns the members that workloads which are alike may differ in: their own names, values of other writers, and the
+// places where a rendering without overrides puts the pool's name.
 const std::vector<LikenessRule>& WhatMakesAlike() {
   using Rule = LikenessRule;
   constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
@@ -247,12 +247,12 @@ const std::vector<LikenessRule>& WhatMakesAlike() {
   return rules;
 }
 
-// In the time that it takes to read both once: who may write the workload decides how large it is.
+// Finds the differences of two objects. Takes linear time, because users who may write the workload control its size.
 class Differences {
  public:
   explicit Differences(Undone& undone) : undone_(undone) {}
 
-  // nullptr where one of them has nothing.
+  // `live` or `merged` is nullptr if it has no value here.
   void Add(const Json* live, const Json* merged) {
     const auto both = [&](bool (Json::*is)() const noexcept) {
       return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
@@ -293,7 +293,8 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
-// Equal for workloads with equal verdicts, where no override applies: they may have the pool's name anywhere.
+// Returns a key for workloads without overrides, because an override may put the pool's name anywhere. Equal keys mean
+// equal verdicts.
 std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->spelling);
@@ -309,14 +310,14 @@ Result<Json> RenderTarget(const Target& target, const std::string& pool) {
 
 void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   EnsureOwner(merged, daemon);
-  // Its pool is selected: it is not to be removed after all.
+  // The pool is selected, so an approval to remove its workload does not apply any more.
   Json& metadata = merged["metadata"];
   if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // OpenYurt left no record, and a workload of its making needs none before an override applies.
+  // OpenYurt wrote no record, and a workload that it made needs none until an override applies.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty()) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
@@ -326,7 +327,7 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
 bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {
   const Json* metadata = Find(live, {"metadata"});
   if (metadata == nullptr) return false;
-  Json completed{{"metadata", *metadata}};  // All that is looked at.
+  Json completed{{"metadata", *metadata}};  // Complete reads nothing else.
   Complete(completed, daemon, to);
   return completed["metadata"] == *metadata;
 }
@@ -399,7 +400,8 @@ const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Verdict* known = memo.Find(name, key)) return *known;
-  // A revision that was not found may yet arrive, and what has to be written is looked at again anyway.
+  // The memo does not keep a verdict about an unknown revision, which may still arrive, or about a workload that needs
+  // a write.
   const auto put = [&](Verdict verdict) -> const Verdict& {
     const bool lasts = verdict.write == Write::kNone && verdict.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(verdict));

@@ -1,4 +1,5 @@
-// What made one workload, and what the goal asks of it. Pure; a memo only saves time.
+// Finds the revision and the inputs that made a workload, and the write that it needs for the goal. Pure; a memo only
+// saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_ASSESS_H_
 
@@ -17,54 +18,56 @@ namespace yad {
 enum class Write {
   kNone,
   kCreate,
-  kMove,    // to another revision, or to the pool as it is now
-  kRepair,  // somebody changed what is ours
+  kMove,    // an update to another revision, or to the pool as it is now
+  kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };
 
-// A revision as it is rendered for one pool.
+// A revision with the inputs of its rendering for one pool.
 struct Target {
-  RevisionPtr revision;  // null: unknown (a label that names no revision of ours)
+  RevisionPtr revision;  // null: unknown, because the label names none of the daemon's revisions
   RenderInputs inputs;
 
   bool operator==(const Target&) const = default;
 };
+// Renders a target with a known revision. Fails as Render does.
 Result<Json> RenderTarget(const Target& target, const std::string& pool);
-// Puts what stands outside the rendering into the object to write: owner, revision label, record of the inputs.
+// Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
+// an approved removal.
 void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to);
-// Whether that would change nothing.
+// Returns whether Complete would change nothing.
 bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to);
 
 struct Verdict {
   Write write = Write::kNone;
-  Target from;  // what made the workload
-  Target to;    // what it is to be now: `from`, or the goal where it may be moved at once
+  Target from;  // the target that made the workload
+  Target to;    // the target of the write: `from`, or the goal if the workload may be updated at once
   bool on_goal = false;
-  bool only_service = false;  // the goal changes nothing of the workload but its replicas
-  // Where `to` is not the goal: the goal, and its own revision for the pool as it is now where that is another pod
-  // template.
+  bool only_service = false;  // the goal changes the Service, and of the workload at most its replicas
+  // Set if `to` is not the goal: the goal. `adapted` is the workload's own revision for the pool as it is now, if that
+  // has another pod template.
   std::optional<Target> move, adapted;
   std::string failure_reason, failure_message;
 
   bool operator==(const Verdict&) const = default;
 };
 
-// Remembers which workloads were found to need no write, so that a plan costs about nothing where nothing changed.
-// Entries are keyed by everything the verdict depends on: a stale memo is impossible, a missing one only costs time.
-// Not thread-safe: one per daemon.
+// Remembers which workloads need no write, so that a plan costs little if nothing has changed. A key covers everything
+// that a verdict depends on, so an entry is never outdated, and a missing entry only costs time. Not thread-safe: one
+// object for each daemon.
 class PlanMemo {
  public:
-  // Before each plan. Verdicts of another goal are found by nobody, and each keeps revisions parsed: they are released.
+  // Must be called before each plan. Releases the verdicts about another goal, each of which keeps parsed revisions.
   void BeginPlan(const std::string& goal);
   const Verdict* Find(const std::string& workload, std::uint64_t key) const;
-  // Key 0: found by nobody.
+  // Keeps a verdict. With key 0, no later call finds it.
   const Verdict& Put(const std::string& workload, std::uint64_t key, Verdict verdict);
-  // For workloads that are alike in all that a verdict depends on, each with its own pool's name.
+  // Find and keep a verdict for workloads that are alike: they differ, if at all, in the name of their own pool.
   const Verdict* FindAlike(std::uint64_t key) const;
   void PutAlike(std::uint64_t key, const Verdict& verdict);
-  // The server does not keep `difference` (UndoneDifference) of what is written for `rendered`, and will not the next
-  // time: until what it drops, the spec's generation or the target is another, it is not written again. So somebody's
-  // annotation is no reason to try once more.
+  // Records that the server does not keep `difference` (UndoneDifference) of a write for `rendered`. The write is not
+  // repeated until the difference, the generation of the spec or the target changes. An annotation of another actor
+  // does not cause another attempt.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -79,24 +82,25 @@ class PlanMemo {
   std::string goal_;  // a revision's name
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Verdict> alike_;
-  std::shared_ptr<const Verdict> last_;  // Most workloads of a daemon have the same: one for all of them.
+  std::shared_ptr<const Verdict> last_;  // Most workloads of a daemon have equal verdicts, and share this one.
 };
 
-// A pool's workload. The answer lives in the memo, until something is put there for the same workload.
+// Returns the verdict on a pool's workload. The reference is valid until the memo gets another verdict on this
+// workload, forgets it, or begins a plan with another goal.
 const Verdict& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                       PlanMemo& memo);
 
-// A digest of all that a verdict depends on of a pool's workload: equal ones mean that two differ in nothing but that
-// each has its own pool's name where a rendering without overrides puts it.
+// Returns a digest of the parts of a pool's workload that a verdict depends on. Equal digests mean that these parts
+// differ at most in the pool's name, where a rendering without overrides puts it.
 std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
 
-// For PlanMemo::Settle.
+// Returns a digest for PlanMemo::Settle.
 std::uint64_t TargetFingerprint(const Target& target);
 
-// What a merge would change in the live workload.
+// The changes that a merge would make to the live workload.
 struct Undone {
-  std::uint64_t digest = 0;  // of all places that differ with both of their values, and of the workload's generation
-  std::string at;            // the first of them, a JSON pointer; "" where nothing differs
+  std::uint64_t digest = 0;  // of all places that differ, with both values, and of the workload's generation
+  std::string at;            // the first of these places, a JSON pointer; "" if nothing differs
 };
 Undone UndoneDifference(const Json& live, const Json& merged);
 

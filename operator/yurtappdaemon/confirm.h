@@ -1,8 +1,8 @@
-// Reads past the caches, before writes that an old cache must never cause.
+// Reads from the server, before writes that an outdated cache must never cause.
 //
-// Caches are right, but may be late, each by a time of its own. Most writes don't mind: a resourceVersion or a stable
-// name stops them. A workload that was removed, moved back to an older revision, or adopted by a daemon that is about
-// to go is another matter: pods would have been stopped for nothing.
+// Caches are correct, but each one lags by a time of its own. Most writes are safe: a resourceVersion or a fixed name
+// makes an outdated write fail. Others would stop pods without need: the removal of a workload, its update to an older
+// revision, or its adoption by a daemon that is about to be deleted.
 #ifndef OPERATOR_YURTAPPDAEMON_CONFIRM_H_
 #define OPERATOR_YURTAPPDAEMON_CONFIRM_H_
 
@@ -14,8 +14,9 @@
 
 namespace yad {
 
-// What the server's daemon is now; kConflict unless it is the same object, has the same spec and is not being deleted.
-// A deletion with --cascade=orphan, for one: what it leaves behind would be adopted, and then deleted with the daemon.
+// Returns the metadata that the server has of the daemon. Fails with kConflict if the daemon was replaced, has another
+// generation or is being deleted. After a deletion with --cascade=orphan, for example, the daemon would adopt the
+// workloads that it left, and they would be deleted with it.
 Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad

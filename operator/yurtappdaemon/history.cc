@@ -34,7 +34,7 @@ std::string LabelOf(const ObjectPtr& object) {
   return RevisionLabelValue(meta.key.name, hash);
 }
 
-// Whether its pods would be those of this daemon.
+// Returns whether the revision has the daemon's kind, and the daemon selects its pods.
 bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
   const auto content = ContentOf(revision);
   const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
@@ -46,7 +46,7 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
 }
 
-// A revision whose number rises is asked for again.
+// Removes the mark of a failure, because a revision whose number is raised gets another rollout.
 void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
   if (!revision.Annotation(kFailedAnnotation).empty()) patch["metadata"]["annotations"][kFailedAnnotation] = nullptr;
 }
@@ -100,7 +100,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // Made by us and not in the cache (yet, or because its label was taken away), or left behind by --cascade=orphan.
+      // The operator created it and the cache does not show it (it lags, or a user removed the label), or
+      // --cascade=orphan left it.
       number = std::max(number, IntAt(*existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -199,14 +200,14 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   if (const Status numbered = Number(daemon, state.all, stop); !numbered) return Fail(numbered.error());
   match = state.all.back();
-  // It is the update revision no longer: its own text made its workloads.
+  // The revision with the spec's text is not the update revision any more. Its own text made its workloads.
   if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " came back unreadable");
   SpellAs(content, state, match);
 
-  // Only what is in use stays parsed: a template may be a megabyte.
+  // Deleted revisions do not stay parsed: a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
     return std::none_of(state.all.begin(), state.all.end(),
                         [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
@@ -317,7 +318,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    options.resource_version = old[i]->meta().resource_version;  // It may have been raised, and be in use again.
+    options.resource_version = old[i]->meta().resource_version;  // It may be in use again, with a higher number.
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;

@@ -1,4 +1,4 @@
-// What the server says of a daemon and its pools while a plan is carried out: no cache is believed (confirm.h).
+// Reads a daemon and its pools on the server while a plan is applied. Caches may be late (confirm.h).
 #ifndef OPERATOR_YURTAPPDAEMON_LIVE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_LIVE_CHECKS_H_
 
@@ -16,20 +16,21 @@
 
 namespace yad {
 
-// Writes that run side by side share one read of the daemon. Where a plan needs more than a few pools, its writes share
-// lists of them. Thread-safe. Not to outlive its arguments.
+// Concurrent writes share one read of the daemon. If a plan needs more than a few pools, its writes share lists of
+// pools. Thread-safe. Its arguments must outlive it.
 class LiveChecks {
  public:
-  // `parallel` writes are under way at once.
+  // `parallel` is the number of concurrent writes.
   LiveChecks(Client& client, Clock& clock, ResourceType pool_type, const YurtAppDaemon& daemon, const Plan& plan,
              std::size_t parallel, std::stop_token stop);
 
-  // Before something of a pool that is selected no longer is deleted. Conflict: the pool is selected, the daemon is not
-  // what the plan was made for, or its annotation allows the removal no longer. `mark`: what allowed it, "" where
-  // nothing had to.
+  // Checks that an object of a pool that is no longer selected may be deleted. Fails with kConflict if the pool is
+  // selected, the daemon has changed since the plan was made, or its annotation does not allow the removal any more.
+  // `mark` is the token that allowed the removal, "" if it needed none.
   Status MayRemove(const std::string& pool, const std::string& mark);
 
-  // Before a workload is written because its pool is another. Conflict: the pool is not what the plan was made for.
+  // Checks a pool before its workload is adapted to it. Fails with kConflict if the pool has changed since the plan was
+  // made.
   Status InputsAreAsPlanned(const PoolPlan& plan);
 
  private:

@@ -41,7 +41,7 @@ inline bool IsRevisionsFault(const std::string& reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Returns whether the reason counts for maxFailures. An unreachable webhook is no evidence against the revision.
+// Returns whether the reason counts for maxFailures. An unreachable webhook says nothing about the revision.
 inline bool CountsAsFailure(const std::string& reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
 
 }  // namespace yad

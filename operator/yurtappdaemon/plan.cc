@@ -31,10 +31,10 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// What is known to render: where no override applies, that depends on the template and on whether there are taints.
+// Targets that are known to render. Without overrides, this depends on the revision and on whether there are taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
-// A pool without a workload.
+// Plans the creation of a workload from the goal.
 void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                   PoolPlan& entry) {
   entry.write = Write::kCreate;
@@ -53,7 +53,8 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// The goal is not to reach it now: it begins on the revision that the others are on.
+// Plans the creation from the current revision, because the goal may not reach the pool now. Changes nothing if the two
+// workloads differ at most in replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -79,14 +80,14 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
-// By name: a verdict may be older than what was last read of the same revision.
+// Compares by name, because a verdict may be older than the last read of the same revision.
 bool IsRevision(const Target& target, const Revision& revision) {
   return target.revision != nullptr && target.revision->name == revision.name;
 }
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// Wakes up for the pools whose state time alone changes.
+// Sets the times at which the state of a pool changes without an event.
 void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   if (!entry.workload || (entry.offline && !entry.dark)) return;
@@ -101,7 +102,7 @@ void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const Pool
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
 }
 
-// The record that the write of `entry` sets. An update that changes no pods takes the record along.
+// Returns the record that the write of `entry` sets. An update that changes no pods keeps the rest of the record.
 std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
   const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   if (!changes_pods) {
@@ -115,15 +116,15 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   record.at = snapshot.now;
   record.online = !entry.offline;
   if (entry.workload) {
-    // A Deployment that has given up keeps saying so for a moment: that must be older than the update, whatever the
-    // clocks say.
+    // A Deployment keeps the condition of an exceeded deadline for a moment. It must not be newer than the record, even
+    // if the clocks differ.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
     record.joining = before && before->joining && before->revision == record.revision;
   }
   return record;
 }
 
-// Whether a workload that is created for this pool joins: status did not list the pool.
+// Decides whether a pool joins when its workload is created: status does not list the pool.
 class Joining {
  public:
   explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -137,7 +138,7 @@ class Joining {
         }
       }
     }
-    // A truncated list leaves pools out that this process knows.
+    // A truncated list leaves out pools that this process knows.
     const bool truncated = BoolAt(snapshot_.daemon.status, {"poolsTruncated"});
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -147,7 +148,7 @@ class Joining {
   std::optional<std::set<std::string, std::less<>>> listed_;
 };
 
-// Puts the decision about one pool into its plan.
+// Applies the decision about one pool to its plan.
 void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::Pool& decided, const Verdict* verdict,
             PoolPlan& entry, Plan& plan) {
   entry.held = decided.held;
@@ -164,20 +165,21 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   }
   const bool to_goal = decided.step == Step::kMove;
   const auto& target = to_goal ? verdict->move : verdict->adapted;
-  if (!target) return;  // The goal does not render for it.
+  if (!target) return;  // The goal does not render for the pool.
   if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *target;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
   if (to_goal && verdict->only_service) {
-    entry.health.revision = entry.to.revision->name;  // It needs no soak.
+    entry.health.revision = entry.to.revision->name;  // The update needs no soak.
   } else {
-    entry.health.replicas = 0;  // New pods: scaling does not explain why the workload is not healthy.
+    entry.health.replicas = 0;  // Pods may be new: scaling does not explain why the workload is unhealthy.
   }
   if (entry.write != Write::kAdopt) entry.write = Write::kMove;
   if (to_goal) entry.record = RecordFor(snapshot, entry, !verdict->only_service);
 }
 
-// Plans the updates of a RollingUpdate: `verdicts` as the snapshot's pools, null for those without a workload.
+// Plans the updates of a RollingUpdate. `verdicts` has the order of the snapshot's pools, with null for those without a
+// workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Verdict*>& verdicts,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
@@ -208,12 +210,13 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.write != Write::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // In the first rollout all pools are new, and they are all that there is to judge by.
+    // All pools are new in the first rollout, and nothing else shows whether the revision is good.
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
 
-// Of several workloads for one pool: the most available stays, then the oldest.
+// Returns whether `a` stays if a pool has both: workloads that are not being deleted come first, then the most
+// available, then the oldest.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -222,7 +225,7 @@ bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   return rank(a) < rank(b);
 }
 
-// The workloads that a snapshot has for each pool.
+// The workloads of a snapshot by pool.
 class PoolWorkloads {
  public:
   explicit PoolWorkloads(const Snapshot& snapshot) : snapshot_(snapshot) {
@@ -234,12 +237,12 @@ class PoolWorkloads {
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
 
-  // The workload of the daemon that stays; nullptr if the pool has none.
+  // Returns the workload of the daemon that stays; nullptr if the pool has none.
   const WorkloadRef* Owned(const std::string& pool) const {
     const auto known = owned_.find(pool);
     return known == owned_.end() ? nullptr : known->second;
   }
-  // The best workload that nothing controls and that the daemon may adopt; nullptr if there is none.
+  // Returns the best workload without a controller that the daemon may adopt; nullptr if there is none.
   const WorkloadRef* Adoptable(const PoolRef& pool) const {
     const WorkloadRef* best = nullptr;
     const auto [begin, end] = orphans_.equal_range(pool.pool().name);
@@ -256,14 +259,14 @@ class PoolWorkloads {
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
 };
 
-// Plans one pool for itself. Returns the verdict on its workload; nullptr if it has none.
+// Plans one pool independently of the others. Returns the verdict on its workload; nullptr if it has none.
 const Verdict* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const PoolWorkloads& workloads,
                         PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
   if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
     entry.failure_reason = kInvalidPoolName;
     entry.failure_message = "a node can't belong to this pool, because its name is no label value: " + fault;
-    return nullptr;  // A pool without nodes is not reported as Offline for that reason too.
+    return nullptr;  // A pool without nodes must not be reported as Offline too.
   }
   entry.offline = pool.pool().offline;
   entry.hold = pool.pool().hold.value_or("");
@@ -309,7 +312,7 @@ void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan
       plan.removals.push_back({workload, *best});
     }
   }
-  // Caches have no order. Removals and their events go out in the same order each time.
+  // Caches have no order. The sort keeps removals and their events in the same order each time.
   std::sort(plan.removals.begin(), plan.removals.end(), [](const Removal& a, const Removal& b) {
     return a.workload.object->meta().key < b.workload.object->meta().key;
   });
@@ -352,7 +355,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
     if (!now) return now;
     const bool moves = plan.from.revision != nullptr &&
                        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
-    // Should an old revision no longer render, nothing is known to take away.
+    // If the old revision does not render any more, the values to remove are unknown.
     const auto last = moves ? RenderTarget(plan.from, plan.pool) : Fail(Error());
     live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }

@@ -1,4 +1,4 @@
-// What has to be written for one daemon. Pure: a function of a Snapshot (and a memo that only saves time).
+// Plans the writes of one daemon. Pure: a plan depends on a Snapshot only, and a memo only saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_H_
 
@@ -18,81 +18,86 @@ namespace yad {
 enum class ServiceWrite {
   kNone,
   kCreate,
-  kUpdate,  // the template asks for something else than before
-  kRepair,  // somebody changed what is ours
+  kUpdate,  // the template has changed
+  kRepair,  // another actor changed values of the operator
 };
 
-// A StatefulSet, or a pod of it, that has not got on for so long may never do so by itself.
+// A StatefulSet that makes no progress for this long, or a pod of it that is not ready for this long, may be stuck.
 inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
   std::string name;
   ServiceWrite write = ServiceWrite::kNone;
-  ObjectPtr live;  // null: there is none yet
+  ObjectPtr live;  // null: it does not exist yet
 };
 
 struct PoolPlan {
   std::string pool;
   bool offline = false;
   Write write = Write::kNone;
-  std::optional<WorkloadRef> workload;  // none: there is none yet
-  Target from;                          // what made the live workload; unset for kCreate
-  Target to;                            // what it is meant to be now
-  // `to` renders as the daemon's update revision does: the pool needs no move.
+  std::optional<WorkloadRef> workload;  // nullopt: it does not exist yet
+  Target from;                          // the target that made the live workload; unset for kCreate
+  Target to;                            // the target after the write
+  // `to` renders as the daemon's update revision does. After a rollback: the live workload is still on the update
+  // revision.
   bool on_update = false;
-  // An update that a user holds back: the daemon is paused, OnDelete, a partition, a hold, an open approval.
+  // An update that a user blocks: the daemon is paused, OnDelete, a partition, a hold, an open approval. Also set if
+  // the workload is created from currentRevision.
   bool held = false;
-  // An update that the rollout makes later by itself.
+  // An update that the rollout starts later by itself.
   bool waits = false;
-  // With `held` or `waits`: the reason.
+  // The reason why a workload that needs an update does not get it now; kNone also if the server rejected the update.
   WaitingFor waiting_for = WaitingFor::kNone;
-  std::string hold;  // why the site holds the pool; "" if it does not, or does not say why
-  // Of RollingUpdate: the pool's health so far; whether it is healthy, but not for minReadySeconds yet; whether it
-  // should have become healthy by now; whether it went offline because of its update, as far as is known; whether it
-  // joined with its workload and has never been healthy.
+  std::string hold;  // the site's reason for its hold; "" if there is none
+  // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.
+  // `dark`: offline, and the update may be the cause. `joining`: the pool joined with this workload and has never been
+  // healthy.
   PoolHealth health;
   bool soaking = false;
   bool overdue = false;
   bool dark = false;
   bool joining = false;
-  // Of RollingUpdate: it has failed on the goal, and counts for maxFailures.
+  // Only for RollingUpdate: the pool has failed on the goal, and counts for maxFailures.
   bool failed = false;
-  // Of RollingUpdate: the record that the write sets. none: the write leaves the record as it is.
+  // Only for RollingUpdate: the record that the write sets. nullopt: the write leaves the record as it is.
   std::optional<UpdateRecord> record;
-  // A StatefulSet that has not got on for a while, and may wait for a pod that never becomes ready (ReplaceStuckPods).
+  // A StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
+  // (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The Service that goes with `to`; none where its revision has none, and where nothing is made of the pool now.
+  // The Service of `to`. nullopt: the revision has none, or the pool has no workload and gets none now.
   std::optional<ServicePlan> service;
-  // The server refused these writes lately, and they are not tried again yet.
+  // Set if the server rejected these writes, and they are not retried yet.
   std::optional<RefusedWrite> withheld;
-  std::string failure_reason;  // InvalidPoolName …; nothing is written then
+  std::string failure_reason;  // such as InvalidPoolName; then the workload is not written
   std::string failure_message;
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Whether the pool, and not (only) the daemon, asks for the update.
+// Returns whether the update changes the inputs of the rendering. Then the pool, and not only the daemon, may be the
+// reason.
 bool IsForThePool(const PoolPlan& pool);
 
 struct Removal {
   WorkloadRef workload;
-  // Set for a second workload of a pool: the one that stays. Who deletes makes sure first that it is still there.
+  // Set for a second workload of a pool: the workload that stays. It is read from the server before the other is
+  // deleted.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // Set for one that only a token allows: the workload is marked with it before any of them is removed.
+  // Set if the removal needs a token. The workloads are marked with the token before any of them is removed.
   std::string mark = {};
 };
 
-// A Service of ours that no pool asks for any more.
+// A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // Set where its pool is selected, and is to have none, or one with another name: its place in Plan::pools. Else it
-  // goes when the pool's workloads have gone.
+  // The index in Plan::pools, if the pool is selected and needs no Service, or one with another name. nullopt: the
+  // Service is removed after the deletion of the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
 // Removals that do not happen now.
 struct HeldRemovals {
   std::vector<WorkloadRef> workloads;
-  // Of those that are blocked until somebody allows them. All empty: it is not decided yet.
+  // Set for removals that are blocked until a user allows them. All empty: this is not decided yet.
   std::string token;
   std::string reason;
   std::string message;
@@ -101,32 +106,34 @@ struct HeldRemovals {
   bool undecided() const { return !workloads.empty() && token.empty(); }
 };
 
-// How a rollout stands, with what only the snapshot knows.
+// The goal of a rollout, and the decision about it.
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
 };
 
 struct Plan {
-  std::vector<PoolPlan> pools;       // as in the snapshot
-  std::vector<Removal> removals;     // workloads of pools that are selected no longer, and duplicates
-  std::vector<WorkloadRef> leaving;  // workloads of such pools that are being deleted already
+  std::vector<PoolPlan> pools;       // in the order of the snapshot
+  std::vector<Removal> removals;     // workloads of pools that are no longer selected, and duplicates
+  std::vector<WorkloadRef> leaving;  // workloads of such pools that are already being deleted
   std::vector<ServiceRemoval> service_removals;
-  HeldRemovals held;               // GuardRemovals moves them here
-  std::optional<Rollout> rollout;  // of RollingUpdate
+  HeldRemovals held;               // moved here by GuardRemovals
+  std::optional<Rollout> rollout;  // only for RollingUpdate
   std::optional<WallTime> wake;    // when time alone changes something: a soak or a deadline ends
-  std::set<std::string> orphans;   // uids of all workloads without a controller that the plan was made with
+  std::set<std::string> orphans;   // uids of all workloads without a controller in the snapshot
 };
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// The object to PUT so that the live workload becomes plan.to: a three-way merge with labels, annotations and owner in
-// place. Equal to `live`: nothing to write. Where plan.to is unknown, only the owner.
+// Returns the object to PUT, which makes the live workload plan.to: a three-way merge, and the parts that Complete and
+// plan.record set. It equals `live` if no write is needed. If the revision of plan.to is unknown, nothing is merged.
+// Fails as Render does.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
-// Whether that is `live`, where plan.from is plan.to. Cheap where it is so.
+// Returns whether MergedWorkload returns `live`, if plan.from equals plan.to and without plan.record. Cheap if it
+// returns true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// The object to POST. A StatefulSet whose template names no Service gets that of its pool, for good: no rendering
-// speaks of it, because it can't be changed.
+// Returns the object to POST. A StatefulSet whose template names no Service gets its pool's Service, if there is one.
+// No rendering includes that name, because it is immutable. Fails as Render does.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

@@ -169,7 +169,7 @@ class View {
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
-    // A repair or a Service that is outstanding is no update.
+    // Outstanding repairs and Services do not count as updates.
     const bool updates = plan_.write == Write::kMove || plan_.write == Write::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;

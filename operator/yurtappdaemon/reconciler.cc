@@ -46,7 +46,7 @@ void ShowPools(const ObjectKey& key, const Json& status) {
   }
 }
 
-// One without updateRevision was written by OpenYurt, or there is none yet.
+// Returns false if OpenYurt wrote the status, which then has no updateRevision, or if there is none yet.
 bool IsOurStatus(const Json& status) { return status.is_object() && status.contains("updateRevision"); }
 
 bool MayHealByItself(const Error& error) {
@@ -61,7 +61,7 @@ bool MayHealByItself(const Error& error) {
   }
 }
 
-// What the next plan has to know of this one's pools.
+// Returns the record of the pools that the next plan needs.
 HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) {
   HealthRecord record;
   record.reserve(results.size());
@@ -84,22 +84,22 @@ HealthRecord RecordHealth(const std::vector<PoolResult>& results, WallTime now) 
   return record;
 }
 
-// The names of the revisions that must not be pruned: the update revision, the current one (of the old status too where
-// `old_status_counts`), and those that workloads are on. `named` finds the revision that a label names.
+// Returns the names of the revisions that must not be pruned: the update revision, the current one (of the old status
+// too if `old_status_counts`), and those of workloads. `named` returns the revision that a label names.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Applied& applied, const Json& status,
                                     bool old_status_counts,
                                     const std::function<RevisionPtr(const std::string& label)>& named) {
   std::set<std::string> live{snapshot.update->name, StringAt(status, {"currentRevision"})};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
   std::set<std::string_view> labels;          // few
-  std::unordered_set<std::string_view> seen;  // workloads as they are after the writes
+  std::unordered_set<std::string_view> seen;  // names of workloads after the writes
   for (const PoolResult& result : applied.pools) {
     if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
     if (!result.workload) continue;
     labels.insert(result.workload->object->meta().Label(kRevisionLabel));
     seen.insert(result.workload->object->meta().key.name);
   }
-  for (const WorkloadRef& workload : snapshot.workloads) {  // leaving, and duplicates
+  for (const WorkloadRef& workload : snapshot.workloads) {  // workloads that are removed, and duplicates
     const ObjectMeta& meta = workload.object->meta();
     if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
   }
@@ -125,7 +125,7 @@ void AddIndexes(Store& store) {
   });
 }
 
-// What is remembered between two reconciles of one daemon. Losing it costs time, never correctness.
+// The state that is kept between two reconciles of one daemon. A loss costs time, never correctness.
 struct Reconciler::DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -135,22 +135,22 @@ struct Reconciler::DaemonState {
   ServiceMemo services;
   WritePace pace;
   RevisionHistory history;
-  bool claimed = false;  // OpenYurt's revisions were looked for
+  bool claimed = false;  // OpenYurt's revisions are labelled
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;            // of a RollingUpdate
+  std::optional<HealthRecord> health;            // only for RollingUpdate
   bool unlisted_have_soaked = false;             // Snapshot::unlisted_have_soaked
-  std::optional<SteadyTime> failures_confirmed;  // by a live read, before a revision is marked failed
+  std::optional<SteadyTime> failures_confirmed;  // the last live read before a revision is marked as failed
   ClockLeap leap;
-  std::optional<std::pair<std::string, std::set<std::string>>> begun;  // groups of one, and with which revision
-  bool caches_confirmed = false;                                       // before the first move of a RollingUpdate
-  Json unkept_status;  // one that the server does not keep as it is written, because an old CRD drops fields; else null
+  std::optional<std::pair<std::string, std::set<std::string>>> begun;  // a revision, and the groups begun on it
+  bool caches_confirmed = false;  // workloads were read live before the first update
+  Json unkept_status;  // the status as it was written, if the server drops fields that an old CRD lacks; otherwise null
   RemovalGate::Memory removals;
   DaemonEvents::Memory told;
   Diagnostician::Memory patients;
   MisplacedPods::Memory misplaced;
-  std::set<std::string> deleted;  // workloads, by name, that status names and that we have deleted
-  std::string reported;           // by ReportBlocked
-  std::string last_stuck;         // by NextStuckPools
+  std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
+  std::string reported;           // the last message of ReportBlocked
+  std::string last_stuck;         // the argument of NextStuckPools
 };
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
@@ -172,7 +172,7 @@ Reconciler::~Reconciler() = default;
 std::shared_ptr<Reconciler::DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
-    // A namesake that was deleted and made anew is another daemon.
+    // A daemon that was recreated under the same name is another daemon.
     if (state == nullptr || state->uid != meta.uid)
       state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
     return state;
@@ -204,7 +204,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::Done();
   }
   const ObjectMeta& meta = (*stored)->meta();
-  if (meta.deleting()) {  // Kubernetes' garbage collector does the rest.
+  if (meta.deleting()) {  // Kubernetes' garbage collector deletes its objects.
     Forget(request);
     return ReconcileResult::Done();
   }
@@ -264,7 +264,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
   auto unlabelled = FindUnlabelled(client_, *snapshot, previous, state->deleted, stop);
   if (!unlabelled) return Fail(unlabelled.error());
-  std::set<std::string> unseen;  // by the caches
+  std::set<std::string> unseen;  // names of workloads that the caches do not show
   for (WorkloadRef& workload : *unlabelled) {
     unseen.insert(workload.object->meta().key.name);
     snapshot->workloads.push_back(std::move(workload));
@@ -307,7 +307,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (!status_due) return Fail(status_due.error());
   ShowPools(meta.key, status);
 
-  // The cluster still names currentRevision of the old status while the new one has not been written.
+  // The cluster names currentRevision of the old status until the new status is written.
   const bool old_status_counts = *status_due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(*snapshot, applied, status, old_status_counts,
@@ -353,7 +353,7 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
   Plan plan = MakePlan(snapshot, state.memo);
   const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
   if (plan.rollout->decision.roll_back && !confirmed) {
-    // The caches may be late: a pool that they show as unhealthy may have been healthy for long.
+    // The caches may lag: a pool that they show as unhealthy may have been healthy for a long time.
     if (const auto fresh = ConfirmFailures(snapshot, plan, stop); !fresh) return Fail(fresh.error());
     state.failures_confirmed = clock_.Now();
     return std::nullopt;
@@ -367,8 +367,8 @@ Result<std::optional<Plan>> Reconciler::MakePlanFor(Snapshot& snapshot, Revision
   const bool moves =
       std::any_of(plan.pools.begin(), plan.pools.end(), [](const PoolPlan& p) { return p.write == Write::kMove; });
   if (moves && !state.caches_confirmed) {
-    // An earlier leader may have begun to move pools that our caches do not show yet: too many would be disturbed. Or
-    // it has noted that the revision failed.
+    // An earlier leader may have started updates that the caches do not show yet, and too many pools would be
+    // unavailable. It may also have marked the revision as failed.
     if (const auto fresh = ExecutorFor(snapshot.daemon).ReadWorkloads(snapshot.daemon, stop); !fresh)
       return Fail(fresh.error());
     if (const auto fresh = state.history.Reread(snapshot.daemon, revisions, stop); !fresh) return Fail(fresh.error());
@@ -420,7 +420,7 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
   const YurtAppDaemon& wanted = snapshot.daemon;
   Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
 
-  // Any of these failing ends the reconcile: a failed read is never an empty answer.
+  // A failed read ends the reconcile, because it is never an empty answer.
   auto pools = stores_.pools.List();
   if (!pools) return Fail(pools.error());
   auto workloads = ControlledObjects(store, wanted.meta);
@@ -458,17 +458,17 @@ Result<Snapshot> Reconciler::TakeSnapshot(YurtAppDaemon daemon, RevisionHistory&
     all_known = all_known && *revision != nullptr;
     add(*revision);
   }
-  // What made the orphans: else nothing that the new template leaves out would be taken away.
+  // The revisions of the orphans must be known: a merge removes only values that a known revision has set.
   for (const std::string& label : labels_of(snapshot.orphans)) add(history.Named(revisions, label));
 
   if (IsOurStatus(wanted.status)) {
     snapshot.current = history.Named(revisions, StringAt(wanted.status, {"currentRevision"}));
   } else if (wanted.status.is_object() && !wanted.status.empty() && labels.size() == 1) {
-    // OpenYurt's own currentRevision stands still; what all workloads are on is the truth.
+    // OpenYurt does not keep currentRevision up to date. The revision of all workloads counts instead.
     snapshot.current = history.Named(revisions, *labels.begin());
   }
   add(snapshot.current);
-  // A label that names none was changed by hand: any revision may have made that workload.
+  // A label that names no revision was changed by hand, so any revision may have made that workload.
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i) {
     add(history.Named(revisions, revisions.all[i]->meta().key.name));
   }
@@ -489,7 +489,7 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   const auto due = WriteStatus(stored.meta(), before, status, state, stop);
   if (!due) return Fail(due.error());
   if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
-  return ReconcileResult::Done();  // Another edit is another event.
+  return ReconcileResult::Done();  // An edit causes another event.
 }
 
 Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
@@ -501,15 +501,15 @@ Result<Duration> Reconciler::WriteStatus(const ObjectMeta& meta, const Json& bef
     return *state.last_status_write + kStatusInterval - now;
   }
   Json patch = after.PatchFrom(before, meta.uid);
-  patch["metadata"]["resourceVersion"] = meta.resource_version;  // Never about an older spec than the newest.
+  patch["metadata"]["resourceVersion"] = meta.resource_version;  // The write fails if the daemon has changed.
   WriteOptions options;
   options.subresource = "status";
-  // That a CRD lacks fields is told once (crd_check), and not field by field with each write.
+  // CrdCheck reports missing fields of a CRD once. The warnings of each write are discarded.
   std::vector<std::string> told;
   options.warnings = &told;
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return Duration::zero();  // Its deletion is on its way to us.
+    if (written.error().reason == Reason::kNotFound) return Duration::zero();  // The watch reports the deletion.
     return Fail(written.error());
   }
   state.last_status_write = now;

@@ -1,4 +1,4 @@
-// One YurtAppDaemon: fetch -> revision -> pools -> workloads -> plan -> apply -> status.
+// Reconciles one YurtAppDaemon: fetch -> revision -> pools -> workloads -> plan -> apply -> status.
 #ifndef OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 #define OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 
@@ -26,10 +26,10 @@
 
 namespace yad {
 
-// The index that the stores of workloads need beside Controller::kControllerUidIndex.
-inline constexpr char kOrphansByNamespace[] = "orphans";  // namespace, of what nobody controls
+// The index that the stores of workloads and of revisions need besides Controller::kControllerUidIndex.
+inline constexpr char kOrphansByNamespace[] = "orphans";  // the namespace, for objects without a controller
 
-// Adds both; before the informers run.
+// Adds both indexes, before the informers run.
 void AddIndexes(Store& store);
 
 struct ReconcilerStores {
@@ -38,13 +38,14 @@ struct ReconcilerStores {
   Store& deployments;
   Store& stateful_sets;
   Store& revisions;
-  Informer* services = nullptr;  // on demand: asked for with the first daemon that needs it. Null: there are none
+  Informer* services = nullptr;  // on demand: starts with the first daemon that needs it. null: no Services are read
 };
 
-// Thread-safe as a controller calls it: never twice at once for one key.
+// Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
 class Reconciler {
  public:
-  // Without a limit any number of workloads may be removed at once. Without `misplaced` status counts no such pods.
+  // Without `limit`, the number of workloads that are removed at once has no limit. Without `misplaced`, status counts
+  // no misplaced pods.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr);
@@ -52,31 +53,32 @@ class Reconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Whether we have written this daemon's status, in the state that is shown or after it: then the watch has no news of
-  // its status for us. Any thread.
+  // Returns whether this process wrote the daemon's status in the given version or a later one. Then the watch has no
+  // news of the status. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
  private:
   struct DaemonState;
 
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
-  // Says in status, and once in an event, why the spec is not acted upon. What runs stays as it is.
+  // Reports in status, and once in an event, why the operator does not act on the spec. Workloads stay as they are.
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const std::string& reason, const Error& error,
                                         DaemonState& state, std::stop_token stop);
   Result<Snapshot> TakeSnapshot(YurtAppDaemon daemon, RevisionHistory& history, RevisionHistory::State& revisions,
                                 std::stop_token stop) const;
-  // The plan; nullopt: something had to be written or read first, and all is to be looked at again.
+  // Returns the plan. nullopt: something had to be written or read first, and the reconcile starts again.
   Result<std::optional<Plan>> MakePlanFor(Snapshot& snapshot, RevisionHistory::State& revisions, const Json& previous,
                                           DaemonState& state, std::stop_token stop);
-  // Reads what a revision is about to be marked failed for past the caches, into the stores. Conflict: a pool that went
-  // dark is online again.
+  // Reads the dark pools, and the workloads into the store, before a revision is marked as failed. Fails with kConflict
+  // if such a pool is online again.
   Status ConfirmFailures(const Snapshot& snapshot, const Plan& plan, std::stop_token stop);
-  // Replaces pods of StatefulSets that wait for a pod that never becomes ready; `last` is NextStuckPools'.
+  // Replaces pods that never become ready and that block their StatefulSet. `last` is the argument of NextStuckPools.
   void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;
   }
-  // Writes it if it differs and the last write is long enough ago; else says when to come again.
+  // Writes the status if it differs and the last write is long enough ago. Returns the time until it may be written;
+  // zero if no write is due.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
                                DaemonState& state, std::stop_token stop);
   void Forget(const ObjectKey& key);
@@ -92,7 +94,7 @@ class Reconciler {
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Guarded<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;
-  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // the daemons' resourceVersions after our last write
+  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // resourceVersion of each daemon after the last write
 };
 
 }  // namespace yad

@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// Pools that leave one after the other, no further apart than this, are judged together: the apiserver deletes the
-// pools of a CRD one by one, kubectl labels them one by one.
+// Pools that leave within this time after each other are judged together. The apiserver deletes the pools of a CRD one
+// by one, and kubectl labels pools one by one.
 constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 

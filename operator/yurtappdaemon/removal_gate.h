@@ -1,4 +1,4 @@
-// Holds removals of workloads back that may be somebody's mistake, and tells of them. removal_guard.h is the judgement.
+// Blocks removals of workloads that may be a mistake, and reports them. removal_guard.h decides which ones.
 #ifndef OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 
@@ -15,30 +15,31 @@
 
 namespace yad {
 
-// Thread-safe, as long as each Memory is used by one thread at a time.
+// Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // Without a limit any number of workloads may be removed at once.
+  // Without `limit`, only the removals of pools that were deleted together with their CRD are blocked.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<RemovalLimit> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 
-  // Of one daemon.
+  // The state of one daemon.
   struct Memory {
     std::string token;       // of the workloads that would be removed
-    SteadyTime since{};      // when they became these
-    std::string told_token;  // of blocked removals that have had their event
+    SteadyTime since{};      // when this set of workloads was first seen
+    std::string told_token;  // of the blocked removals that have had their event
   };
 
-  // Moves to plan.held what may not be removed now.
+  // Moves the removals that must not happen now to plan.held. Fails if pools or their CRD can't be read.
   Status Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
-  // How long until removals that are undecided can be judged.
+  // Returns the time until undecided removals can be decided.
   Duration UntilSettled(const Memory& memory) const;
-  // In an event, once, and in a metric. `before` is the status as it was.
+  // Reports blocked removals once in an event and in the log, and in a metric. `before` is the previous status.
   void Tell(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, Memory& memory) const;
+  // Removes the daemon's metric.
   static void Forget(const ObjectKey& key);
 
  private:
-  // The uids of workloads that would be removed because their pools went together with their CRD.
+  // Returns the uids of the workloads whose pools were deleted together with their CRD.
   Result<std::set<std::string>> LostWithTheCrd(const Plan& plan, std::stop_token stop) const;
 
   Client& client_;

@@ -31,8 +31,8 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
   if (!informer->synced()) {
     const std::string error = informer->last_error();
     if (error.empty()) return false;
-    if (!needed) return true;  // What we can't read we can't have made.
-    // A server that does not answer heals. A right that is missing has to be told.
+    if (!needed) return true;  // No revision in use needs them. Without the permission there are none.
+    // A missing permission has to be reported. Other errors may be temporary.
     if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }

@@ -1,4 +1,4 @@
-// Which Services a daemon has.
+// Reads the Services of a daemon.
 #ifndef OPERATOR_YURTAPPDAEMON_SERVICE_READER_H_
 #define OPERATOR_YURTAPPDAEMON_SERVICE_READER_H_
 
@@ -8,10 +8,10 @@
 
 namespace yad {
 
-// Fills in Snapshot::services, for those only who have a Service template in one of their revisions, or Services in
-// their status: nobody else pays for the watch, nor needs the right to it. `informer` is on demand; null: there are no
-// Services at all. False: they are being read, and all is to be looked at again. An Error: they are needed, and can't
-// be read.
+// Sets Snapshot::services, if a revision has a Service template or status lists a Service. Other daemons need neither
+// the watch nor the permission for it. `informer` is on demand; null: there are no Services. Returns false if the
+// Services are not read yet, and the reconcile has to start again. Fails if a revision in use needs them and the read
+// is forbidden. If none needs them, a failed read counts as none.
 Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
                           Snapshot& snapshot);
 

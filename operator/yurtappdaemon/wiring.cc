@@ -18,7 +18,7 @@ const DaemonProjection& ProjectionOf(const ObjectPtr& daemon) {
   return *static_cast<const DaemonProjection*>(daemon->projection());
 }
 
-// What a person asks for.
+// Returns whether a user has changed the daemon.
 bool DaemonChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const ObjectMeta& before = event.before->meta();
@@ -27,13 +27,14 @@ bool DaemonChanged(const Event& event) {
          ProjectionOf(event.before).annotations_of_ours != ProjectionOf(event.after).annotations_of_ours;
 }
 
-// Our own writes are no news. But an earlier leader may have written after the state that we compared ours with.
+// Returns whether another process wrote the status. An earlier leader may do so after this process has found the
+// status equal to its own.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
   return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Its status changes with every node heartbeat: only what a workload or a status of ours depends on counts.
+// Returns whether a change concerns a workload or the status of a daemon. Other parts of a pool's status change often.
 bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
   const auto* before = static_cast<const PoolProjection*>(event.before->projection());
@@ -50,12 +51,12 @@ bool WorkloadChanged(const Event& event) {
   return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
 }
 
-// Health alone: whatever is edited, deleted or given to another owner has another digest.
+// Returns whether only health has changed. An edit, a deletion or a new owner changes the digest.
 bool OnlyHealthChanged(const Event& event) {
   return IsSameObject(event) && event.before->digest() == event.after->digest();
 }
 
-// Not its status, which a load balancer writes.
+// Ignores the status, which a load balancer writes.
 bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
@@ -82,7 +83,8 @@ ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& 
   return options;
 }
 
-// Reads the pools that nodes have left, one after the other. `shows` reconciles the daemons whose counts change.
+// Adds the controller that reads the pools that nodes have left, one at a time. `shows` reconciles the daemons whose
+// counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
   ControllerOptions options;

@@ -1,4 +1,4 @@
-// Which events lead to which daemon: the informers, predicates and handlers of the YurtAppDaemon controller, as one
+// The events that lead to a reconcile: the informers, predicates and handlers of the YurtAppDaemon controller, as one
 // table.
 #ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
@@ -16,12 +16,12 @@ namespace yad {
 
 struct YurtAppDaemonOptions {
   std::string ns;   // "" for all namespaces
-  int workers = 4;  // daemons reconciled side by side
+  int workers = 4;  // daemons reconciled in parallel
   std::optional<RemovalLimit> max_removals;
 };
 
-// Adds informers and the controller to the manager; `client` and `events` must outlive its Run. Returns what the
-// informers keep, for others who want to read it; it lives as long as the manager.
+// Adds the informers and the controller to the manager, before its Run. `client` and `events` must outlive that Run.
+// Returns the stores of the informers, which live as long as the manager.
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options);
 
