@@ -22,9 +22,9 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 constexpr int kPageSize = 500;
-constexpr std::size_t kTrimAfter = 4u << 20;  // bytes of text written by one reconcile
+constexpr std::size_t kTrimAfter = 4u << 20;  // bytes of text that one reconcile writes
 
-// Of workloads, by pool: one made by OpenYurt keeps its generated name.
+// Names of workloads by pool. A workload that OpenYurt created keeps its generated name.
 using WorkloadNames = std::unordered_map<std::string, std::string>;
 
 struct Failure {
@@ -32,15 +32,16 @@ struct Failure {
   std::string message;
 };
 
-// What a refused write is called in status. nullopt: it may succeed by itself, and is no failure yet.
+// Returns the failure that status shows for a rejected write. nullopt: the write may succeed later, and is not a
+// failure yet.
 std::optional<Failure> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
     case Reason::kCancelled:
-    case Reason::kDecode:        // The write may well have happened.
-    case Reason::kTooLarge:      // The same.
-    case Reason::kUnauthorized:  // It is about us, not about the workload.
-    case Reason::kNotFound:      // It, or its namespace, has just been deleted: the watch will tell.
+    case Reason::kDecode:        // The write may have happened.
+    case Reason::kTooLarge:      // The write may have happened.
+    case Reason::kUnauthorized:  // The server rejected the operator, not the workload.
+    case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
       return std::nullopt;
     case Reason::kInternalError:
       if (error.message.find("failed calling webhook") == std::string::npos) return std::nullopt;
@@ -57,7 +58,7 @@ std::optional<Failure> FailureOf(const Error& error) {
   return Failure{std::string(ToString(error.reason)), error.message};
 }
 
-// Whether the same rendering made both: else what only that one has would never be taken away.
+// Returns whether one rendering made both. Otherwise, a merge would keep the values that only the other rendering has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
@@ -95,7 +96,7 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (meta.controller() == nullptr) {
-    // After a deletion with --cascade=orphan, what is taken back would be deleted with the daemon.
+    // After a deletion with --cascade=orphan, a workload that is adopted again would be deleted with the daemon.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), Write::kNone};
   }
@@ -109,7 +110,7 @@ PlanExecutor::Attempt PlanExecutor::Update(const YurtAppDaemon& daemon, const Po
     if (updated) return {Kept(*updated), plan.write};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.write};
-    // Its own controllers write status all the time: merge once more onto what is there now.
+    // The workload's controller writes its status often, so the merge is repeated with the present object.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {Fail(fresh.error()), Write::kNone};
     const ObjectMeta now = ParseMeta(*fresh);
@@ -157,7 +158,8 @@ PlanExecutor::Attempt PlanExecutor::Create(const YurtAppDaemon& daemon, const Po
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  // A workload that the caches do not show may have the name of an older version. Status lists 500 pools.
+  // A workload that the caches do not show may have the name in status, which lists at most 500 pools, or the name that
+  // an older version gave.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;
@@ -186,7 +188,7 @@ Status PlanExecutor::MarkRemovals(const YurtAppDaemon& daemon, std::vector<Remov
     const Json patch = {
         {"metadata",
          {{"uid", meta.uid},
-          {"labels", {{kPoolNameLabel, unmarked[i]->workload.pool}}},  // The store holds only what has it.
+          {"labels", {{kPoolNameLabel, unmarked[i]->workload.pool}}},  // The store holds only labelled workloads.
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
     auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
     if (answer) {
@@ -251,13 +253,13 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
                             std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
-    // The caches may show a workload that we have deleted already: both would be gone.
+    // The caches may show a workload that the operator has already deleted. Then the pool would have none left.
     const ObjectMeta& kept = removal.kept->object->meta();
     const auto now = client_.GetMeta(type, kept.key, stop);
     if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
     if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
-    // Without its label the caches would not show it, and one more would be made.
+    // The caches do not show a workload without its label, and another one would be created.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
   } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
@@ -266,7 +268,7 @@ Status PlanExecutor::Remove(const YurtAppDaemon& daemon, const Removal& removal,
   const ObjectMeta& meta = removal.workload.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // It may have been given to somebody else.
+  options.resource_version = meta.resource_version;  // It may have got another owner.
   return client_.Delete(type, meta.key, options, stop);
 }
 
@@ -341,9 +343,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   }
   struct Done {
     Attempt attempt;
-    std::optional<Undone> undone;  // what the server did not keep
+    std::optional<Undone> undone;  // the part that the server did not keep
     std::optional<Result<ObjectPtr>> service = std::nullopt;
-    bool held_up = false;  // the workload was not written, because its Service was not
+    bool held_up = false;  // the workload was not written, because the write of its Service failed
   };
   std::vector<Done> done(writes.size());
   LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
@@ -361,7 +363,9 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     }
     Done& slot = done[task];
     const PoolPlan& pool = plan.pools[writes[task]];
-    const std::size_t bytes = RenderedBytes(pool.to.revision->content);
+    // An orphan of an unknown revision is adopted as it is.
+    const std::size_t bytes = pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content)
+                                                          : pool.workload->object->unpacked_bytes();
     const ByteBudget::Lease text = options_.text->Take(bytes, stop);
     written_bytes += bytes;
     if (WritesService(pool)) slot.service = service_writer_.Write(daemon, pool, stop);
@@ -378,10 +382,10 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (!slot.attempt.object) return;
     const StoredObject& written = **slot.attempt.object;
     store_.Observe(*slot.attempt.object);
-    // Where the answer is not what was asked for, somebody (a mutating webhook, the server's own canonical form)
-    // rewrote it, and would do so again.
+    // A response that differs from the request was rewritten by a mutating webhook, or into the server's canonical
+    // form. The next write would be rewritten too.
     if (slot.attempt.reclaimed) return;
-    // Most answers are alike, and one of them is compared. An override may have the pool's name anywhere.
+    // Most responses are alike, so only one of them is compared. An override may put the pool's name anywhere.
     const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
         pool.to.inputs.overrides.empty()
             ? std::optional(std::pair(LikenessOf(written, pool.pool), TargetFingerprint(pool.to)))
@@ -398,11 +402,11 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     if (again && *again != live) slot.undone = UndoneDifference(live, *again);
   });
 
-  // glibc keeps what large trees took, which is several times what is in use.
+  // glibc keeps the memory of large trees, which is several times the memory in use.
   if (written_bytes > kTrimAfter) malloc_trim(0);
 
   const auto retry = [&](const Error& error) {
-    // The one that waits longest: a Conflict is tried again soon, and takes the others along.
+    // Keeps the error with the longest wait. A Conflict is retried soon, and the other writes would be retried with it.
     const auto wait = [](const Error& one) {
       return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
     };
@@ -439,7 +443,7 @@ Applied PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
       }
       if (slot.attempt.written == Write::kMove &&
           result.workload->object->meta().Label(kRevisionLabel) != result.plan->to.revision->label) {
-        // No Conflict, which would be tried again within a second, for ever.
+        // The reason is not kConflict, which would be retried every second, forever.
         const Error undone{Reason::kUnknown,
                            "the server does not keep the new revision: an admission webhook undoes the update",
                            0,

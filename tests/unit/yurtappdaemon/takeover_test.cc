@@ -321,6 +321,22 @@ TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   EXPECT_EQ(world_.Status()["readyPools"], 2);
 }
 
+TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedAsTheyAreWhilePaused) {
+  Deployed({"a", "b"});
+  DeleteOrphaning();
+  for (const Json& revision : world_.Revisions())
+    world_.cluster.Delete(kControllerRevisionType, {kNs, StringAt(revision, {"metadata", "name"})});
+  Json daemon = DaemonJson("app:2");
+  daemon["spec"]["paused"] = true;
+  world_.CreateDaemon(daemon);
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+  for (const Json& workload : world_.Workloads()) {
+    EXPECT_EQ(ImageOf(workload), "app:1");
+    EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+  }
+}
+
 // The new daemon is seen before what has become of the old one's workloads.
 TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkloadIsMade) {
   for (const bool still_owned : {false, true}) {  // or never seen at all
