@@ -21,7 +21,7 @@ using std::chrono::seconds;
 
 constexpr Duration kSyncPoll = milliseconds(50);
 constexpr Duration kSyncLogPeriod = seconds(10);
-// Into how many steps the resync period is cut, and how long one may be.
+// The number of steps in a resync period, and the limits of a step's duration.
 constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
@@ -83,16 +83,16 @@ struct Controller::Impl {
         queue(options.retry, clock, options.name),
         metrics(options.name) {}
 
-  // The primary that `object` belongs to by its controller reference, if that is one of ours.
+  // Queues the primary object that controls `object`, if there is one.
   void AddOwner(const ObjectPtr& object, bool may_wait) {
     if (!object) return;
     const OwnerReference* owner = object->meta().controller();
     if (owner == nullptr) return;
     const ResourceType& type = primary->options().type;
-    // Not the version: the reference keeps the one it was made with.
+    // The version is not compared, because a reference keeps the version with which it was created.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
-    // Not in the cache (yet): the reconciler will find out.
+    // An owner that is not in the cache (yet) is queued too, and the reconciler checks it.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
     if (may_wait) return queue.AddPaced(request, options.pace);
     queue.Add(request);
@@ -127,14 +127,14 @@ struct Controller::Impl {
     }
   }
 
-  // What becomes of a key after its reconcile: all of it is decided here.
+  // Requeues the key according to the result of its reconcile. No other code decides that.
   void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
     if (!result) {
       const Error& error = result.error();
       if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
       metrics.error.Increment();
       metrics.errors.Increment();
-      // Somebody else was faster, which the next look sees: no trouble that grows.
+      // After a conflict the backoff stays short, because the next reconcile reads the other writer's object.
       const Duration at_most = error.reason == Reason::kConflict ? kConflictBackoffCap : Duration::max();
       queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
       log::Warn("reconcile failed", {{"controller", options.name},
@@ -160,14 +160,13 @@ struct Controller::Impl {
         return;
       case ReconcileResult::Next::kBackoff:
         metrics.requeue.Increment();
-        queue.AddRateLimited(request, result->at_least);
-        if (result->after != Duration::max()) queue.AddAfter(request, result->after);
+        queue.AddRateLimited(request, std::min(result->at_least, result->after), result->after);
         return;
     }
   }
 
-  // Every key has its own moment in the period, so that they don't come all at once; a clock hand goes round, and what
-  // it passes is queued.
+  // Queues each primary object once per period. Each key has its own offset in the period, so that they are not queued
+  // all at once.
   void Resync(const std::stop_token& stop) {
     const Duration period = options.resync;
     const Duration step = std::clamp<Duration>(period / kResyncSteps, kMinResyncStep, kMaxResyncStep);
@@ -180,7 +179,7 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // How often the hand has passed the offset until now, and until the last step.
+        // The numbers of times at which the key was due until now, and until the last step.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;
@@ -261,7 +260,7 @@ Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may
       [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
         if (predicate && !predicate(event)) return;
         const bool waits = may_wait && may_wait(event);
-        impl->AddOwner(event.before, waits);  // It may have changed hands: both want to know.
+        impl->AddOwner(event.before, waits);  // The controller may have changed, so both are queued.
         impl->AddOwner(event.after, waits);
       });
   return *this;

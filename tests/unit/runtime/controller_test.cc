@@ -359,6 +359,25 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
+// A soak or a status that is due every second ends the wait early. That must not lengthen the waits of later failures.
+TEST_F(ControllerTest, BackoffThatAnEarlierTimeEndsDoesNotGrowBeyondThatTime) {
+  Make(NoResync());
+  constexpr int kRounds = 20;
+  for (int i = 0; i < kRounds; ++i) {
+    script_.Answer("a", [] { return ReconcileResult::RequeueWithBackoff(milliseconds(40)); });
+  }
+  script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kUnauthorized, "who are you?"); });
+  controller_->queue().Add({"ns", "a"});
+  Run();
+  for (int i = 0; i <= kRounds; ++i) {
+    script_.Take(1);
+    while (!clock_.NextDeadline()) std::this_thread::yield();
+    EXPECT_LE(*clock_.NextDeadline(), milliseconds(40));
+    clock_.AdvanceToNextDeadline();
+  }
+  script_.Take(1);
+}
+
 TEST_F(ControllerTest, AfterManyConflictsARealFailureIsTriedAgainSoon) {
   Make(NoResync());
   for (int i = 0; i < 30; ++i) {
