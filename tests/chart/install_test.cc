@@ -487,6 +487,14 @@ TEST_F(InstallTest, NamespaceAdministratorsMayWriteYurtAppDaemons) {
   };
   Eventually("the roles are aggregated", [&] { return can("ann", "create", "users") && can("bob", "watch", "users"); });
   EXPECT_FALSE(can("bob", "create", "users"));
+  plane().TryKubectl(
+      {"create", "clusterrolebinding", "site", "--clusterrole=users-yurtappdaemon-operator-site", "--user=sue"});
+  const auto site_can = [&](const std::string& verb) {
+    return plane().TryKubectl({"auth", "can-i", verb, "nodepools.apps.openyurt.io", "--as=sue"}).out == "yes\n";
+  };
+  Eventually("the site's account may hold its pool", [&] { return site_can("get") && site_can("patch"); });
+  EXPECT_FALSE(site_can("delete") || site_can("create") || site_can("list"));
+  plane().TryKubectl({"delete", "clusterrolebinding", "site"});
   EXPECT_FALSE(can("ann", "create", "default"));
 }
 
