@@ -186,10 +186,10 @@ class Parser {
         ->required();
     Output(approve, {"json", "yaml", "name"});
 
-    CLI::App* hold = Add(Command::kHold, "hold", "Let no update of a pool start, of any YurtAppDaemon",
+    CLI::App* hold = Add(Command::kHold, "hold", "Let no update of a pool start (updateStrategy RollingUpdate)",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
-    hold->add_option("--reason", options_.reason, "Why; it is shown wherever the pool waits.")
+    hold->add_option("--reason", options_.reason, "Why; status shows it while the pool waits.")
         ->type_name("TEXT")
         ->required();
     Output(hold, {"json", "yaml", "name"});

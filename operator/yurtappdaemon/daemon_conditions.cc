@@ -126,7 +126,9 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.provisioned += view.workload != nullptr;
     counts.held += held;
     counts.waiting += plan.waits;
-    const bool revision_failed = view.revision_failed && failed;
+    // A pool that waits for its update has not failed on the update revision.
+    const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
+    const bool revision_failed = view.revision_failed && failed && !waits;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.refused);
     counts.excused += view.excused && failed && !view.settled;
     counts.unsettled += !view.settled && !view.excused && !revision_failed;

@@ -58,7 +58,11 @@ class Rollout {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
-  static bool IsHeld(const RolloutPool& pool) { return pool.held && NeedsMove(pool); }
+  // Returns whether the pool's site keeps the goal from it. A workload that is missing there is created from
+  // currentRevision, if there is one.
+  bool IsHeld(const RolloutPool& pool) const {
+    return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
+  }
 
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
@@ -71,7 +75,7 @@ class Rollout {
   }
 
   // Returns whether the pool is left out of the judgement. A workload that has never been healthy in a pool that joined
-  // during the rollout is no evidence about the goal: it may just pull its first image. If a group has no other pools,
+  // during the rollout says nothing about the goal: it may just pull its first image. If a group has no other pools,
   // these are the only evidence, and they count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
@@ -144,7 +148,7 @@ class Rollout {
       const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
       open_[g] = true;
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-        if (in_.pools[i].group != g || held_by_partition_[i]) continue;
+        if (in_.pools[i].group != g || held_by_partition_[i] || IsHeld(in_.pools[i])) continue;
         ++pools;
         done += IsDone(i);
         failed += HasFailed(i);
@@ -242,8 +246,9 @@ class Rollout {
   void GoBack() {
     Start(Step::kMove, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
     RetryRefused();
-    out_.group_pools = in_.pools.size();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      if (IsHeld(in_.pools[i])) continue;
+      ++out_.group_pools;
       const bool done = IsDone(i);
       out_.group_done += done;
       if (!done) out_.state = RolloutState::kMoving;
@@ -266,11 +271,13 @@ class Rollout {
 
   void StartGroup(std::size_t group) {
     const auto wanted = [&](std::size_t i) {
-      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
+      const RolloutPool& pool = in_.pools[i];
+      return pool.group == group && !held_by_partition_[i] && !IsHeld(pool) && NeedsMove(pool);
     };
     bool needed = false, online_done = true;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
+      if (IsHeld(pool)) continue;
       needed = needed || wanted(i) || (pool.group == group && !held_by_partition_[i] && !pool.exists && !pool.excused);
       if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
     }
@@ -291,15 +298,16 @@ class Rollout {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded;
-    if (!NeedsMove(pool) || decided.step == Step::kMove) return;
+    const bool held = pool.exists && IsHeld(pool);
+    if (!(NeedsMove(pool) || held) || decided.step == Step::kMove) return;
     const bool closed = !open_[pool.group];
-    decided.held = in_.paused || held_by_partition_[i] || pool.held || (closed && awaits_approval_);
+    decided.held = in_.paused || held_by_partition_[i] || held || (closed && awaits_approval_);
     decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (held_by_partition_[i]) {
       decided.waiting_for = WaitingFor::kPartition;
-    } else if (pool.held) {
+    } else if (held) {
       decided.waiting_for = WaitingFor::kHold;
       out_.held.push_back(pool.name);
     } else if (WasRefused(pool)) {

@@ -95,11 +95,12 @@ bool Standings::IsUpdated(const PoolRef& pool, const Verdict& verdict, const Poo
   return !IsLikeCurrent(pool, verdict.from);
 }
 
-// A rejected write stays rejected until it is retried. While the site holds the pool, it is not retried, and is
-// forgotten.
+// A rejected write stays rejected until it is retried. An update is not retried while the site holds the pool, so its
+// rejection is dropped.
 void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
-  if (refused && (standing.on_goal || standing.held || refused->revision != goal_.revision->name)) refused.reset();
+  const bool held = standing.held && standing.exists;
+  if (refused && (standing.on_goal || held || refused->revision != goal_.revision->name)) refused.reset();
   if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
   const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
   standing.blocked = standing.exists && not_its_fault;

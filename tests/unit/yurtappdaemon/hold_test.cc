@@ -155,6 +155,57 @@ TEST_P(HoldTest, HoldTouchesNoCreationNoRepairAndNoReplicas) {
   });
 }
 
+TEST_P(HoldTest, CreatedWorkloadOfAHeldPoolIsOnTheCurrentRevision) {
+  Play([&] {
+    Deployed({"a", "b"});
+    Hold("a");
+    world_.SetImage("app:2");
+    Step();
+    Heal("b");
+    Step();
+    world_.AddPool("c");
+    Hold("c");
+    world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf("a")});
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2 c=1");
+    Heal("a");
+    Heal("c");
+    Step();
+    EXPECT_EQ(Progressing(), "True PoolsHeld");
+    Release("a");
+    Release("c");
+    Step();
+    Heal("a");
+    Heal("c");
+    Step();
+    Heal("a");
+    Heal("c");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  });
+}
+
+TEST_P(HoldTest, BrokenPoolThatIsHeldNeitherCompletesNorStopsTheRollout) {
+  for (const int max_failures : {0, 1}) {
+    Play([&] {
+      Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"maxFailures", max_failures}});
+      const std::string before = Current();
+      Hold("a");
+      Break("a");
+      Step();
+      Step(35);
+      world_.SetImage("app:2");
+      Step();
+      Heal("b");
+      Step();
+      EXPECT_EQ(Images(), "a=1 b=2");
+      EXPECT_EQ(Complete(), "False PoolsHeld");
+      EXPECT_EQ(Progressing(), "True PoolsHeld");
+      EXPECT_EQ(Current(), before);
+    });
+  }
+}
+
 TEST_P(HoldTest, ChangeOfAHeldPoolIsAnUpdateAndWaits) {
   Play([&] {
     Deployed({"a", "b"});

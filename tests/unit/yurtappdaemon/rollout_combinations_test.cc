@@ -323,6 +323,27 @@ TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
   });
 }
 
+TEST_P(RolloutCombinationsTest, BrokenPoolOfAGroupThatWaitsForItsApprovalIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b"},
+             {{"progressDeadlineSeconds", 30},
+              {"maxFailures", 1},
+              {"groups",
+               {{{"name", "first"}, {"pools", {"a"}}}, {{"name", "last"}, {"pools", {"b"}}, {"approval", "Manual"}}}}});
+    const std::string before = Current();
+    Break("b");
+    Step();
+    Step(35);
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(Complete(), "False WaitingForApproval");
+    EXPECT_EQ(Current(), before);
+  });
+}
+
 TEST_P(RolloutCombinationsTest, ScalingUpAndDownResetsNoSoak) {
   for (const bool between : {false, true})
     Play([&] {

@@ -341,6 +341,9 @@ class Simulation {
       counted += Counts(input, pool);
       group_counted[pool.group] += Counts(input, pool);
       failed += !input.back && HasFailed(input, pool);
+      if (pool.held && !pool.exists && !input.back && input.can_roll_back) {
+        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
+      }
       if (decision.pools[i].step == Step::kNone) continue;
       EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
       EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";

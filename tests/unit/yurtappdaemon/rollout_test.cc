@@ -41,6 +41,47 @@ TEST(RolloutTest, OneThatIsRefusedForNoFaultOfTheRevisionHoldsUpNobody) {
   EXPECT_EQ(decision.failed, 0U);
 }
 
+// A held pool is left out of its group, in whatever state it is.
+TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
+  const auto held = [](auto change) {
+    RolloutPool pool = Healthy("a");
+    pool.held = true;
+    change(pool);
+    return pool;
+  };
+  const std::vector<std::pair<const char*, RolloutPool>> states = {
+      {"healthy", held([](RolloutPool&) {})},
+      {"late", held([](RolloutPool& pool) { pool.healthy = pool.soaked = false, pool.overdue = true; })},
+      {"missing, or being deleted", held([](RolloutPool& pool) { pool.exists = pool.healthy = false; })},
+      {"can't be created", held([](RolloutPool& pool) { pool.exists = pool.healthy = false, pool.excused = true; })},
+      {"refused", held([](RolloutPool& pool) { pool.refused = true; })},
+      {"unrenderable", held([](RolloutPool& pool) { pool.unrenderable = true; })},
+      {"offline", held([](RolloutPool& pool) { pool.offline = true, pool.healthy = false; })},
+      {"changed", held([](RolloutPool& pool) { pool.pool_changed = true; })},
+  };
+  for (const bool manual : {false, true}) {
+    RollingUpdate strategy = TwoGroups();
+    strategy.max_unavailable = {2, false};
+    strategy.groups[0].name = "first";
+    strategy.groups[0].manual = manual;
+    for (const auto& [name, pool] : states) {
+      SCOPED_TRACE(::testing::Message() << name << (manual ? ", its group needs an approval" : ""));
+      RolloutInput input{strategy};
+      input.can_roll_back = true;
+      input.pools = {pool, Healthy("b", 1)};
+      const RolloutDecision decision = DecideRollout(input);
+      EXPECT_EQ(decision.pools[0].step, Step::kNone);
+      EXPECT_EQ(decision.pools[1].step, Step::kMove);
+      EXPECT_EQ(decision.failed, 0U);
+      EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
+      EXPECT_TRUE(decision.begun.empty());
+      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.excused);
+      input.back = true;
+      EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone) << "back";
+    }
+  }
+}
+
 TEST(RolloutTest, OneThatHasFailedBeforeItWasMovedTakesNoSlotFromTheOthers) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_failures = {1, false};
