@@ -37,7 +37,7 @@ class WorkQueue {
 
   // Queues the key now. A key that is being processed is queued again at its Done.
   void Add(const Request& request);
-  // Queues the key after `delay`. Of two delays for one key the earlier one counts. A delay <= 0 is Add.
+  // Queues the key after `delay`. The earlier of two delays for one key counts. A delay <= 0 is Add.
   void AddAfter(const Request& request, Duration delay);
   // Queues the key at most once in a `period`, for keys that are added in storms: now if the last paced add queued it
   // at least `period` ago, otherwise at the end of that period. All paced adds of a key have the same period. They do

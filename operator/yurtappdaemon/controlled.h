@@ -15,7 +15,7 @@ bool ControlledBy(const ObjectMeta& object, const std::string& uid);
 // Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. A controller is in the
 // namespace of its objects, so objects of other namespaces that refer to its uid do not count.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
-// Returns text such as "Deployment web". An object without a controller has the text `nobody`.
+// Returns text such as "Deployment web", for messages. An object without a controller has a text as well.
 std::string ControllerOf(const ObjectMeta& object);
 // Returns kAlreadyExists: another object has the name of an object that the operator must write.
 tl::unexpected<Error> Taken(const ResourceType& type, const std::string& name, const std::string& why);
