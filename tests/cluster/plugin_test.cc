@@ -183,6 +183,7 @@ TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
   StartTwoPools();
   const Json first = At(GetDaemon("web"), "/spec/workloadTemplate");
   PatchSpec("web", {{"overrides", {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}}}});
+  Eventually("the overrides have a revision", [&] { return Revisions("web").size() == 2; });
   kube().MergePatch(kYurtAppDaemonType, "web",
                     {{"metadata", {{"annotations", {{"kubernetes.io/change-cause", "new logo"}}}}}});
   SetImage("web", "example.org/app:2");
