@@ -271,8 +271,7 @@ class Rollout {
 
   void StartGroup(std::size_t group) {
     const auto wanted = [&](std::size_t i) {
-      const RolloutPool& pool = in_.pools[i];
-      return pool.group == group && !held_by_partition_[i] && !IsHeld(pool) && NeedsMove(pool);
+      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
     };
     bool needed = false, online_done = true;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {

@@ -132,7 +132,7 @@ void Burst(Bench& bench) {
              {bare},
              TargetKind::kAtMost,
              50,
-             "decode to handler: annotation patches on workloads that are somebody else's"});
+             "from decoding to the handler; the requests patch annotations of workloads that other controllers own"});
   bench.Add({"burst",
              "2,000 watch events in a burst, reconciles included: CPU an event",
              owned,
@@ -140,7 +140,7 @@ void Burst(Bench& bench) {
              {},
              TargetKind::kNone,
              0,
-             "annotation patches on workloads of 100 daemons, each of which is planned anew"});
+             "the requests patch annotations of workloads of 100 daemons, and the operator plans each daemon again"});
 }
 
 void PoolAdded(Bench& bench) {

@@ -222,11 +222,7 @@ TEST_P(HoldTest, ChangeOfAHeldPoolIsAnUpdateAndWaits) {
 TEST_P(HoldTest, RefusedPoolThatIsHeldIsNoFailure) {
   Play([&] {
     Deployed({"a", "b"});
-    const std::string refused = world_.NameOf("a");
-    world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-      if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
-      return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
-    });
+    RefuseUpdatesOf("a");
     world_.SetImage("app:2");
     Step();
     EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");

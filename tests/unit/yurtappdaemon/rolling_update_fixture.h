@@ -65,7 +65,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   void Break(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
   }
-  // What an HPA does. The controller of the workload has not seen it yet.
+  // Scales the workload as an HPA does. Its controller has not seen the change yet.
   void Scale(const std::string& pool, int replicas) {
     world_.EditWorkload(pool, [&](Json& workload) {
       workload["spec"]["replicas"] = replicas;
@@ -74,6 +74,14 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   }
   void HandOverReplicas() {
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
+  }
+  // The server refuses each PUT of the pool's workload, until world_.cluster.SetFaults(nullptr).
+  void RefuseUpdatesOf(const std::string& pool) {
+    world_.cluster.SetFaults(
+        [name = world_.NameOf(pool)](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+          if (write.method != "PUT" || write.key.name != name) return std::nullopt;
+          return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+        });
   }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
   void Look() { Wait(seconds(2)); }

@@ -503,11 +503,7 @@ TEST_P(RollingUpdateTest, UndoGoesBackWithoutGroupsAndApprovals) {
 
 TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
   Deployed({"a", "b"});
-  const std::string refused = world_.NameOf("a");
-  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
-  });
+  RefuseUpdatesOf("a");
   world_.SetImage("app:2");
   Look();
   EXPECT_EQ(Images(), "a=1 b=1");
@@ -524,11 +520,7 @@ TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
 
 TEST_P(RollingUpdateTest, ARefusedWriteWithinTheBudgetHoldsUpNobody) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
-  const std::string refused = world_.NameOf("a");
-  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (write.method != "PUT" || write.key.name != refused) return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
-  });
+  RefuseUpdatesOf("a");
   world_.SetImage("app:2");
   Look();
   EXPECT_EQ(Phase("a"), "Failed Invalid");

@@ -161,12 +161,7 @@ TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
 
 TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
   Deployed({"a", "b", "c"});
-  const std::string refused = world_.NameOf("c");
-  bool accepts = false;
-  world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (accepts || write.method != "PUT" || write.key.name != refused) return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
-  });
+  RefuseUpdatesOf("c");
   Break("c");
   Look();
   world_.SetImage("app:2");
@@ -174,7 +169,7 @@ TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
   Strategy("partition", 1);
   Heal("c");
-  accepts = true;
+  world_.cluster.SetFaults(nullptr);
   Look();
   EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
 }
