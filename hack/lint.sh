@@ -20,27 +20,52 @@ mapfile -t sources < <(find operator webhook plugin tests -name '*.cc' -o -name 
 mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/run \) | sort)
 
 # --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
+pure='operator/(base|api|workload)'
+shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster)'
+daemon='operator/yurtappdaemon'
 declare -A may_include=(
   [operator/base]='operator/base'
   [operator/api]='operator/(base|api)'
-  [operator/workload]='operator/(base|api|workload)'
-  [operator/client]='operator/(base|api|client)'
-  [operator/runtime]='operator/(base|api|client|runtime)'
-  [operator/nodepool]='operator/(base|api|workload|client|runtime|nodepool)'
-  [operator/yurtappdaemon]='operator/(base|api|workload|client|runtime|nodepool|yurtappdaemon)'
-  [operator/capacity]='operator/(base|api|client|runtime|nodepool|capacity)'
-  [webhook]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook)'
-  [plugin]='(operator/(base|api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|plugin)'
+  [operator/workload]="$pure"
+  [operator/json]='operator/(base|api|json)'
+  [operator/client/transport]='operator/(base|client/transport)'
+  [operator/client]='operator/(base|api|json|client|client/transport)'
+  [operator/client/auth]='operator/(base|api|json|client|client/transport|client/auth)'
+  [operator/runtime]='operator/(base|api|json|client|client/transport|runtime)'
+  [operator/cluster]='operator/(base|api|json|client|runtime|cluster)'
+  [operator/nodepool]='operator/(base|api|json|client|runtime|cluster|nodepool)'
+  [operator/capacity]='operator/(base|api|json|client|runtime|cluster|capacity)'
+  [$daemon/observe]="($shared|$daemon/observe)"
+  [$daemon/rollout]="($pure|$daemon/rollout)"
+  [$daemon/plan]="($shared|$daemon/(observe|rollout|plan))"
+  [$daemon/apply]="($shared|$daemon/(observe|rollout|plan|apply))"
+  [$daemon/diagnose]="($shared|$daemon/(observe|rollout|plan|diagnose))"
+  [$daemon/report]="($shared|$daemon/(observe|rollout|plan|diagnose|report))"
+  [$daemon]="($shared|$daemon(/(observe|rollout|plan|apply|diagnose|report))?)"
+  [webhook/certificates]="($shared|webhook/certificates)"
+  [webhook/server]="($shared|webhook/(certificates|server))"
+  [webhook/admission]="($shared|operator/capacity|$daemon/(observe|rollout|plan|diagnose|report)|webhook/(server|admission))"
+  [webhook]="($shared|webhook(/(certificates|server|admission))?)"
+  [plugin/view]="($shared|operator/capacity|$daemon/observe|plugin/view)"
+  [plugin/manifest]="($shared|$daemon/(observe|rollout|plan)|plugin/(view|manifest))"
+  [plugin/commands]="($shared|operator/capacity|$daemon/(observe|rollout|plan)|plugin/(view|manifest|commands))"
+  [plugin]="($shared|plugin(/(view|manifest|commands))?)"
 )
 for folder in "${!may_include[@]}"; do
-  [ -d "$folder" ] || continue
   lines=$(grep -nHE '^ *# *include "' "$folder"/*.{cc,h} 2>/dev/null | grep -vE "include \"${may_include[$folder]}/[^/]*\"" || true)
   fault "$lines" "$folder may include only ${may_include[$folder]}"
 done
-for file in operator/*/ webhook/ plugin/; do
-  [ -d "$file" ] || continue
-  [ -n "${may_include[${file%/}]:-}" ] || fault "${file%/}:1:" "a new folder: say in hack/lint.sh what it may include"
-done
+while read -r folder; do
+  [ "$folder" = operator ] || [ -n "${may_include[$folder]:-}" ] ||
+    fault "$folder:1:" "a new folder: say in hack/lint.sh what it may include"
+done < <(printf '%s\n' "${sources[@]}" | grep -v '^tests/' | xargs -n 1 dirname | sort -u)
+
+# --- no includes in a circle: X.h and X.cc together are one node -------------------------------------------------------
+edges=$(grep -HoE '^#include "(operator|webhook|plugin)/[^"]+"' "${sources[@]}" |
+  sed -E 's/^([^:]+)\.(h|cc):#include "(.*)\.h"/\1 \3/' | awk '$1 != $2' | sort -u)
+# tsort names the members of each loop on a line of their own: "tsort: operator/runtime/store".
+lines=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's|^tsort: \([^ ]*/[^ ]*\)$|\1.h:1:|p' | sort -u || true)
+fault "$lines" "includes in a circle: move what both need into a header of its own"
 
 # --- a library's headers stay in the file that owns it -----------------------------------------------------------------
 # owner LIBRARY HEADERS FILES: both are extended regular expressions.
@@ -49,20 +74,20 @@ owner() {
   lines=$(grep -nHE "^ *# *include [<\"]($2)" "${sources[@]}" | grep -vE "^($3):" || true)
   fault "$lines" "$1 belongs to $3"
 }
-owner cpprestsdk 'cpprest/|pplx/' 'operator/client/cpprest_(body|transport)\.(h|cc)'
-owner yaml-cpp 'yaml-cpp/' 'operator/client/kubeconfig\.cc|plugin/yaml_reader\.cc|tests/support/yaml\.cc'
-owner Boost.Beast 'boost/(beast|asio)' 'operator/client/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/[^/]*|tests/.*'
-owner OpenSSL 'openssl/' 'operator/client/(connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/[^/]*|tests/.*'
+owner cpprestsdk 'cpprest/|pplx/' 'operator/client/transport/cpprest_(body|transport)\.(h|cc)'
+owner yaml-cpp 'yaml-cpp/' 'operator/client/auth/kubeconfig\.cc|plugin/manifest/yaml_reader\.cc|tests/support/yaml\.cc'
+owner Boost.Beast 'boost/(beast|asio)' 'operator/client/transport/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/server/.*|tests/.*'
+owner OpenSSL 'openssl/' 'operator/client/transport/(connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/((certificates|server)/.*|admission/acceptance_cache\.cc)|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
-owner simdjson 'simdjson' 'operator/(client/(json_document|list_text)\.cc|runtime/json_bytes\.h)'
-owner LZ4 'lz4' 'operator/base/packed_bytes\.cc'
-owner CLI11 'CLI/' '(operator|plugin)/options\.cc'
-owner utf8proc 'utf8proc' 'plugin/text\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|client|runtime|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner simdjson 'simdjson' 'operator/(json/(json_document|list_text)\.cc|runtime/json_bytes\.h)'
+owner LZ4 'lz4' 'operator/json/packed_bytes\.cc'
+owner CLI11 'CLI/' 'operator/options\.cc|plugin/commands/options\.cc'
+owner utf8proc 'utf8proc' 'plugin/view/text\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
-fault "$(grep -niE 'yurtappdaemon|openyurt' operator/{base,client,runtime}/*.{cc,h} 2>/dev/null |
+fault "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |
   grep -v '"yurtappdaemon-operator' || true)" \
   "base, client and runtime know no product: pass the name in from outside"
 
@@ -78,7 +103,7 @@ done
 
 # --- comments are plain English (CONTRIBUTING.md, "Words") -------------------------------------------------------------
 # The folders whose comments follow the rules.
-plain_folders=(operator/{base,api,client,workload,nodepool,capacity,runtime,yurtappdaemon} webhook plugin)
+plain_folders=(operator webhook plugin tests)
 # A comment starts with "//" and a space, at the start of a line or after a space. Only comments on lines of their own are
 # checked for openings, because a note behind code may be a phrase.
 lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs awk '
@@ -125,16 +150,23 @@ for file in docs/decisions/[0-9]*.md; do
   grep -qF "[${name:0:4}]($name)" docs/decisions/README.md || fault "docs/decisions/README.md:1:" "has no line for $name"
 done
 
+# --- the tests that the documentation names exist ------------------------------------------------------------------------
+tests=$(find tests -name '*_test.cc' -exec cat {} + | tr -d '\n' | grep -oE 'TEST(_F|_P)?\([A-Za-z0-9]+, *[A-Za-z0-9]+\)' |
+  sed -E 's/.*\(([A-Za-z0-9]+), *([A-Za-z0-9]+)\)/\1.\2/')
+for name in $(grep -rhoE '`[A-Za-z0-9]+Test\.[A-Za-z0-9]+`' docs | tr -d '`' | sort -u); do
+  grep -qxF "$name" <<<"$tests" || fault "docs:1: $name" "the documentation names a test that does not exist"
+done
+
 # --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
 hack/chart-docs.sh check || faults=$((faults + 1))
 
 # --- docs/operations.md names every metric, and every reason and condition of more than one word ------------------------
 guide=docs/operations.md
 named=$(
-  cat operator/*/*.cc operator/*.cc webhook/*.cc | tr '\n' ' ' |
+  find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
   # Kubernetes' own words are left out: pod_facts.cc reads them, and pod_facts.h has the words of the product.
-  grep -oE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,nodepool,yurtappdaemon}/*.{cc,h} |
+  grep -roE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,cluster,nodepool,yurtappdaemon} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
     grep -vE '^(StatefulSet|ReplicaSet|ReplicaFailure|NewReplicaSetAvailable|CustomResourceDefinition|NamespaceTerminating)"' |
     grep -vE '^(ValidatingWebhookConfiguration|SelfSubjectAccessReview|DoesNotExist|NotIn|InUse)"' |

@@ -12,8 +12,8 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/capacity/wiring.h"
-#include "operator/client/config.h"
-#include "operator/client/tls_client.h"
+#include "operator/client/auth/config.h"
+#include "operator/client/transport/tls_client.h"
 #include "operator/nodepool/auto_switch.h"
 #include "operator/nodepool/wiring.h"
 #include "operator/options.h"
@@ -120,7 +120,7 @@ void AddPools(Manager& manager, Client& client, EventRecorder& events, const Opt
   const NodePoolOptions nodepool{options.node_agents, options.required_csi_drivers};
   switch (options.controllers.Choose(kNodePoolController)) {
     case Chosen::kYes:
-      AddNodePoolController(manager, client, manager.leaders_client(), events, nodepool);
+      AddNodePoolController(manager, client, manager.leader_client(), events, nodepool);
       break;
     case Chosen::kByDefault:
       AddNodePoolControllerAuto(manager, client, events, nodepool);

@@ -17,7 +17,7 @@ std::string Contradiction(const Options& options) {
   const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
   const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
   if (!runs(kYurtAppDaemonController) && !runs(kNodePoolController) && !leases)
-    return "--controllers: none is left to run";
+    return "--controllers: no controller is selected; name at least one";
   if (!runs(kNodePoolController) && (!options.node_agents.empty() || !options.required_csi_drivers.empty()))
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
   if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
@@ -80,57 +80,59 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
   app.add_option("--leader-election-namespace", options.leader_election_namespace,
                  "Namespace of the Lease. Without it: the pod's own, or the kubeconfig context's.");
   AddDuration(app, "--leader-elect-lease-duration", options.lease_duration,
-              "How long the others wait before they take a Lease that is not renewed. The same for all replicas.")
+              "How long the other replicas wait before they take a Lease that is not renewed. Set the same value for "
+              "all replicas.")
       ->default_str("15s");
   AddDuration(app, "--leader-elect-renew-deadline", options.renew_deadline,
-              "How long the leader tries to renew the Lease before it ends.")
+              "How long the leader retries the renewal of the Lease before its process ends.")
       ->default_str("10s");
   AddDuration(app, "--leader-elect-retry-period", options.retry_period,
-              "How often the leader renews the Lease, and the others look at it.")
+              "How often the leader renews the Lease, and the other replicas read it.")
       ->default_str("2s");
 }
 
 void AddRequestFlags(CLI::App& app, Options& options) {
   AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
-              "How long a request to the apiserver may take until it has failed. Watches have times of their own.")
+              "Time-out of one request to the apiserver. It does not apply to watches.")
       ->default_str("30s");
-  app.add_option("--kube-api-qps", options.kube_api_qps, "Requests a second to the apiserver; 0: no limit of our own.")
+  app.add_option("--kube-api-qps", options.kube_api_qps,
+                 "Maximum number of requests to the apiserver per second; 0: no limit.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--kube-api-burst", options.kube_api_burst, "Requests that may go out at once under --kube-api-qps.")
+  app.add_option("--kube-api-burst", options.kube_api_burst, "Maximum burst of requests under --kube-api-qps.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
 void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("--workers", options.workers, "YurtAppDaemons reconciled side by side.")
+  app.add_option("--workers", options.workers, "Number of YurtAppDaemons that are reconciled at the same time.")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option(
          "--controllers", texts.controllers,
-         "Which controllers run: names, -name, and * for all that run by default. yurtappdaemon: by default. "
-         "nodepool (counts the pools' nodes, gives them what their pool says): with * where OpenYurt's "
-         "yurt-manager does not do that; named, always. nodepool-autoscaler (leases spare nodes to pools): only "
-         "where it is named.")
+         "Controllers that run: a name, -name to exclude one, and * for all that run by default. yurtappdaemon runs by "
+         "default. nodepool (counts the pools' nodes, and writes the pools' labels, annotations and taints to them) "
+         "runs by default unless OpenYurt's yurt-manager does that, and always if it is named. nodepool-autoscaler "
+         "(leases spare nodes to pools) runs only if it is named.")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--node-agents", texts.agents,
-                 "Label selectors of pods that every node depends on, divided by semicolons (k8s-app=kube-proxy;"
+                 "Label selectors of pods that every node depends on, separated by semicolons (k8s-app=kube-proxy;"
                  "k8s-app=yurt-hub). A node on which one of them is not ready is in state warning.")
       ->allow_extra_args(false);
   app.add_option("--required-csi-drivers", options.required_csi_drivers,
-                 "CSI drivers, divided by commas, without which a node is in state warning.")
+                 "CSI drivers, separated by commas, without which a node is in state warning.")
       ->delimiter(',')
       ->allow_extra_args(false);
   AddDuration(app, "--capacity-resync", options.capacity_resync,
-              "The controller nodepool-autoscaler looks at everything at least that often.")
+              "Maximum time between two passes of the controller nodepool-autoscaler.")
       ->default_str("30s");
   app.add_option(
          "--max-removals", texts.max_removals,
-         "Remove the workloads of no more pools of one YurtAppDaemon at once than this, a number or a percentage "
-         "of its pools that have workloads (20, 10%); else none of them, until somebody allows it. 0: never "
-         "without being allowed. Without it: no limit.")
+         "Maximum number of pools of one YurtAppDaemon whose workloads are removed at once: a number, or a percentage "
+         "of its pools that have workloads (20, 10%). Larger removals are blocked until a user allows them. 0: every "
+         "removal is blocked until a user allows it. Without it: no limit.")
       ->check([](const std::string& text) -> std::string {
         const auto limit = text.empty() ? Result<RemovalLimit>() : ParseRemovalLimit(text);
         return limit ? "" : limit.error().message;
@@ -138,7 +140,7 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
 }
 
 void AddWebhookFlags(CLI::App& app, Options& options) {
-  app.add_option("--webhook-port", options.webhook_port, "Where the admission webhook is served.")
+  app.add_option("--webhook-port", options.webhook_port, "Port of the admission webhook.")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_option("--webhook-cert-dir", options.webhook_cert_dir,
@@ -150,8 +152,8 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
   app.add_option("--webhook-service", options.webhook_service,
                  "The Service in the operator's own namespace through which the apiserver calls the webhook.");
   app.add_option("--webhook-configuration", options.webhook_configuration,
-                 "The MutatingWebhookConfiguration and ValidatingWebhookConfiguration of this name are the operator's. "
-                 "With --webhook-cert-secret their caBundle is kept right; /readyz waits until it is.");
+                 "Name of the operator's MutatingWebhookConfiguration and ValidatingWebhookConfiguration. With "
+                 "--webhook-cert-secret the operator updates their caBundle; /readyz fails until it is up to date.");
   AddDuration(app, "--webhook-cert-validity", options.webhook_cert_validity,
               "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
               "replaced.")
@@ -201,7 +203,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
                  "Where /healthz and /readyz are served; 0 switches them off.")
       ->capture_default_str();
-  app.add_option("--namespace", options.ns, "Look after this namespace only. Without it: all.");
+  app.add_option("--namespace", options.ns, "Watch this namespace only. Without it: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
   AddWebhookFlags(app, options);

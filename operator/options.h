@@ -10,7 +10,7 @@
 #include "operator/api/label_selector.h"
 #include "operator/base/log.h"
 #include "operator/runtime/controller_list.h"
-#include "operator/yurtappdaemon/removal_guard.h"
+#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
 

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "operator/client/tls_client.h"
-#include "plugin/console.h"
+#include "operator/client/transport/tls_client.h"
 #include "plugin/plugin.h"
+#include "plugin/view/console.h"
 
 int main(int argc, char** argv) {
   yad::KeepOpenSslUntilTheEnd();

@@ -1,10 +1,10 @@
 #include "plugin/plugin.h"
 
 #include "operator/base/log.h"
-#include "operator/client/config.h"
-#include "plugin/commands.h"
-#include "plugin/exit_code.h"
-#include "plugin/options.h"
+#include "operator/client/auth/config.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/options.h"
 
 namespace yad {
 namespace {

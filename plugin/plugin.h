@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "operator/base/error.h"
-#include "plugin/console.h"
+#include "plugin/view/console.h"
 
 namespace yad {
 

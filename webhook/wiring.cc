@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "webhook/https_server.h"
-#include "webhook/serving_certificate.h"
+#include "webhook/certificates/serving_certificate.h"
+#include "webhook/server/https_server.h"
 
 namespace yad {
 

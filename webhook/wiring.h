@@ -5,8 +5,8 @@
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/runtime/manager.h"
-#include "webhook/admission_handler.h"
-#include "webhook/certificates.h"
+#include "webhook/admission/admission_handler.h"
+#include "webhook/certificates/certificates.h"
 
 namespace yad {
 

@@ -104,7 +104,8 @@ Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
   Json expressions = Json::array();
   for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(Trim(part)));
   auto selector = Parse({{"matchExpressions", std::move(expressions)}}, "selector");
-  if (!selector) return Fail(Reason::kInvalid, "\"" + text + "\" is no label selector: " + selector.error().message);
+  if (!selector)
+    return Fail(Reason::kInvalid, "\"" + text + "\" is not a valid label selector: " + selector.error().message);
   return selector;
 }
 
@@ -113,6 +114,36 @@ Result<LabelSelector> LabelSelector::Parse(const Json& selector, const std::stri
   LabelSelector result = Parse(selector, path, errors);
   if (!errors.empty()) return Fail(ToError(errors));
   return result;
+}
+
+LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& expression, const std::string& path,
+                                                             FieldErrors& errors) {
+  Requirement requirement;
+  requirement.key = StringAt(expression, {"key"});
+  requirement.values = ReadValues(expression, path + ".values", errors);
+  // The presence of `values` is judged as written, whatever the types of the values are. Otherwise `values: [1]`
+  // would be reported as missing.
+  const Json* values = Member(expression, "values");
+  const bool has_values = values != nullptr && !values->empty();
+  const std::string op = StringAt(expression, {"operator"});
+  if (op == "In" || op == "NotIn") {
+    requirement.op = op == "In" ? Operator::kIn : Operator::kNotIn;
+    if (!has_values) {
+      errors.Add(FieldError::Required(path + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  } else if (op == "Exists" || op == "DoesNotExist") {
+    requirement.op = op == "Exists" ? Operator::kExists : Operator::kDoesNotExist;
+    if (has_values) {
+      errors.Add(FieldError::Forbidden(path + ".values",
+                                       "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    }
+  } else {
+    const Json* written = Member(expression, "operator");
+    errors.Add(FieldError::Invalid(path + ".operator", written == nullptr ? Json("") : *written,
+                                   "not a valid selector operator"));
+  }
+  CheckKey(requirement.key, path + ".key", errors);
+  return requirement;
 }
 
 LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path, FieldErrors& errors) {
@@ -154,32 +185,7 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
         errors.Add(FieldError::TypeInvalid(at, expression, "must be an object"));
         continue;
       }
-      Requirement requirement;
-      requirement.key = StringAt(expression, {"key"});
-      requirement.values = ReadValues(expression, at + ".values", errors);
-      // The presence of `values` is judged as written, whatever the types of the values are. Otherwise `values: [1]`
-      // would be reported as missing.
-      const Json* values = Member(expression, "values");
-      const bool has_values = values != nullptr && !values->empty();
-      const std::string op = StringAt(expression, {"operator"});
-      if (op == "In" || op == "NotIn") {
-        requirement.op = op == "In" ? Operator::kIn : Operator::kNotIn;
-        if (!has_values) {
-          errors.Add(FieldError::Required(at + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
-        }
-      } else if (op == "Exists" || op == "DoesNotExist") {
-        requirement.op = op == "Exists" ? Operator::kExists : Operator::kDoesNotExist;
-        if (has_values) {
-          errors.Add(FieldError::Forbidden(at + ".values",
-                                           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-        }
-      } else {
-        const Json* written = Member(expression, "operator");
-        errors.Add(FieldError::Invalid(at + ".operator", written == nullptr ? Json("") : *written,
-                                       "not a valid selector operator"));
-      }
-      CheckKey(requirement.key, at + ".key", errors);
-      result.requirements_.push_back(std::move(requirement));
+      result.requirements_.push_back(Requirement::Parse(expression, at, errors));
     }
   }
 

@@ -42,6 +42,8 @@ class LabelSelector {
     Operator op = Operator::kExists;
     std::vector<std::string> values;  // sorted, each once
 
+    // Parses an entry of matchExpressions.
+    static Requirement Parse(const Json& expression, const std::string& path, FieldErrors& errors);
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;

@@ -87,8 +87,8 @@ void ValidateServiceUpdate(const JsonField& service_template, const JsonField& o
   if (IsText(address, "None") == IsText(old_address, "None")) return;
   errors.Add(FieldError::Invalid(
       address.path, address.present() ? *address.value : Json(""),
-      "field is immutable: a Service can't become headless, nor stop being it. Take spec.serviceTemplate away first, "
-      "and give it back when the Services are gone"));
+      "field is immutable: a Service can't become headless or stop being headless. Remove spec.serviceTemplate first, "
+      "and add it again when the Services are deleted"));
 }
 
 }  // namespace yad

@@ -178,7 +178,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
       errors.Add(
           FieldError::Forbidden(spec.Child("workloadTemplate").path,
                                 std::string(TemplateField(other)) + " can't be replaced by " + TemplateField(kind) +
-                                    ": the workloads would have to be re-created. Make a new YurtAppDaemon instead"));
+                                    ": the workloads would have to be recreated. Create a new YurtAppDaemon instead"));
     }
   }
 
@@ -197,8 +197,8 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
       StringAt(*statefulset.value, {"spec", "serviceName"}) !=
           StringAt(*old_statefulset.value, {"spec", "serviceName"})) {
     errors.Add(FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
-                                     "can't be changed: a StatefulSet keeps the Service that it was made with; "
-                                     "left out, that is the one of spec.serviceTemplate, if there was one then"));
+                                     "can't be changed: a StatefulSet keeps the Service that it was created with; "
+                                     "without serviceName, this is the Service of spec.serviceTemplate at that time"));
   }
   ValidateServiceUpdate(service, old_service, errors);
   return errors;

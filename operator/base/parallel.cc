@@ -6,13 +6,13 @@
 #include <thread>
 #include <vector>
 
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 
 namespace yad {
 
 void ParallelFor(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
-  Guarded<std::exception_ptr> failure;
+  Synchronized<std::exception_ptr> failure;
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) {
       try {

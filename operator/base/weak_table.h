@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 
 namespace yad {
 
@@ -38,7 +38,7 @@ class WeakTable {
     std::unordered_map<std::uint64_t, std::weak_ptr<const T>> values;
     std::size_t sweep_at = 64;
   };
-  Guarded<Table> table_;
+  Synchronized<Table> table_;
 };
 
 }  // namespace yad

@@ -31,7 +31,7 @@ void CheckPool(const JsonField& field, FieldErrors& errors) {
 
 void CheckInventory(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) {
-    errors.Add(FieldError::Required(field.path, "say which nodes are spare, by a label that they have"));
+    errors.Add(FieldError::Required(field.path, "select the spare nodes by a label that they have"));
     return;
   }
   const std::size_t before = errors.size();
@@ -41,7 +41,7 @@ void CheckInventory(const JsonField& field, FieldErrors& errors) {
   if (in_pool != nullptr) {
     errors.Add(FieldError::Invalid(field.path + ".matchLabels", *field.value->find("matchLabels"),
                                    std::string("a node with label ") + kNodePoolLabel +
-                                       " is in a pool, and no spare one: select by another label"));
+                                       " is in a pool and is not spare: select by another label"));
   }
 }
 
@@ -92,7 +92,7 @@ void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes,
   }
   if (max_nodes.value_or(0) > 0 && sum > *max_nodes) {
     errors.Add(FieldError::Invalid(field.path, *field.value,
-                                   "wants " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
+                                   "needs " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
                                        std::to_string(*max_nodes) + ") allows: standby counts"));
   }
 }
@@ -166,9 +166,10 @@ FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old
   const std::string now = StringAt(object, {"spec", "nodePool"});
   const std::string before = StringAt(old_object, {"spec", "nodePool"});
   if (before.empty() || now == before) return {};
-  return {FieldError::Invalid("spec.nodePool", now,
-                              "field is immutable: the nodes leased for \"" + before +
-                                  "\" would belong to nobody; delete this object and create one for the other pool")};
+  return {FieldError::Invalid(
+      "spec.nodePool", now,
+      "field is immutable: the nodes leased for \"" + before +
+          "\" would have no NodePoolAutoscaler; delete this object and create one for the other pool")};
 }
 
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object) {

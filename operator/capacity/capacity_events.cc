@@ -40,7 +40,8 @@ std::string Words(const StringMap& labels) {
 }
 
 metrics::Counter& Moves(const std::string& pool, const char* move) {
-  return metrics::GetCounter("nodepool_autoscaler_moves_total", "Nodes that were leased, and given back.",
+  return metrics::GetCounter("nodepool_autoscaler_moves_total",
+                             "Nodes that were leased, released and quarantined, by move.",
                              {{"pool", pool}, {"move", move}});
 }
 
@@ -60,23 +61,23 @@ void CapacityEvents::Leased(const NodePoolAutoscaler& autoscaler, const Capacity
 
 void CapacityEvents::Expected(const Pod& pod, const Node& node) const {
   events_.Record({kPodType.ApiVersion(), kPodType.kind, pod.key, pod.uid, ""}, EventType::kNormal, "WaitingForNode",
-                 "Lease", "Node " + node.meta.key.name + " is to take it");
+                 "Lease", "Node " + node.meta.key.name + " is expected to run this pod");
 }
 
 void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& node,
                               const std::string& quarantine) const {
   const std::string& pool = autoscaler.node_pool;
-  log::Info("gave a node back", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
-  const std::string note = "gave Node " + node.meta.key.name + " back";
+  log::Info("released a node", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
+  const std::string note = "released Node " + node.meta.key.name;
   // An autoscaler that was deleted gets no event.
   if (!autoscaler.meta.uid.empty())
     events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeReleased", "Release", note);
-  events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "given back by NodePool " + pool);
+  events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "released by NodePool " + pool);
   Moves(pool, "released").Increment();
   if (quarantine.empty()) return;
   events_.Record(
       Regarding(node), EventType::kWarning, "NodeQuarantined", "Release",
-      "kept out of the inventory (" + quarantine + ") until annotation " + kQuarantineAnnotation + " is taken away");
+      "kept out of the inventory (" + quarantine + ") until annotation " + kQuarantineAnnotation + " is removed");
   Moves(pool, "quarantined").Increment();
 }
 
@@ -104,10 +105,10 @@ void CapacityEvents::Refused(const NodePoolAutoscaler& autoscaler, const std::st
 }
 
 void CapacityEvents::Junk(const Node& node, const std::string& fault) const {
-  log::Warn("a Node's lease can't be read; it is left alone", {{"node", node.meta.key.name}, {"fault", fault}});
+  log::Warn("a Node's lease can't be read; the Node is not changed", {{"node", node.meta.key.name}, {"fault", fault}});
   events_.Record(Regarding(node), EventType::kWarning, "InvalidLease", "Plan",
                  std::string("annotation ") + kLeaseAnnotation + " can't be read (" + fault +
-                     "): the node is left alone. Take the annotation and the pool's label away to make it free again");
+                     "): the Node is not changed. Remove the annotation and the pool's label to make it free again");
 }
 
 void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& plan) {

@@ -8,8 +8,8 @@
 #include "operator/api/status_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/nodepool/informers.h"
-#include "operator/nodepool/nodepool_type.h"
+#include "operator/cluster/informers.h"
+#include "operator/cluster/nodepool_type.h"
 
 namespace yad {
 namespace {
@@ -187,7 +187,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
       const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
       return lease && crd->TookPoolsOf(FormatTime(lease->since)) && crd->TookPoolsOf(node->meta.creation_timestamp);
     });
-    if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool went with its CRD: bring both back");
+    if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
   view.gone = !object || ParseMeta(*object).deleting();
@@ -288,7 +288,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     if (live && live->contains(name)) continue;  // The cache does not show the autoscaler yet.
     const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);
     if (!refusal.reason.empty())
-      log::Warn("a node whose autoscaler is gone can't be given back", {{"nodepool", name}, {"why", refusal.message}});
+      log::Warn("a node whose autoscaler is deleted can't be released", {{"nodepool", name}, {"why", refusal.message}});
   }
   return {};
 }

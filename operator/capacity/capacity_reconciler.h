@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 #include "operator/capacity/capacity_events.h"
 #include "operator/capacity/capacity_status.h"
 #include "operator/capacity/node_release.h"
@@ -105,7 +105,7 @@ class CapacityReconciler {
   std::map<std::string, Refused> refused_;  // by uid of the autoscaler
   std::set<std::string> shown_;             // autoscalers that have metrics
   std::set<std::string> junk_;              // uids of Nodes whose bad lease was reported
-  Guarded<Json> described_;
+  Synchronized<Json> described_;
 };
 
 }  // namespace yad

@@ -30,7 +30,7 @@ void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& want
   patch["spec"]["taints"] = std::move(list);
 }
 
-Json Guarded(const Node& node) {
+Json CatchExceptions(const Node& node) {
   return {{"metadata", {{"resourceVersion", node.meta.resource_version}, {"uid", node.meta.uid}}}};
 }
 
@@ -45,14 +45,14 @@ std::string_view ToString(LeasePhase phase) {
 
 Result<NodeLease> ParseLease(const std::string& annotation) {
   const Json json = Json::parse(annotation, nullptr, false);
-  if (!json.is_object() || IsDeeperThan(json, kMaxJsonDepth)) return Fail(Reason::kInvalid, "is no JSON object");
+  if (!json.is_object() || IsDeeperThan(json, kMaxJsonDepth)) return Fail(Reason::kInvalid, "is not a JSON object");
   NodeLease lease;
   lease.pool = StringAt(json, {"pool"});
   if (lease.pool.empty()) return Fail(Reason::kInvalid, "names no pool");
   const std::string word = StringAt(json, {"phase"});
   const auto phase =
       std::find_if(kPhases.begin(), kPhases.end(), [&](const auto& known) { return known.second == word; });
-  if (phase == kPhases.end()) return Fail(Reason::kInvalid, "phase is \"" + word + "\", which is none");
+  if (phase == kPhases.end()) return Fail(Reason::kInvalid, "phase is \"" + word + "\", which is not valid");
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
@@ -72,7 +72,7 @@ std::string FormatLease(const NodeLease& lease) {
 }
 
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
-  Json patch = Guarded(node);
+  Json patch = CatchExceptions(node);
   lease.applied = {};
   for (const auto& [key, value] : pool.labels) {
     if (key == kNodePoolLabel || node.meta.labels.contains(key)) continue;
@@ -97,7 +97,7 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
 }
 
 Json PhasePatch(const Node& node, const NodeLease& lease) {
-  Json patch = Guarded(node);
+  Json patch = CatchExceptions(node);
   std::vector<NodeTaint> taints = node.taints;
   std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
   if (lease.phase == LeasePhase::kReleasing) taints.push_back(ReleasingTaint());
@@ -107,7 +107,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 }
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
-  Json patch = Guarded(node);
+  Json patch = CatchExceptions(node);
   // A value that another actor has changed since then belongs to that actor.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;

@@ -12,7 +12,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
-#include "operator/nodepool/attributes.h"
+#include "operator/cluster/attributes.h"
 
 namespace yad {
 

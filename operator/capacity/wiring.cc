@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 
 namespace yad {
 namespace {
@@ -49,7 +49,7 @@ std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager
   options.resync = resync;
   options.pool_type = [&pools] { return pools.type(); };
   const CapacityReconciler::Stores stores{autoscalers.store(), pools.store(), nodes.store(), pods.store()};
-  auto reconciler = std::make_shared<CapacityReconciler>(manager.leaders_client(), stores, events, options);
+  auto reconciler = std::make_shared<CapacityReconciler>(manager.leader_client(), stores, events, options);
   ControllerOptions controller_options;
   controller_options.name = "nodepool-autoscaler";
   controller_options.workers = 1;

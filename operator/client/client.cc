@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "operator/client/json_codec.h"
 #include "operator/client/rate_limiter.h"
 #include "operator/client/status_error.h"
 #include "operator/client/url.h"
 #include "operator/client/watch_stream.h"
+#include "operator/json/json_codec.h"
 
 namespace yad {
 namespace {
@@ -52,7 +52,7 @@ const char* ToString(Propagation propagation) {
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {
-      return Fail(Reason::kInvalid, "\"" + part + "\" is no name of an object");
+      return Fail(Reason::kInvalid, "\"" + part + "\" is not a valid name of an object");
     }
   }
   if (key.name.empty()) return Fail(Reason::kInvalid, type.kind + " (" + type.resource + "): the name is empty");
@@ -169,8 +169,8 @@ struct Client::Impl {
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     if (request.body.size() > kMaxBody) {
       return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
-                                        " bytes of JSON, and the apiserver takes " + std::to_string(kMaxBody) +
-                                        ": make its template or its overrides smaller");
+                                        " bytes of JSON, and the apiserver accepts at most " +
+                                        std::to_string(kMaxBody) + ": make its template or its overrides smaller");
     }
     request.timeout = options.timeout;
     Result<HttpResponse> response = Run<HttpResponse>(
@@ -189,7 +189,7 @@ struct Client::Impl {
     Result<JsonDocument> body = JsonDocument::Parse(response->body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
     if (!body->is_object()) {
-      return Fail(Reason::kDecode, "the answer to " + what + " is no object: " + Excerpt(response->body));
+      return Fail(Reason::kDecode, "the answer to " + what + " is not an object: " + Excerpt(response->body));
     }
     return body;
   }
@@ -217,7 +217,7 @@ Client::Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write)
     : impl_(std::move(impl)), may_write_(std::move(may_write)) {}
 Client::~Client() = default;
 
-std::unique_ptr<Client> Client::WritingOnlyIf(std::function<bool()> allowed) const {
+std::unique_ptr<Client> Client::WithWriteGuard(std::function<bool()> allowed) const {
   return std::unique_ptr<Client>(new Client(impl_, std::move(allowed)));
 }
 

@@ -13,9 +13,10 @@
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
-#include "operator/client/json_document.h"
-#include "operator/client/list_text.h"
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
+#include "operator/client/watch.h"
+#include "operator/json/json_document.h"
+#include "operator/json/list_text.h"
 
 namespace yad {
 
@@ -43,23 +44,6 @@ struct WatchOptions {
   std::string field_selector;
   std::string resource_version;
   std::chrono::seconds timeout{300};  // the server ends the watch after this time
-};
-
-enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark };
-
-struct WatchEvent {
-  WatchEventType type = WatchEventType::kAdded;
-  JsonDocument object;
-};
-
-// One open watch. One thread reads it.
-class Watch {
- public:
-  virtual ~Watch() = default;
-  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for instance at its
-  // time-out. An ERROR event becomes the Error that it describes (kExpired for 410). Fails with kTransport if the
-  // connection breaks, and with kDecode if an event is malformed or longer than 16 MiB.
-  virtual Result<std::optional<WatchEvent>> Next() = 0;
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge, kApply };
@@ -112,10 +96,10 @@ class Client {
 
   // Returns a client that sends writes only while `allowed` returns true. `allowed` is called immediately before each
   // write is sent; if it returns false, the write fails with kCancelled. Both clients share the limit of requests.
-  std::unique_ptr<Client> WritingOnlyIf(std::function<bool()> allowed) const;
+  std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
   // Returns a client without the limit, for requests that must not wait behind all others. The condition of
-  // WritingOnlyIf does not apply to it.
+  // WithWriteGuard does not apply to it.
   std::unique_ptr<Client> WithoutLimit() const;
 
   // Returns the types of one group version, without subresources. Fails with kNotFound if it is not served.

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 
 namespace yad {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
 
 namespace yad {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "operator/client/json_codec.h"
 #include "operator/client/status_error.h"
+#include "operator/json/json_codec.h"
 
 namespace yad {
 namespace {

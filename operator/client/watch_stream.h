@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "operator/base/error.h"
-#include "operator/client/client.h"
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
+#include "operator/client/watch.h"
 
 namespace yad {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/base/guard.h"
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/nodepool/yurt_manager.h"
 
@@ -26,7 +26,7 @@ std::string AutoSwitch::Ask(std::stop_token stop) {
   if (stop.stop_requested()) return answer_;
   if (!answer) {
     if (!std::exchange(failing_, true))
-      log::Warn("cannot find out who looks after the NodePools; asking again", {{"error", answer.error()}});
+      log::Warn("cannot determine which controller manages the NodePools; retrying", {{"error", answer.error()}});
     return answer_;
   }
   failing_ = false;
@@ -38,8 +38,8 @@ std::string AutoSwitch::Ask(std::stop_token stop) {
   const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
   events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kNormal,
                  on ? "NodePoolControllerOn" : "NodePoolControllerOff", "Switch",
-                 on ? "this operator looks after the pools: nobody else does"
-                    : "this operator does not look after the pools: " + answer_);
+                 on ? "this operator manages the NodePools: no other controller does"
+                    : "this operator does not manage the NodePools: " + answer_);
   return answer_;
 }
 
@@ -48,8 +48,8 @@ Status AutoSwitch::RunUntilOff(std::stop_token stop) {
   std::stop_callback on_stop(stop, [&] { off.request_stop(); });
   std::jthread asking([&](const std::stop_token& done) {
     while (clock_.Sleep(kPeriod, done)) {
-      const Result<std::string> why_not = Guard([&]() -> Result<std::string> { return Ask(done); });
-      if (!why_not) log::Warn("cannot find out who looks after the NodePools", {{"error", why_not.error()}});
+      const Result<std::string> why_not = CatchExceptions([&]() -> Result<std::string> { return Ask(done); });
+      if (!why_not) log::Warn("cannot determine which controller manages the NodePools", {{"error", why_not.error()}});
       if (!why_not || why_not->empty()) continue;
       off.request_stop();
       return;
@@ -75,13 +75,14 @@ void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& even
   };
   const auto run = [&manager, &client, &events, options](std::stop_token stop) -> Status {
     Manager own(client, {});
-    AddNodePoolController(own, client, manager.leaders_client(), events, options);
+    AddNodePoolController(own, client, manager.leader_client(), events, options);
     if (own.Run(std::move(stop)) != RunOutcome::kStopped)
       return Fail(Reason::kUnknown, "the nodepool controller ended by itself");
     return {};
   };
   const auto control = std::make_shared<AutoSwitch>(why_not, run, events);
-  manager.AddLeaderRun("nodepool switch", [control](std::stop_token stop) { return control->Run(std::move(stop)); });
+  manager.AddLeaderRunnable("nodepool switch",
+                            [control](std::stop_token stop) { return control->Run(std::move(stop)); });
 }
 
 }  // namespace yad

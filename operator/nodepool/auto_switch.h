@@ -36,7 +36,7 @@ class AutoSwitch {
   const Runnable run_;
   EventSink& events_;
   Clock& clock_;
-  std::string answer_ = "it is not known yet who looks after the pools";
+  std::string answer_ = "it is not known yet which controller manages the NodePools";
   bool failing_ = false;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 
 namespace yad {
 namespace {

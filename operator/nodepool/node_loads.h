@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "operator/api/resources.h"
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 #include "operator/runtime/informer.h"
 
 namespace yad {
@@ -38,7 +38,7 @@ class NodeLoads {
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   const Store& pods_;
-  mutable Guarded<std::unordered_map<std::string, Entry>> entries_;
+  mutable Synchronized<std::unordered_map<std::string, Entry>> entries_;
 };
 
 }  // namespace yad

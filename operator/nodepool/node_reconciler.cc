@@ -7,8 +7,8 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/nodepool/informers.h"
-#include "operator/nodepool/nodepool_type.h"
+#include "operator/cluster/informers.h"
+#include "operator/cluster/nodepool_type.h"
 
 namespace yad {
 namespace {
@@ -21,6 +21,16 @@ constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 // alternate between two digests and not be recognised.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// Returns true if a cache that lags could remove what another leader has just added, or evict pods for a taint that the
+// pool no longer has.
+bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
+  const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
+  const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
+  const bool evicts = std::any_of(wanted.taints.begin(), wanted.taints.end(),
+                                  [](const NodeTaint& taint) { return taint.effect == "NoExecute"; });
+  return takes || evicts;
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop)
   if (!live) return Fail(live.error());
   const ObjectMeta now = live->has_value() ? ParseMeta(**live) : ObjectMeta();
   if (now.uid != pool.uid || now.generation != pool.generation)
-    return Fail(Reason::kConflict, "NodePool " + pool.key.name + " is another than the one that was read");
+    return Fail(Reason::kConflict, "NodePool " + pool.key.name + " was changed or recreated after it was read");
   confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = version; });
   return {};
 }
@@ -68,6 +78,37 @@ void NodeReconciler::ReportMissingPool(const ObjectMeta& node, const std::string
   events_.Record({kNodeType.ApiVersion(), kNodeType.kind, node.key, node.uid, node.resource_version},
                  EventType::kWarning, "NodePoolMissing", "Sync",
                  "label " + std::string(kNodePoolLabel) + " names NodePool " + pool + ", which does not exist");
+}
+
+Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted,
+                                                        const Json& patch, std::stop_token stop) {
+  const SteadyTime now = clock_.Now();
+  const std::uint64_t digest = DigestOf(node, wanted);
+  // The last write had the same digest, so another actor has reverted it.
+  const bool repair = written_.With([&](auto& written) {
+    const auto found = written.find(node.key.name);
+    return found != written.end() && found->second == digest;
+  });
+  if (repair) {
+    const Duration wait = repairs_.With([&](RetryPace& pace) { return pace.Wait(node.key.name, now); });
+    if (wait > Duration::zero()) return ReconcileResult::RequeueAfter(wait);
+  }
+  const auto patched = client_.Patch(kNodeType, node.key, PatchType::kMerge, patch, {}, stop);
+  if (!patched) {
+    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
+    return Fail(patched.error());
+  }
+  written_.With([&](auto& written) { written[node.key.name] = digest; });
+  if (repair && repairs_.With([&](RetryPace& pace) { return pace.Tried(node.key.name, now); })) {
+    log::Warn(
+        "another client keeps changing the attributes that a Node has from its pool; the operator backs off and "
+        "restores them less often",
+        {{"node", node.key.name}, {"nodepool", node.Label(kNodePoolLabel)}});
+  }
+  nodes_.Observe(KeptNode(*patched));
+  // An admission webhook may have dropped part of the write. No event of the Node reports that difference.
+  if (!AttributesPatch(*patched, wanted).is_null()) return ReconcileResult::RequeueNow();
+  return ReconcileResult::Done();
 }
 
 Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -114,41 +155,10 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     told_.With([&](auto& told) { told.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
-  // A cache that lags could remove what another leader has just added, or evict pods for a taint that the pool no
-  // longer has.
-  const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
-  const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
-  const bool evicts = std::any_of(wanted.taints.begin(), wanted.taints.end(),
-                                  [](const NodeTaint& taint) { return taint.effect == "NoExecute"; });
-  if (read && (takes || evicts)) {
+  if (read && NeedsLivePool(node, wanted)) {
     if (const Status confirmed = ConfirmPool(*read, stop); !confirmed) return Fail(confirmed.error());
   }
-
-  const SteadyTime now = clock_.Now();
-  const std::uint64_t digest = DigestOf(meta, wanted);
-  // The last write had the same digest, so another actor has reverted it.
-  const bool repair = written_.With([&](auto& written) {
-    const auto found = written.find(request.name);
-    return found != written.end() && found->second == digest;
-  });
-  if (repair) {
-    const Duration wait = repairs_.With([&](RetryPace& pace) { return pace.Wait(request.name, now); });
-    if (wait > Duration::zero()) return ReconcileResult::RequeueAfter(wait);
-  }
-  const auto patched = client_.Patch(kNodeType, meta.key, PatchType::kMerge, patch, {}, stop);
-  if (!patched) {
-    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
-    return Fail(patched.error());
-  }
-  written_.With([&](auto& written) { written[request.name] = digest; });
-  if (repair && repairs_.With([&](RetryPace& pace) { return pace.Tried(request.name, now); })) {
-    log::Warn("somebody else keeps changing what a Node has from its pool; it is put right more seldom from now on",
-              {{"node", request.name}, {"nodepool", pool}});
-  }
-  nodes_.Observe(KeptNode(*patched));
-  // An admission webhook may have dropped part of the write. No event of the Node reports that difference.
-  if (!AttributesPatch(*patched, wanted).is_null()) return ReconcileResult::RequeueNow();
-  return ReconcileResult::Done();
+  return WriteAttributes(meta, wanted, patch, stop);
 }
 
 }  // namespace yad

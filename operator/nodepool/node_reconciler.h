@@ -9,9 +9,10 @@
 #include <string>
 
 #include "operator/base/clock.h"
-#include "operator/base/guarded.h"
 #include "operator/base/retry_pace.h"
+#include "operator/base/synchronized.h"
 #include "operator/client/client.h"
+#include "operator/cluster/attributes.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
@@ -46,6 +47,10 @@ class NodeReconciler {
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
   // Logs and emits an event, once for each Node and missing pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
+  // Sends `patch`, which gives the node the attributes of `wanted`. Waits longer and longer if another actor reverts
+  // them.
+  Result<ReconcileResult> WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted, const Json& patch,
+                                          std::stop_token stop);
 
   Client& client_;
   const Store& pools_;
@@ -53,11 +58,11 @@ class NodeReconciler {
   EventSink& events_;
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
-  Guarded<std::map<std::string, std::string>> told_;       // Nodes whose missing pool was reported, and that pool
-  Guarded<std::map<std::string, std::uint64_t>> written_;  // digest of the attributes last written to each Node
-  Guarded<std::map<std::string, std::string>> created_;    // pools that were seen, and their creation timestamps
-  Guarded<std::map<std::string, std::string>> confirmed_;  // pools, and the uid and generation that were confirmed
-  Guarded<RetryPace> repairs_;
+  Synchronized<std::map<std::string, std::string>> told_;       // Nodes whose missing pool was reported, and that pool
+  Synchronized<std::map<std::string, std::uint64_t>> written_;  // digest of the attributes last written to each Node
+  Synchronized<std::map<std::string, std::string>> created_;    // pools that were seen, and their creation timestamps
+  Synchronized<std::map<std::string, std::string>> confirmed_;  // pools, and the uid and generation that were confirmed
+  Synchronized<RetryPace> repairs_;
 };
 
 }  // namespace yad

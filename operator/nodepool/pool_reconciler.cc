@@ -10,8 +10,8 @@
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/retry_pace.h"
-#include "operator/nodepool/attributes.h"
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/attributes.h"
+#include "operator/cluster/informers.h"
 
 namespace yad {
 namespace {
@@ -113,12 +113,13 @@ void PoolReconciler::ReportLeftOut(const ObjectMeta& meta, const Json& pool, Poo
   std::vector<std::string> left_out;
   AttributesOf(pool, &left_out);
   if (std::exchange(state.left_out, left_out) == left_out || left_out.empty()) return;
-  log::Warn("a pool's nodes do not get all that it says", {{"nodepool", meta.key.name}, {"without", left_out.front()}});
-  events_.Record(
-      {StringAt(pool, {"apiVersion"}), kNodePoolType.kind, meta.key, meta.uid, meta.resource_version},
-      EventType::kWarning, "AttributesLeftOut", "Sync",
-      "not given to the nodes, because it is malformed, or Kubernetes, the kubelet or this operator sets it: " +
-          NameSome(left_out));
+  log::Warn("some attributes of a NodePool are not written to its nodes",
+            {{"nodepool", meta.key.name}, {"without", left_out.front()}});
+  events_.Record({StringAt(pool, {"apiVersion"}), kNodePoolType.kind, meta.key, meta.uid, meta.resource_version},
+                 EventType::kWarning, "AttributesLeftOut", "Sync",
+                 "not written to the nodes, because it is malformed, or is reserved for Kubernetes, the kubelet or "
+                 "this operator: " +
+                     NameSome(left_out));
 }
 
 Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -168,8 +169,9 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const bool kept = PoolStatusPatch(written->value("status", Json::object()), status).is_null();
   state->unkept = kept ? Json() : status;
   if (repair && state->repairs.Tried("", now)) {
-    log::Warn("somebody else keeps writing this pool's status; it is put right more seldom from now on",
-              {{"nodepool", request.name}});
+    log::Warn(
+        "another client keeps changing the status of a NodePool; the operator backs off and restores it less often",
+        {{"nodepool", request.name}});
   }
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
   stores_.pools.Observe(std::make_shared<StoredObject>(*written, ProjectPool));

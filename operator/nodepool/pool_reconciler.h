@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 #include "operator/client/client.h"
 #include "operator/nodepool/node_loads.h"
 #include "operator/nodepool/pool_status.h"
@@ -51,8 +51,8 @@ class PoolReconciler {
   EventSink& events_;
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
-  Guarded<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  Guarded<std::map<ObjectKey, std::string>> status_versions_;  // resourceVersions after our last writes
+  Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
+  Synchronized<std::map<ObjectKey, std::string>> status_versions_;  // resourceVersions after our last writes
 };
 
 }  // namespace yad

@@ -166,7 +166,7 @@ void PoolMetrics::Show(const PoolSummary& summary) {
                                         {"allocatable", summary.allocatable},
                                         {"requested", summary.requested}}) {
       metrics::GetGauge("nodepool_resource",
-                        "What a NodePool has and what its pods ask for, in cores, bytes or pieces.",
+                        "Resources of a NodePool and requests of its pods, in cores, bytes or counts.",
                         ResourceLabels(pool_, resource, kind))
           .Set(static_cast<double>(amounts.Get(resource)) * unit);
     }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 #include "operator/nodepool/node_loads.h"
 #include "operator/nodepool/node_reconciler.h"
 #include "operator/nodepool/pool_reconciler.h"

@@ -72,7 +72,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
 // Returns a reason for a forbidden read, because a retry would be forbidden too. Fails for any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
-  return "it may not look whether OpenYurt's yurt-manager does: " + error.message;
+  return "it may not read whether OpenYurt's yurt-manager does: " + error.message;
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
   if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
-    return "OpenYurt's yurt-manager looks after the pools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
+    return "OpenYurt's yurt-manager manages them: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
            " reviews them";
   }
   const auto lease = Find(client, kLeaseType, kYurtManagerLease, stop);

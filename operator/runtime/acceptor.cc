@@ -36,7 +36,7 @@ Status ParseAndBind(tcp::acceptor& acceptor, const std::string& bind) {
     return Fail(Reason::kConfig, "bad address \"" + bind + "\": " + why);
   };
   const std::size_t colon = bind.rfind(':');
-  if (colon == std::string::npos) return bad("want \"host:port\" or \":port\"");
+  if (colon == std::string::npos) return bad("must be \"host:port\" or \":port\"");
   const std::string digits = bind.substr(colon + 1);
   std::uint16_t port = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), port);

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "operator/base/backoff.h"
-#include "operator/base/guard.h"
-#include "operator/base/guarded.h"
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
 
 namespace yad {
 namespace {
@@ -119,7 +119,7 @@ struct Controller::Impl {
     while (std::optional<Request> request = queue.Get(stop)) {
       metrics.active_workers.Add(1);
       const SteadyTime start = clock.Now();
-      Result<ReconcileResult> result = Guard([&] { return reconcile(*request, stop); });
+      Result<ReconcileResult> result = CatchExceptions([&] { return reconcile(*request, stop); });
       metrics.seconds_taken.Observe(std::chrono::duration<double>(clock.Now() - start).count());
       metrics.active_workers.Add(-1);
       Settle(*request, result, stop);
@@ -216,7 +216,7 @@ struct Controller::Impl {
     std::jthread deadline([&](const std::stop_token& done) {
       if (clock.Sleep(poll.deadline, done)) call.request_stop();
     });
-    return Guard([&] { return poll.call(call.get_token()); });
+    return CatchExceptions([&] { return poll.call(call.get_token()); });
   }
 
   const ControllerOptions options;
@@ -289,7 +289,7 @@ void Controller::Run(std::stop_token stop) {
   if (!impl_->AwaitSync(stop)) return;
   log::Info("controller started", {{"controller", name()}, {"workers", impl_->options.workers}});
   impl_->metrics.max_concurrent.Set(impl_->options.workers);
-  Guarded<std::exception_ptr> failure;
+  Synchronized<std::exception_ptr> failure;
   {
     std::stop_source end;
     const std::stop_callback on_stop(stop, [&] { end.request_stop(); });

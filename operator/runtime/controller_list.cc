@@ -18,7 +18,7 @@ Result<ControllerList> ControllerList::Parse(const std::vector<std::string>& ent
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       std::string names;
       for (const std::string& one : known) names += (names.empty() ? "" : ", ") + one;
-      return Fail(Reason::kConfig, "\"" + entry + "\" is no controller; there are " + names + ", -NAME and *");
+      return Fail(Reason::kConfig, "unknown controller \"" + entry + "\"; valid: " + names + ", -NAME and *");
     }
     (excluded ? list.excluded_ : list.named_).insert(name);
     if (list.named_.contains(name) && list.excluded_.contains(name))

@@ -6,8 +6,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "operator/runtime/store.h"
-
 namespace yad {
 namespace {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "operator/api/object.h"
+#include "operator/runtime/likeness.h"
 
 namespace yad {
 
@@ -37,7 +38,6 @@ Json FromCbor(std::string_view bytes);
 // Returns `digest`, extended by these bytes.
 std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
 // Implements StoredObject::Likeness for bytes that AppendCbor has written.
-struct LikenessRule;
 std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name);
 
 }  // namespace yad

@@ -7,9 +7,9 @@
 #include <random>
 #include <utility>
 
-#include "operator/base/guarded.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
 #include "operator/runtime/lease_watch.h"
 #include "operator/runtime/stop_timer.h"
 #include "operator/runtime/store.h"
@@ -103,7 +103,7 @@ struct LeaderElector::Impl {
     SteadyTime renewed_at{};  // when the last successful renewal was sent
     std::string holder;
   };
-  Guarded<Shared> shared;
+  Synchronized<Shared> shared;
 
   bool Leading() const {
     return shared.With([](const Shared& s) { return s.leading; });
@@ -132,7 +132,7 @@ struct LeaderElector::Impl {
     }
     if (!answer->is_object() || Find(*answer, {"metadata", "resourceVersion"}) == nullptr ||
         IsDeeperThan(*answer, kMaxJsonDepth)) {
-      return Fail(Reason::kDecode, "the answer is no lease");
+      return Fail(Reason::kDecode, "the answer is not a Lease");
     }
     return answer;
   }
@@ -306,13 +306,13 @@ struct LeaderElector::Impl {
     if (!IsTransient(error) && error.reason != Reason::kExpired) watch_refused_until = clock.Now() + kWatchRefusedFor;
     if (std::exchange(watch_failure, error.reason) == error.reason) return false;
     if (error.reason == Reason::kForbidden) {
-      log::Warn("not allowed: the role lacks a verb; the lease is asked for every few seconds instead",
+      log::Warn("not allowed: the role lacks a verb; the lease is polled every few seconds instead",
                 {{"verb", "watch"},
                  {"resource", LeaseType().resource + "." + LeaseType().group},
                  {"lease", options.lease.ToString()},
                  {"error", error}});
     } else {
-      log::Info("the watch of the lease failed; it is asked for every few seconds until another watch is open",
+      log::Info("the watch of the lease failed; the lease is polled every few seconds until another watch is open",
                 {{"lease", options.lease.ToString()}, {"error", error}});
     }
     return false;
@@ -356,7 +356,7 @@ bool LeaderElector::Hold(std::stop_token stop) {
     // The process may have been frozen during the sleep. A new leader must not meet a renewal of this process.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
-    if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("somebody else holds it");
+    if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");
     if (stop.stop_requested()) return true;
   }
 }

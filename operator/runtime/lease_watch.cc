@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/base/guard.h"
+#include "operator/base/catch_exceptions.h"
 
 namespace yad {
 
@@ -15,7 +15,7 @@ LeaseWatch::LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::st
       resource_version_(std::move(resource_version)),
       clock_(clock),
       thread_([this](std::stop_token stop) {
-        Status ended = Guard([&] { return Read(std::move(stop)); });
+        Status ended = CatchExceptions([&] { return Read(std::move(stop)); });
         std::lock_guard lock(mutex_);
         ended_ = std::move(ended);
         changed_.notify_all();
@@ -49,7 +49,7 @@ Status LeaseWatch::Read(std::stop_token stop) {
     if ((*event)->type == WatchEventType::kBookmark) continue;
     Json object = (*event)->object.TreeOfObject();
     if (IsDeeperThan(object, kMaxJsonDepth) || StringAt(object, {"metadata", "resourceVersion"}).empty()) {
-      return Fail(Reason::kDecode, "an event of the watch is about no " + type_.kind);
+      return Fail(Reason::kDecode, "an event of the watch has no valid " + type_.kind);
     }
     std::lock_guard lock(mutex_);
     newest_ = LeaseEvent{(*event)->type, std::move(object)};

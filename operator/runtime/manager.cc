@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "operator/base/guard.h"
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 
 namespace yad {
@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
 
-std::string Guarded(const std::function<std::string()>& check) {
+std::string RunCheck(const std::function<std::string()>& check) {
   try {
     return check();
   } catch (const std::exception& exception) {
@@ -47,7 +47,7 @@ struct Manager::Impl {
     if (options.leader_election) {
       elector = std::make_unique<LeaderElector>(*election_client, *options.leader_election, clock);
     }
-    leaders_client = client.WritingOnlyIf([this] { return elector == nullptr || elector->may_write(); });
+    leader_client = client.WithWriteGuard([this] { return elector == nullptr || elector->may_write(); });
   }
 
   ~Impl() {
@@ -68,7 +68,7 @@ struct Manager::Impl {
   std::vector<std::pair<std::string, Runnable>> leader_runs;
   std::map<InformerKey, std::unique_ptr<Informer>> informers;
   std::unique_ptr<LeaderElector> elector;
-  std::unique_ptr<Client> leaders_client;
+  std::unique_ptr<Client> leader_client;
   std::vector<std::unique_ptr<EventRecorder>> recorders;
   std::vector<std::unique_ptr<Controller>> controllers;
   std::vector<std::pair<std::string, std::function<std::string()>>> checks;
@@ -101,7 +101,7 @@ struct Manager::Impl {
       ++group.running;
     }
     group.threads.emplace_back([this, &group, name = std::move(name), body = std::move(body)] {
-      const Status ended = Guard([&] { return body(group.stop.get_token()); });
+      const Status ended = CatchExceptions([&] { return body(group.stop.get_token()); });
       if (!ended) log::Err("a thread failed; the process ends", {{"thread", name}, {"error", ended.error()}});
       std::lock_guard lock(mutex);
       if (!ended) failed = true;
@@ -236,7 +236,7 @@ Informer& Manager::InformerFor(ReflectorOptions options) {
   return *informer;
 }
 
-Client& Manager::leaders_client() { return *impl_->leaders_client; }
+Client& Manager::leader_client() { return *impl_->leader_client; }
 
 Controller& Manager::AddController(std::unique_ptr<Controller> controller) {
   return *impl_->controllers.emplace_back(std::move(controller));
@@ -251,7 +251,7 @@ void Manager::AddServer(std::string name, Runnable run) {
   impl_->server_runs.emplace_back(std::move(name), std::move(run));
 }
 
-void Manager::AddLeaderRun(std::string name, Runnable run) {
+void Manager::AddLeaderRunnable(std::string name, Runnable run) {
   impl_->leader_runs.emplace_back(std::move(name), std::move(run));
 }
 
@@ -265,7 +265,7 @@ std::string Manager::NotReady() const {
     if (!entry.second->synced() && entry.second->awaited()) missing += "informer " + entry.second->Describe() + "\n";
   }
   for (const auto& [name, check] : impl_->checks) {
-    if (const std::string text = Guarded(check); !text.empty()) missing += name + ": " + text + "\n";
+    if (const std::string text = RunCheck(check); !text.empty()) missing += name + ": " + text + "\n";
   }
   return missing;
 }

@@ -34,8 +34,8 @@ enum class RunOutcome {
   kFailed,  // a Runnable or an Informer returned an error, or a thread threw
 };
 
-// A task with a thread of its own, such as a server. AddServer runs it on every replica, AddLeaderRun on the leader.
-// Returns when `stop` fires. An Error ends the process.
+// A task with a thread of its own, such as a server. AddServer runs it on every replica, AddLeaderRunnable on the
+// leader. Returns when `stop` fires. An Error ends the process.
 using Runnable = std::function<Status(std::stop_token stop)>;
 
 // One thread sets it up; then Run is called once. Informers run on every replica, so that a new leader starts with full
@@ -50,12 +50,12 @@ class Manager {
   Informer& InformerFor(ReflectorOptions options);
   // Returns the client for writes that only the leader may make. It rejects writes (kCancelled) as soon as another
   // replica may lead, also in a process that resumes after it was frozen. It lives as long as the Manager.
-  Client& leaders_client();
+  Client& leader_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);
   void AddServer(std::string name, Runnable run);  // started first, stopped last
   // Adds a task that runs while controllers run: on the leader, until it stops or another replica may lead.
-  void AddLeaderRun(std::string name, Runnable run);
+  void AddLeaderRunnable(std::string name, Runnable run);
   // Adds a check for /readyz, which returns "" if the program is ready, and otherwise what is missing.
   void AddReadyCheck(std::string name, std::function<std::string()> check);
 

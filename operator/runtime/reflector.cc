@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "operator/base/guarded.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
 #include "operator/runtime/page_size.h"
 
 namespace yad {
@@ -88,9 +88,10 @@ struct Reflector::Impl {
         list_backoff(options.backoff),
         watch_backoff(options.backoff),
         page_size(options.page_size),
-        failing_since(metrics::GetGauge("informer_failing_since_timestamp_seconds",
-                                        "Since when reading this resource has failed; 0: it works.",
-                                        {{"resource", Resource()}})) {
+        failing_since(
+            metrics::GetGauge("informer_failing_since_timestamp_seconds",
+                              "Time since which reading this resource fails, in seconds since 1970; 0: reading works.",
+                              {{"resource", Resource()}})) {
     failing_since.Set(0);
     shown.With([&](Shown& value) { value.type = options.type; });
   }
@@ -218,7 +219,7 @@ struct Reflector::Impl {
       objects.clear();
       Result<std::string> version = Pages(objects, paged, stop);
       if (version || !paged || version.error().reason != Reason::kExpired || stop.stop_requested()) return version;
-      log::Info("a continue token expired; listing anew", {{"resource", options.type.resource}});
+      log::Info("a continue token expired; listing again", {{"resource", options.type.resource}});
     }
   }
 
@@ -305,9 +306,12 @@ struct Reflector::Impl {
     const std::string what =
         "the server's list, version " + version + ", is older than what it showed before, version " + last_version;
     if (clock.Now() - *older_lists_since < kOlderListsRefusedFor) {
-      return ListFailed(
-          Error{Reason::kUnknown, what + "; if that lasts, this process ends, to read everything anew", 0, {}, {}},
-          "list", stop);
+      return ListFailed(Error{Reason::kUnknown,
+                              what + "; if that lasts, this process ends and its successor reads everything again",
+                              0,
+                              {},
+                              {}},
+                        "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and has been so for " +
                                          std::to_string(kOlderListsRefusedFor / seconds(1)) + " s" + kRestored);
@@ -334,7 +338,7 @@ struct Reflector::Impl {
       Succeeded(/*watched=*/true);
     }
     watch.reset();
-    if (silent) log::Info("the watch was silent; listing anew", {{"resource", Resource()}});
+    if (silent) log::Info("the watch was silent; listing again", {{"resource", Resource()}});
     if (lived) return Enter(silent ? ReflectorState::kEmpty : ReflectorState::kWatchBroken);
     Pause(watch_backoff.Next(), ReflectorState::kWaiting, ReflectorState::kWatchBroken, stop);
   }
@@ -371,13 +375,13 @@ struct Reflector::Impl {
         return log::Err("not allowed: the role lacks a verb",
                         {{"verb", verb}, {"resource", Resource()}, {"namespace", ns}, {"error", error}});
       case Reason::kUnauthorized:
-        return log::Err("not authenticated: the server refuses our credentials",
+        return log::Err("not authenticated: the server rejects the operator's credentials",
                         {{"verb", verb}, {"resource", Resource()}, {"error", error}});
       case Reason::kNotFound:
         return log::Warn("the server does not know this type; is its CRD installed? Waiting for it",
                          {{"resource", Resource()}, {"version", options.type.version}, {"error", error}});
       case Reason::kExpired:  // Normal: etcd was compacted.
-        return log::Info("the watch's version is too old; listing anew", {{"resource", Resource()}, {"error", error}});
+        return log::Info("the watch's version is too old; listing again", {{"resource", Resource()}, {"error", error}});
       default:
         return log::Warn("reading failed; trying again",
                          {{"verb", verb}, {"resource", Resource()}, {"namespace", ns}, {"error", error}});
@@ -439,7 +443,7 @@ struct Reflector::Impl {
 
   metrics::Gauge& failing_since;  // shared by all reflectors of this resource
 
-  Guarded<Shown> shown;
+  Synchronized<Shown> shown;
 };
 
 Reflector::Reflector(Client& client, ReflectorOptions options, Store& store,

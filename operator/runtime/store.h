@@ -13,8 +13,9 @@
 
 #include "operator/api/object.h"
 #include "operator/base/error.h"
-#include "operator/base/packed_bytes.h"
-#include "operator/client/json_document.h"
+#include "operator/json/json_document.h"
+#include "operator/json/packed_bytes.h"
+#include "operator/runtime/likeness.h"
 
 namespace yad {
 
@@ -24,18 +25,6 @@ struct Projection {
 };
 // Makes the projection of an object. Must not throw.
 using Projector = std::function<std::unique_ptr<const Projection>(const Json& object)>;
-
-// How Likeness() treats one member of an object.
-struct LikenessRule {
-  enum What {
-    kInside,   // has rules of its own
-    kLeftOut,  // is skipped
-    kNamed,    // a string equal to the object's name counts as equal for all objects
-  };
-  std::string_view key;
-  What what = kInside;
-  std::vector<LikenessRule> inside;
-};
 
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {

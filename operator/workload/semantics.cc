@@ -1,7 +1,6 @@
 #include "operator/workload/semantics.h"
 
 #include "operator/api/quantity.h"
-#include "operator/workload/merge.h"
 
 namespace yad {
 namespace {

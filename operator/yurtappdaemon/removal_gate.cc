@@ -6,9 +6,9 @@
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
-#include "operator/nodepool/nodepool_type.h"
-#include "operator/yurtappdaemon/daemon_events.h"
-#include "operator/yurtappdaemon/status.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/yurtappdaemon/observe/regarding.h"
+#include "operator/yurtappdaemon/report/status.h"
 
 namespace yad {
 namespace {
@@ -19,8 +19,7 @@ constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 
 void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
-  metrics::GetGauge(kMetric,
-                    "Workloads of a YurtAppDaemon that stay, though no pool asks for them, until somebody allows it.",
+  metrics::GetGauge(kMetric, "Workloads of a YurtAppDaemon whose removal is blocked until a user allows it.",
                     {{"namespace", key.ns}, {"name", key.name}})
       .Set(static_cast<double>(count));
 }
@@ -51,18 +50,18 @@ Duration RemovalGate::UntilSettled(const Memory& memory) const {
   return std::max<Duration>(memory.since + kRemovalsSettle - clock_.Now(), std::chrono::milliseconds(1));
 }
 
-void RemovalGate::Tell(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
-                       Memory& memory) const {
+void RemovalGate::Report(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
+                         Memory& memory) const {
   if (held.undecided()) return;
   ShowBlockedRemovals(daemon.meta.key, held.workloads.size());
-  if (held.blocked() && memory.told_token != held.token && !SaysRemovalBlocked(before, held.token)) {
+  if (held.blocked() && memory.reported_token != held.token && !SaysRemovalBlocked(before, held.token)) {
     events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", held.message);
     log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                        {"reason", held.reason},
                                        {"workloads", held.workloads.size()},
                                        {"token", held.token}});
   }
-  memory.told_token = held.token;
+  memory.reported_token = held.token;
 }
 
 void RemovalGate::Forget(const ObjectKey& key) {

@@ -11,7 +11,7 @@
 #include "operator/client/client.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
-#include "operator/yurtappdaemon/removal_guard.h"
+#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
 
@@ -24,9 +24,9 @@ class RemovalGate {
 
   // The state of one daemon.
   struct Memory {
-    std::string token;       // of the workloads that would be removed
-    SteadyTime since{};      // when this set of workloads was first seen
-    std::string told_token;  // of the blocked removals that have had their event
+    std::string token;           // of the workloads that would be removed
+    SteadyTime since{};          // when this set of workloads was first seen
+    std::string reported_token;  // of the blocked removals that have had their event
   };
 
   // Moves the removals that must not happen now to plan.held. Fails if pools or their CRD can't be read.
@@ -34,7 +34,7 @@ class RemovalGate {
   // Returns the time until undecided removals can be decided.
   Duration UntilSettled(const Memory& memory) const;
   // Reports blocked removals once in an event and in the log, and in a metric. `before` is the previous status.
-  void Tell(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, Memory& memory) const;
+  void Report(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, Memory& memory) const;
   // Removes the daemon's metric.
   static void Forget(const ObjectKey& key);
 

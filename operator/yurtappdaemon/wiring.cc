@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 #include "operator/yurtappdaemon/crd_check.h"
-#include "operator/yurtappdaemon/daemon_index.h"
-#include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
 namespace {
@@ -124,7 +124,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
-  auto reconciler = std::make_shared<Reconciler>(manager.leaders_client(), stores, events, Clock::Real(),
+  auto reconciler = std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(),
                                                  options.max_removals, apply, misplaced);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "operator/client/config.h"
+#include "operator/client/auth/config.h"
 #include "tests/bench/beast_transport.h"
 #include "tests/bench/load.h"
 #include "tests/bench/measure.h"
@@ -31,7 +31,7 @@ int ServeBareWatch(const std::string& kubeconfig, const std::string& collection)
     return 1;
   }
   const auto server = MakeBeastTransport(AdminTransport(*config));
-  // Without a resourceVersion all that is there comes first.
+  // A watch without a resourceVersion begins with all existing objects.
   HttpRequest request{.method = "GET", .path = collection + "?watch=true", .headers = {}, .body = {}};
   request.timeout = std::chrono::hours(1);
   const auto stream = server->Open(request, {});

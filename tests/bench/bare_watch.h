@@ -1,4 +1,4 @@
-// The bound of a program that follows a watch: a process that only reads the watch's bytes, and looks at nothing.
+// The bound of a program that follows a watch: a process that only reads the watch's bytes, and parses nothing.
 #ifndef TESTS_BENCH_BARE_WATCH_H_
 #define TESTS_BENCH_BARE_WATCH_H_
 
@@ -9,12 +9,12 @@
 
 namespace yad::bench {
 
-// That process's CPU in µs for each of the requests, which change one object of `collection` each. `parallel` at a
-// time.
+// Returns that process's CPU in µs for each of the requests, which change one object of `collection` each. `parallel`
+// requests run at a time.
 Bound BareWatch(Cluster& cluster, const std::string& collection, const std::vector<HttpRequest>& requests,
                 std::size_t parallel);
 
-// Such a process, with Beast: reads until it is killed. The exit code.
+// Runs such a process, with Beast, which reads until it is killed. Returns the exit code.
 int ServeBareWatch(const std::string& kubeconfig, const std::string& collection);
 
 }  // namespace yad::bench

@@ -147,7 +147,7 @@ class BeastTransport : public HttpTransport {
         if (parser.keep_alive()) Keep(std::move(connection));
         return response;
       } catch (const beast::system_error& error) {
-        // The server has closed it meanwhile: each attempt uses one up.
+        // The server has closed the idle connection. Each attempt uses one up.
         if (kept) continue;
         return TransportError(error.code());
       }
@@ -165,7 +165,7 @@ class BeastTransport : public HttpTransport {
   }
 
  private:
-  // null: there is none.
+  // Returns null if there is none.
   std::unique_ptr<Connection> Take() {
     std::lock_guard lock(mutex_);
     if (idle_.empty()) return nullptr;

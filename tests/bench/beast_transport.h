@@ -1,18 +1,18 @@
-// A plain keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL behind the product's transport interface. It does no
-// more than it must: what a client costs at least on this machine, and so what the product's library costs beyond that.
+// A plain keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL behind the product's transport interface. It does
+// only the necessary work: the lowest cost of a client on this machine, and so the measure of the product's library.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 
 #include <memory>
 
-#include "operator/client/transport.h"
-#include "operator/client/transport_options.h"
+#include "operator/client/transport/transport.h"
+#include "operator/client/transport/transport_options.h"
 
 namespace yad::bench {
 
-// One connection for each request under way; idle ones are kept. Understands server, ca_pem, client_cert_pem and
-// client_key_pem, and throws boost::system::system_error where they are wrong. Sends do not heed the time-out or the
-// stop token; a stream's Read ends soon after the stop.
+// Uses one connection for each request under way, and keeps idle ones. Reads server, ca_pem, client_cert_pem and
+// client_key_pem, and throws boost::system::system_error if they are wrong. Sends ignore the time-out and the stop
+// token; a stream's Read ends soon after the stop.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad::bench

@@ -1,4 +1,4 @@
-// What scenarios share: the run's options, its figures, and clusters to measure on.
+// The shared parts of scenarios: the run's options, its figures, and clusters to measure on.
 #ifndef TESTS_BENCH_BENCH_H_
 #define TESTS_BENCH_BENCH_H_
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "operator/client/config.h"
-#include "operator/client/transport_options.h"
+#include "operator/client/auth/config.h"
+#include "operator/client/transport/transport_options.h"
 #include "tests/bench/figures.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/kube.h"
@@ -17,38 +17,39 @@
 
 namespace yad::bench {
 
-// The writes that the operator has under way at once for one daemon (PlanExecutor::Options), and so the bare load too.
+// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options), and so of the bare load too.
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 
-// Of somebody with a client certificate.
+// Returns the options of the administrator, who has a client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
-// An etcd and a kube-apiserver of their own. Without `controllers` no other program writes, and no pods are made.
+// An etcd and a kube-apiserver for one scenario. Without `controllers` no other program writes, and no pods are
+// created.
 class Cluster {
  public:
-  // With the audit log each request of the operator can be told; without, writes are a little faster.
+  // The audit log identifies each request of the operator; without it, writes are a little faster.
   explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
-  testing::Kube Namespace(const std::string& name);  // makes it
+  testing::Kube Namespace(const std::string& name);  // creates it
   const TransportOptions& transport() const { return transport_; }
   HttpTransport& beast() { return *beast_; }
-  // Without the warm connections of that one.
+  // Returns a transport without the warm connections of beast().
   std::shared_ptr<HttpTransport> NewBeast() const;
-  // A bearer token and a kubeconfig of a service account that may do everything, for whom no client certificate is of
-  // use, and whose reads the audit log shows.
+  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The token needs no client
+  // certificate, and the audit log has the account's reads.
   std::string Token();
   const std::string& account_kubeconfig();
 
-  // NodePools NAME-0000 … of one group, as label kGroupLabel says.
+  // Creates NodePools NAME-0000 … of one group, in label kGroupLabel.
   void AddPools(const std::string& name, int count, const std::string& group);
-  // As administrator, with the flags that it has by default, which put no limit on its requests.
+  // Starts an operator as administrator, with its default flags, which do not limit its requests.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
-  // Of a program of the control plane: "kube-apiserver", "etcd".
+  // Returns the process of a program of the control plane: "kube-apiserver", "etcd".
   pid_t PidOf(const std::string& program) const;
-  // Everything that the account has asked since, the watches that still run excepted. Needs the audit log.
+  // Returns all requests of the account since then, without the watches that still run. Needs the audit log.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
  private:
@@ -58,15 +59,15 @@ class Cluster {
   std::string account_kubeconfig_;
 };
 
-// A daemon over the pools of these groups with replicas 0. Its Deployments have about 2.2 KB of JSON each without
-// managedFields.
+// Returns a daemon over the pools of these groups with replicas 0. Its Deployments have about 2.2 KB of JSON each
+// without managedFields.
 Json Daemon(const std::string& name, const std::vector<std::string>& groups);
 inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
 inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // of the same length
-// The status that Kubernetes' controller would write for this Deployment with replicas 0, as a merge patch.
+// Returns the status that Kubernetes' controller would write for this Deployment with replicas 0, as a merge patch.
 Json HealthyPatch(const Json& deployment);
 
-// `count` requests, made by a function of the number.
+// Returns `count` requests, made by a function of the number.
 template <typename Make>
 std::vector<HttpRequest> Requests(std::size_t count, Make make) {
   std::vector<HttpRequest> requests;
@@ -78,13 +79,13 @@ HttpRequest Write(const std::string& method, const std::string& path, std::strin
                   const std::string& content_type = "application/json");
 inline constexpr char kMergePatch[] = "application/merge-patch+json";
 
-// The requests that change something.
+// Returns the number of requests that change something.
 std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
-  bool lengthy = false;  // what takes minutes more
-  bool add = false;      // to the results that `out` has
+  bool lengthy = false;  // scenarios that take minutes more
+  bool add = false;      // keep the results that `out` has
   std::string out;       // the folder for results
 };
 
@@ -94,16 +95,16 @@ class Bench {
   explicit Bench(Options options) : options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
-  // In the place of the figure of that name, where there is one.
+  // Adds the figure, or replaces the one of that name.
   void Add(Figure figure);
   void AddMemoryPoint(double workloads, double mb);
-  // Takes over what WriteResults has left in options().out.
+  // Loads the results of an earlier WriteResults from options().out.
   void LoadResults();
   void Say(const std::string& line) const;  // progress, on stderr
   const std::vector<Figure>& figures() const { return figures_; }
-  // How busy others kept the machine before each scenario, 0 to 1.
+  // The share of the machine that other programs used before each scenario, 0 to 1.
   std::vector<double> busy_before;
-  // MB of resident memory, by number of workloads.
+  // The MB of resident memory, by number of workloads.
   const std::map<double, double>& memory_points() const { return memory_points_; }
 
  private:
@@ -117,16 +118,16 @@ struct Scenario {
   void (*run)(Bench& bench);
 };
 std::vector<Scenario> WriteScenarios();   // create, update
-std::vector<Scenario> ServerScenarios();  // the apiserver's CPU, by the way in which an update is sent
+std::vector<Scenario> ServerScenarios();  // the apiserver's CPU, by the kind of update request
 std::vector<Scenario> DaemonScenarios();  // status events, removals and large templates of one daemon
 std::vector<Scenario> PodsScenarios();    // pods of 300 pools, with scheduler, controllers and KWOK
-std::vector<Scenario> StartScenarios();   // of an operator of 10,000 workloads
-std::vector<Scenario> WorldScenarios();   // what happens to 10,000 workloads
-std::vector<Scenario> MemoryScenarios();  // more of them; and the end of that cluster
+std::vector<Scenario> StartScenarios();   // start of an operator of 10,000 workloads
+std::vector<Scenario> WorldScenarios();   // changes of 10,000 workloads
+std::vector<Scenario> MemoryScenarios();  // larger numbers of workloads; and the end of that cluster
 std::vector<Scenario> WebhookScenarios();
 std::vector<Scenario> FailoverScenarios();
-std::vector<Scenario> PackageScenarios();  // sizes of what is shipped
-std::vector<Scenario> MicroScenarios();    // what the micro-benchmarks have found
+std::vector<Scenario> PackageScenarios();  // sizes of the release
+std::vector<Scenario> MicroScenarios();    // results of the micro-benchmarks
 
 }  // namespace yad::bench
 

@@ -17,7 +17,7 @@ struct BarGroup {
   std::string title;
   std::vector<Bar> bars;
 };
-// Horizontal bars with their numbers; all groups share one scale.
+// Draws horizontal bars with their numbers; all groups share one scale.
 std::string BarChart(const std::string& title, const std::string& unit, const std::vector<BarGroup>& groups);
 
 struct Point {

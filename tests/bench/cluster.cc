@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "operator/api/well_known.h"
-#include "operator/client/config.h"
+#include "operator/client/auth/config.h"
 #include "tests/bench/beast_transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/load.h"

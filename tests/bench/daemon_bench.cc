@@ -1,5 +1,5 @@
-// One daemon over 1,000 pools: a storm of status events of its workloads, and the removal of a tenth of its pools. And
-// a daemon whose template is almost as large as the apiserver takes it.
+// One daemon over 1,000 pools: many status events of its workloads, and the removal of a tenth of its pools. Another
+// daemon has a template that is almost as large as the apiserver permits.
 #include <memory>
 
 #include "operator/api/well_known.h"

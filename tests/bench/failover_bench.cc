@@ -1,4 +1,4 @@
-// How long nobody writes when the leader goes.
+// The time without a writer after the end of the leader.
 #include <memory>
 
 #include "operator/api/well_known.h"
@@ -20,7 +20,8 @@ class Replicas {
     testing::Eventually("one leads", [&] { return Leads(*leader_); });
   }
 
-  // `end` ends the leader. Seconds from then until another has made the workload of a pool that came after it.
+  // Calls `end`, which ends the leader. Returns the seconds until another replica has created the workload of a new
+  // pool.
   template <typename End>
   double Gap(End end) {
     std::unique_ptr<OperatorProcess> next = Launch();

@@ -1,4 +1,4 @@
-// What was measured, what bounds it, and what is to be reached.
+// Measured figures, their bounds, and their targets.
 #ifndef TESTS_BENCH_FIGURES_H_
 #define TESTS_BENCH_FIGURES_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad::bench {
 
-// Of the same run and in the same unit as the figure that it bounds.
+// The bound has the run and the unit of its figure.
 struct Bound {
   std::string name;
   double value = 0;
@@ -19,8 +19,8 @@ struct Bound {
 
 enum class TargetKind {
   kNone,
-  kAtMost,        // the value, in its own unit
-  kExactly,       // likewise
+  kAtMost,        // at most the value, in its own unit
+  kExactly,       // exactly the value
   kShareOfBound,  // at least this share of the first bound
   kTimesBound,    // at most so many times the first bound
 };
@@ -33,19 +33,19 @@ struct Figure {
   std::vector<Bound> bounds = {};
   TargetKind target = TargetKind::kNone;
   double limit = 0;
-  std::string note = {};  // how it was measured, where that is not plain
+  std::string note = {};  // how it was measured, unless that is obvious
 
-  // nullopt: there is no target.
+  // Returns nullopt if there is no target.
   std::optional<bool> Reached() const;
-  // How much of what is allowed was used: 1 is just at the target, less is better. nullopt where that says nothing.
+  // Returns the used share of the target: 1 is just at the target, less is better. nullopt if a share has no meaning.
   std::optional<double> Used() const;
   std::string TargetText() const;
 };
 
-// "1,234", "12.3", "0.045": as many digits as mean something.
+// Returns "1,234", "12.3", "0.045": only significant digits.
 std::string Number(double value);
 
-// For results.json, and back.
+// Converts a figure to and from results.json.
 Json ToJson(const Figure& figure);
 Figure FigureFromJson(const Json& json);
 

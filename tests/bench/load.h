@@ -1,5 +1,5 @@
-// Bare load: a thread pool that sends requests made beforehand, and does nothing with the answers but look at their
-// status. What a server takes, and the bound for whoever also has to think.
+// Bare load: a thread pool that sends prepared requests, and only checks the status of the answers. It measures a
+// server's limit, and is the bound of a client that also computes.
 #ifndef TESTS_BENCH_LOAD_H_
 #define TESTS_BENCH_LOAD_H_
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
 
 namespace yad::bench {
 
@@ -17,24 +17,25 @@ struct Load {
   std::vector<double> latencies_ms;  // one for each request, in no order
 };
 
-// Sends each request once, `parallel` at a time. TestFailure where one is not answered with 2xx.
+// Sends each request once, `parallel` at a time. Throws TestFailure if an answer is not 2xx.
 Load SendAll(HttpTransport& transport, const std::vector<HttpRequest>& requests, std::size_t parallel);
 
-// The same request again and again, from `parallel` threads, `count` times in all.
+// Sends the same request from `parallel` threads, `count` times in all.
 Load SendRepeatedly(HttpTransport& transport, const HttpRequest& request, std::size_t count, std::size_t parallel);
 
-// What wrk makes of a server: the most that requests like these can be, from a client that costs next to nothing.
+// The options of wrk, which measures a server's limit with requests like these, because wrk itself costs almost
+// nothing.
 struct WrkOptions {
   std::string server;  // "https://127.0.0.1:port"
   std::string token;   // bearer token; "" for none
   std::string method;
-  std::string path;  // "@N@" stands for a number of its own for each request
-  std::string body;  // likewise; "@ROUND@" is how often the numbers have begun anew
+  std::string path;  // "@N@" stands for a number that differs in each request
+  std::string body;  // likewise; "@ROUND@" is how often the numbers have restarted
   int connections = 16;
   int seconds = 3;
-  int names = 0;  // after so many numbers it begins anew; 0: never
+  int names = 0;  // the numbers restart after so many; 0: never
 };
-// Requests a second. 0: wrk is not installed, or not all answers were 2xx.
+// Returns requests a second. 0: wrk is not installed, or not all answers were 2xx.
 double RunWrk(const WrkOptions& options, const std::string& dir);
 
 }  // namespace yad::bench

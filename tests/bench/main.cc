@@ -1,4 +1,4 @@
-// bench: what the operator costs, beside what bounds it in the same run, on a real etcd and kube-apiserver.
+// bench: the cost of the operator, and its bounds in the same run, on a real etcd and kube-apiserver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "operator/client/tls_client.h"
+#include "operator/client/transport/tls_client.h"
 #include "tests/bench/bare_watch.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/echo.h"
@@ -68,7 +68,7 @@ std::vector<Scenario> AllScenarios() {
   return all;
 }
 
-// `only` holds names separated by commas; none are all.
+// `only` has names separated by commas; "" is all.
 bool IsAsked(const std::string& only, const std::string& name) {
   return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }
@@ -99,7 +99,7 @@ int Run(const Options& options, const std::string& docs) {
       ++failed;
       bench.Say("  FAILED: " + std::string(failure.what()));
     }
-    WriteResults(bench);  // what is there stays there, however the run ends
+    WriteResults(bench);  // the results so far stay if a later scenario ends the run
   }
   if (!found) {
     std::cerr << "there is no scenario " << options.only << "; see --list\n";

@@ -37,7 +37,7 @@ Memory MemoryOf(pid_t pid) {
   Memory memory;
   const std::string proc = "/proc/" + std::to_string(pid);
   std::string word;
-  // VmRSS of `status` is a sum of counters that may lag; this one is counted page by page.
+  // VmRSS of `status` is a sum of counters that may lag; smaps_rollup counts each page.
   std::ifstream rollup(proc + "/smaps_rollup");
   while (rollup >> word) {
     if (word == "Rss:" && rollup >> memory.resident_mb) break;
@@ -79,7 +79,7 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 double SecondsSince(SteadyTime begin) { return Seconds(std::chrono::steady_clock::now() - begin); }
 
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet, Duration timeout) {
-  // Timers that wake up and find nothing to do take some microseconds.
+  // Timers without work take some microseconds.
   constexpr double kNothing = 0.00005;
   const SteadyTime begin = std::chrono::steady_clock::now();
   SteadyTime last = begin;

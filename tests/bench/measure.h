@@ -1,4 +1,4 @@
-// What a process costs: CPU time, memory; and how times are summed up.
+// The cost of a process in CPU time and memory, and statistics of times.
 #ifndef TESTS_BENCH_MEASURE_H_
 #define TESTS_BENCH_MEASURE_H_
 
@@ -12,29 +12,29 @@
 
 namespace yad::bench {
 
-// Seconds of CPU, user and system, of all threads of the process since its start, to the nanosecond. TestFailure where
-// it has ended.
+// Returns the seconds of CPU, user and system, of all threads of the process since its start, to the nanosecond. Throws
+// TestFailure if it has ended.
 double CpuSeconds(pid_t pid);
 double OwnCpuSeconds();
 
 struct Memory {
   double resident_mb = 0;  // 2^20 bytes
-  double peak_mb = 0;      // the most that was ever resident
+  double peak_mb = 0;      // the maximum of resident memory
 };
 Memory MemoryOf(pid_t pid);
 
-// The share of the machine's CPU that is in use, 0 to 1, over `time`.
+// Returns the share of the machine's CPU that is in use, 0 to 1, over `time`.
 double BusyShare(Duration time);
 
 double Seconds(Duration duration);
 double SecondsSince(SteadyTime begin);
 
-// Waits until the process has used next to no CPU for `quiet`. Returns when it last did something. Looks every 2 ms,
-// and costs that process nothing. TestFailure where it is still busy at `timeout`.
+// Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. The function
+// checks every 2 ms, which costs that process nothing. Throws TestFailure if it is still busy at `timeout`.
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet = std::chrono::milliseconds(500),
                           Duration timeout = std::chrono::minutes(3));
 
-// The value that the share `p` (0 to 1) of the values does not exceed; 0 for none.
+// Returns the value that the share `p` (0 to 1) of the values does not exceed; 0 if there are no values.
 double Percentile(std::vector<double> values, double p);
 inline double Median(std::vector<double> values) { return Percentile(std::move(values), 0.5); }
 double Mean(const std::vector<double>& values);

@@ -1,8 +1,8 @@
-// What the micro-benchmarks found, and the size of what is shipped.
+// The results of the micro-benchmarks, and the size of the release.
 #include <cstdlib>
 #include <filesystem>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "tests/bench/bench.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
@@ -19,7 +19,7 @@ void Package(Bench& bench) {
   bench.Add({"package", "stripped binary", bytes / (1 << 20), "MB", {}, TargetKind::kAtMost, 8});
 }
 
-// Google Benchmark's JSON, where `micro_bench` was run before.
+// Reads Google Benchmark's JSON, if `micro_bench` ran before.
 void Micro(Bench& bench) {
   const std::string path = bench.options().out + "/micro.json";
   const std::string text = testing::ReadFile(path);
@@ -29,7 +29,7 @@ void Micro(Bench& bench) {
   const Json* benchmarks = Find(*report, {"benchmarks"});
   if (benchmarks == nullptr || !benchmarks->is_array()) return;
   for (const Json& entry : *benchmarks) {
-    // Of repetitions only the median counts.
+    // Only the median of repetitions counts.
     const std::string aggregate = StringAt(entry, {"aggregate_name"});
     if (!aggregate.empty() && aggregate != "median") continue;
     const auto time = entry.find("cpu_time");

@@ -1,4 +1,4 @@
-// 300 pools with a node and a pod each, with scheduler, controllers and KWOK: what the operator does while pods become
+// 300 pools with a node and a pod each, with scheduler, controllers and KWOK: the operator's work while pods become
 // ready, at rest, and when all nodes are lost and return.
 #include <memory>
 #include <thread>
@@ -54,9 +54,9 @@ class Pods {
     Measure("20 s at rest", 0, [] { std::this_thread::sleep_for(std::chrono::seconds(20)); });
   }
 
-  // The conditions that the node lifecycle controller writes for lost nodes, and those of kubelets that return.
+  // Writes the conditions of the node lifecycle controller for lost nodes, and those of kubelets that return.
   void LoseNodes() {
-    // KWOK leaves these nodes, and their pods, alone from now on.
+    // KWOK ignores these nodes, and their pods, from now on.
     Send([&](const std::string& node) {
       const Json patch = {{"metadata", {{"annotations", {{"kwok.x-k8s.io/status", "custom"}}}}}};
       return Write("PATCH", ResourcePath(testing::kNodeType, "", node), patch.dump(), kMergePatch);
@@ -96,7 +96,8 @@ class Pods {
     });
   }
 
-  // `act` returns when it has happened; the operator's work until it is quiet counts. `limit`: seconds of CPU, 0: none.
+  // `act` returns when its change is complete. The operator's work until it is quiet counts. `limit`: seconds of CPU,
+  // 0: none.
   template <typename Act>
   void Measure(const std::string& what, double limit, Act act) {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));
@@ -128,7 +129,7 @@ class Pods {
     SendAll(cluster_.beast(), Requests(pools_.size(), [&](std::size_t i) { return make(pools_[i]); }), kParallelWrites);
   }
 
-  // By a strategic merge: the other conditions stay.
+  // The strategic merge keeps the other conditions.
   void SetReady(const std::vector<Json>& pods, const char* node_is, const char* pod_is) {
     const auto patch = [](const char* status) {
       const Json ready = {{"type", "Ready"}, {"status", status}};

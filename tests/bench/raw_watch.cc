@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "operator/api/object.h"
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "tests/bench/measure.h"
 #include "tests/support/eventually.h"
 
@@ -17,7 +17,7 @@ using testing::TestFailure;
 
 namespace {
 
-// Of the object in an event: the first that is named so.
+// Returns the first resourceVersion in an event, which is the object's.
 std::string VersionIn(const std::string& event) {
   const std::string key = "\"resourceVersion\":\"";
   const std::size_t at = event.find(key);

@@ -1,5 +1,4 @@
-// A watch that is only looked at from outside: when each event arrived. It parses nothing, so that what
-// is measured beside it is hardly slowed down.
+// A watch that only records when each event arrived. It parses nothing, so that it hardly affects the measured process.
 #ifndef TESTS_BENCH_RAW_WATCH_H_
 #define TESTS_BENCH_RAW_WATCH_H_
 
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "operator/base/clock.h"
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
 
 namespace yad::bench {
 
@@ -23,26 +22,26 @@ struct SeenEvent {
 // Thread-safe.
 class RawWatch {
  public:
-  // Watches `collection` ("/apis/apps/v1/namespaces/ns/deployments") from now on. It is open when the constructor
-  // returns. A server under load ends the watch of who reads too slowly: it is then taken up again where it ended.
+  // Watches `collection` ("/apis/apps/v1/namespaces/ns/deployments") from now on. The watch is open when the
+  // constructor returns. A server under load ends the watch of a slow reader; the watch then continues where it ended.
   RawWatch(HttpTransport& transport, const std::string& collection);
   ~RawWatch();
 
   std::size_t count() const { return count_; }
   SeenEvent event(std::size_t i) const;
-  // TestFailure at the deadline, or where the watch cannot be opened.
+  // Throws TestFailure at the deadline, or if the watch cannot be opened.
   void WaitForCount(std::size_t count, Duration timeout = std::chrono::minutes(2)) const;
   double cpu_seconds() const;  // of the thread that reads
 
  private:
-  // Until the stream ends. The last line that came.
+  // Reads until the stream ends. Returns the last line.
   std::string Follow(HttpStream& stream);
 
   mutable std::mutex mutex_;
   std::vector<SeenEvent> events_;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> ended_{false};
-  std::string why_;  // it ended; before `ended_` is set
+  std::string why_;  // the reason of the end; set before `ended_`
   mutable std::jthread thread_;
 };
 

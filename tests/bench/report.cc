@@ -36,7 +36,7 @@ std::string BoundsText(const Figure& figure) {
   return text;
 }
 
-// To the first bound.
+// Returns the ratio to the first bound.
 std::string RatioText(const Figure& figure) {
   if (figure.bounds.empty() || figure.bounds.front().value <= 0) return "";
   return Number(figure.value / figure.bounds.front().value);
@@ -47,7 +47,7 @@ std::string ReachedText(const Figure& figure) {
   return !reached ? "" : *reached ? "yes" : "**no**";
 }
 
-// Nothing that names the machine itself.
+// Describes the machine without its name.
 std::string Machine() {
   std::string model = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
@@ -65,7 +65,7 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// What others did on the machine meanwhile. Our own cluster at rest needs some percent of it.
+// Reports the load of other programs on the machine. Our own cluster at rest needs some percent of it.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Others kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
@@ -81,7 +81,7 @@ std::string Today() {
   return text;
 }
 
-// The rows of the page for readers, in its order. All other figures are for those who work on the code.
+// The rows of the page for readers, in its order. All other figures are for developers.
 constexpr const char* kPageRows[] = {
     "create 1,000 workloads: CPU a workload",
     "create 1,000 workloads: rate",
@@ -165,7 +165,7 @@ std::string TargetsChart(const Bench& bench) {
   BarGroup group;
   for (const Figure& figure : ForPage(bench)) {
     const auto used = figure.Used();
-    // What misses its target by far would leave no room for the others.
+    // A long bar would leave no room for the others.
     if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
   }
   return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});

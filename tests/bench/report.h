@@ -1,4 +1,4 @@
-// What a run leaves behind.
+// The results of a run.
 #ifndef TESTS_BENCH_REPORT_H_
 #define TESTS_BENCH_REPORT_H_
 
@@ -8,7 +8,7 @@
 
 namespace yad::bench {
 
-// For a terminal.
+// Formats the figures for a terminal.
 std::string Table(const Bench& bench);
 // Writes results.json, table.md (some twenty rows for readers), notes.md (all other figures) and the charts (*.svg)
 // into the run's folder.

@@ -1,4 +1,4 @@
-// The apiserver's own CPU for an update of a workload, by the way in which the update is sent.
+// The apiserver's own CPU for an update of a workload, by the kind of the request.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,7 +20,7 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// One way to send a new image. `make` gets the workload as the server has it, with managedFields and the new image.
+// One way to send a new image. `make` gets the server's workload, with managedFields and the new image.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
@@ -45,7 +45,7 @@ HttpRequest PutNotValidated(const std::string& path, Json workload) {
   return Put(path + "?fieldValidation=Ignore", std::move(workload));
 }
 
-// A list is replaced as a whole, so the patch has all of the container.
+// A merge patch replaces a list as a whole, so it has the whole container.
 HttpRequest MergePatch(const std::string& path, Json workload) {
   const Json& meta = workload["metadata"];
   const Json pods = {{"spec", {{"containers", testing::At(workload, "/spec/template/spec/containers")}}}};
@@ -96,7 +96,7 @@ class Server {
     double etcd_ms = 0;
     double per_second = 0;
   };
-  // Gives every workload an image that it does not have, with a watch beside as the operator has one.
+  // Gives every workload a new image, with a watch open as an operator has one.
   Cost NewImage(const Way& way) {
     const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
     std::swap(from_, to_);
@@ -163,7 +163,7 @@ void ServerCost(Bench& bench) {
   std::mt19937 random(1);
   for (int round = 0; round < kRounds; ++round) {
     bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    // The server still works on the round before. In a random order, that is no way's disadvantage.
+    // The server still works on the previous round. The random order spreads that over all ways.
     std::vector<std::size_t> order(ways.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);

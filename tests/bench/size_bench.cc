@@ -1,4 +1,4 @@
-// What it takes to know 10,000 workloads: memory, and the time from the start until they are known.
+// The cost of the caches for 10,000 workloads: memory, and the time from the start until they are filled.
 #include <algorithm>
 #include <memory>
 
@@ -12,7 +12,8 @@
 namespace yad::bench {
 namespace {
 
-// The list's own metadata stands before the items, or after them in a list of custom resources: no need to parse.
+// The list's own metadata is before the items, or after them in a list of custom resources, so the page need not be
+// parsed.
 std::string ContinueToken(const std::string& list) {
   constexpr std::size_t kEdge = 1500;
   const std::string key = "\"continue\":\"";
@@ -25,7 +26,7 @@ std::string ContinueToken(const std::string& list) {
   return token.empty() && list.size() > kEdge ? in(list.substr(list.size() - kEdge)) : token;
 }
 
-// Everything that the operator reads at its start: collections, each with its query.
+// Returns everything that the operator reads at its start: collections, each with its query.
 std::vector<std::string> AllThatIsRead() {
   const std::string pool_name = std::string("labelSelector=") + "apps.openyurt.io%2Fpool-name&";
   return {
@@ -41,7 +42,7 @@ void FetchPages(HttpTransport& transport, const std::string& collection) {
     if (!token.empty()) request.path += "&continue=" + token;
     const auto page = transport.Send(request, {});
     token.clear();
-    if (!page || page->status != 200) return;  // shows in the figure: far too quick
+    if (!page || page->status != 200) return;  // the figure shows it: far too quick
     token = ContinueToken(page->body);
   } while (!token.empty());
 }
@@ -51,7 +52,7 @@ struct Fetched {
   std::vector<double> cpu_seconds;
 };
 
-// All types side by side, not parsed.
+// Fetches all types in parallel, without parsing them.
 void FetchAll(HttpTransport& transport, Fetched& fetched) {
   const std::vector<std::string> collections = AllThatIsRead();
   const SteadyTime begin = std::chrono::steady_clock::now();
@@ -70,7 +71,7 @@ void Start(Bench& bench) {
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
   for (int i = 0; i < 3; ++i) {
-    if (i == 1) since = std::chrono::system_clock::now();  // the first may still have a status to settle
+    if (i == 1) since = std::chrono::system_clock::now();  // the first start may still have to write a status
     starts.push_back(world.Restart());
     if (i < 2) world.StopOperator();
     fetch();
@@ -120,7 +121,7 @@ void Start(Bench& bench) {
   bench.AddMemoryPoint(World::kWorkloads, start.memory.resident_mb);
 }
 
-// Workloads of daemons that do not exist, each a copy of one of ours.
+// Creates workloads of daemons that do not exist, each a copy of one of ours.
 void Fill(World& world, int from, int to) {
   const std::string ns = "fill-" + std::to_string(from);
   world.cluster().Namespace(ns);

@@ -1,5 +1,5 @@
-// Admission calls as the apiserver makes them, against a server that only sends back what it got: the same class, the
-// same TLS, the same body, in a process of its own.
+// Admission calls as the apiserver makes them, and the bound: a server that only returns the body, with the same class,
+// the same TLS and the same body, in its own process.
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -14,8 +14,8 @@
 #include "tests/bench/measure.h"
 #include "tests/support/eventually.h"
 #include "tests/support/webhook_setup.h"
-#include "webhook/admission_handler.h"
-#include "webhook/https_server.h"
+#include "webhook/admission/admission_handler.h"
+#include "webhook/server/https_server.h"
 
 namespace yad::bench {
 namespace {
@@ -31,7 +31,7 @@ struct Served {
 };
 
 Served Serve(HttpTransport& client, const HttpRequest& request, pid_t pid, std::size_t connections) {
-  SendRepeatedly(client, request, 200, connections);  // connections and caches
+  SendRepeatedly(client, request, 200, connections);  // opens connections and fills caches
   const double cpu = CpuSeconds(pid);
   const Load load = SendRepeatedly(client, request, kCalls, connections);
   const auto calls = static_cast<double>(kCalls);
@@ -61,6 +61,42 @@ HttpRequest Review(const std::string& path, const Json& daemon) {
   return Write("POST", path + std::string("?timeout=10s"), review.dump());
 }
 
+double Middle(const std::vector<Served>& rounds, double Served::*member) {
+  std::vector<double> values;
+  for (const Served& round : rounds) values.push_back(round.*member);
+  return Median(values);
+}
+
+// Adds the figures of the webhook (`ours`) beside those of the echo server (`bare`).
+void AddFigures(Bench& bench, const std::string& verb, std::size_t connections, std::size_t body_bytes,
+                const std::vector<Served>& ours, const std::vector<Served>& bare) {
+  const std::string what =
+      "webhook, " + verb + ", " + std::to_string(connections) + (connections == 1 ? " connection" : " connections");
+  bench.Add({"webhook",
+             what + ": rate",
+             Middle(ours, &Served::per_second),
+             "/s",
+             {{"TLS echo server", Middle(bare, &Served::per_second)}},
+             TargetKind::kShareOfBound,
+             0.7,
+             "median of 3 rounds of " + Number(kCalls) + " calls, each after one of the echo server's; body of " +
+                 Number(static_cast<double>(body_bytes) / 1000) + " KB"});
+  bench.Add({"webhook",
+             what + ": p99",
+             Middle(ours, &Served::p99_ms),
+             "ms",
+             {{"its own p50", Middle(ours, &Served::p50_ms)}, {"TLS echo server, p99", Middle(bare, &Served::p99_ms)}},
+             TargetKind::kTimesBound,
+             5});
+  bench.Add({"webhook",
+             what + ": CPU a call",
+             Middle(ours, &Served::cpu_us),
+             "µs",
+             {{"TLS echo server", Middle(bare, &Served::cpu_us)}},
+             TargetKind::kAtMost,
+             verb == "validate" ? 90.0 : 60.0});
+}
+
 void Webhook(Bench& bench) {
   Cluster cluster(/*audit=*/false);
   const testing::Kube kube = cluster.Namespace("webhook");
@@ -78,7 +114,7 @@ void Webhook(Bench& bench) {
     options.ca_pem = setup.ca_pem();
     return MakeBeastTransport(options);
   };
-  // What the mutating webhook has been asked already is what the validating one sees.
+  // The validating webhook gets an object that has passed the mutating one.
   Json daemon = Daemon("till", {"shops"});
   daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   daemon["kind"] = kYurtAppDaemonType.kind;
@@ -104,37 +140,7 @@ void Webhook(Bench& bench) {
         bare.push_back(Serve(*echo_client, request, echo.pid(), connections));
         ours.push_back(Serve(*client, request, process->pid(), connections));
       }
-      const auto middle = [](const std::vector<Served>& rounds, double Served::*member) {
-        std::vector<double> values;
-        for (const Served& round : rounds) values.push_back(round.*member);
-        return Median(values);
-      };
-      const std::string what = std::string("webhook, ") + verb + ", " + std::to_string(connections) +
-                               (connections == 1 ? " connection" : " connections");
-      bench.Add({"webhook",
-                 what + ": rate",
-                 middle(ours, &Served::per_second),
-                 "/s",
-                 {{"TLS echo server", middle(bare, &Served::per_second)}},
-                 TargetKind::kShareOfBound,
-                 0.7,
-                 "median of 3 rounds of " + Number(kCalls) + " calls, each after one of the echo server's; body of " +
-                     Number(static_cast<double>(request.body.size()) / 1000) + " KB"});
-      bench.Add(
-          {"webhook",
-           what + ": p99",
-           middle(ours, &Served::p99_ms),
-           "ms",
-           {{"its own p50", middle(ours, &Served::p50_ms)}, {"TLS echo server, p99", middle(bare, &Served::p99_ms)}},
-           TargetKind::kTimesBound,
-           5});
-      bench.Add({"webhook",
-                 what + ": CPU a call",
-                 middle(ours, &Served::cpu_us),
-                 "µs",
-                 {{"TLS echo server", middle(bare, &Served::cpu_us)}},
-                 TargetKind::kAtMost,
-                 verb == std::string("validate") ? 90.0 : 60.0});
+      AddFigures(bench, verb, connections, request.body.size(), ours, bare);
     }
   }
 }

@@ -19,16 +19,16 @@ class World {
   static constexpr char kEverybodys[] = "all";  // and for this group's, which has none at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
-  // With the operator running, and at rest. Adds the figures of the memory that it needs until there.
+  // Starts the operator, and returns when it is at rest. Adds the figures of the memory that it needs until then.
   explicit World(Bench& bench);
 
   Cluster& cluster() { return cluster_; }
   const testing::Kube& kube() const { return kube_; }
   testing::OperatorProcess& op() { return *operator_; }
-  // A new process in the place of the one that runs; returns when it has read everything and has nothing to do.
+  // Replaces the operator's process; returns when the new one has read everything and is idle.
   struct Start {
-    double ready_seconds = 0;    // until /readyz says so
-    double settled_seconds = 0;  // until it had nothing to do
+    double ready_seconds = 0;    // until /readyz succeeds
+    double settled_seconds = 0;  // until it is idle
     double cpu_seconds = 0;
     Memory memory;
   };
@@ -42,7 +42,7 @@ class World {
 
  private:
   void Launch();
-  // The part of Kubernetes' controllers.
+  // Does the work of Kubernetes' controllers.
   void MakeHealthy(Bench& bench);
 
   Cluster cluster_;
@@ -53,7 +53,7 @@ class World {
   Json sample_;
 };
 
-// The one that all scenarios share: making it takes the better part of a minute. Made at its first use.
+// Returns the world that all scenarios share, and creates it at the first call, which takes most of a minute.
 World& TheWorld(Bench& bench);
 void EndWorld();
 

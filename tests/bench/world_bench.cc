@@ -1,4 +1,4 @@
-// What happens to an operator that looks after 10,000 workloads.
+// Events of an operator that manages 10,000 workloads.
 #include <algorithm>
 #include <thread>
 
@@ -42,7 +42,7 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// The counts change. The nodes stay: of one that leaves its pool, the pods are looked at.
+// The counts change. The nodes stay, because the operator reads the pods of a node that leaves its pool.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);
@@ -55,7 +55,7 @@ void Heartbeats(Bench& bench) {
     });
   };
   const pid_t pid = world.op().pid();
-  SendAll(world.cluster().beast(), beats(1), 4);  // the first status is none: that may be news
+  SendAll(world.cluster().beast(), beats(1), 4);  // the first status may be a change
   WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
   const WallTime since = Now();
   const double cpu = CpuSeconds(pid);
@@ -79,6 +79,21 @@ void Heartbeats(Bench& bench) {
              45});
 }
 
+// Returns a workload like `sample` that another controller owns, in namespace "others".
+Json OthersWorkload(const Json& sample) {
+  Json other = sample;
+  other.erase("status");
+  Json& meta = other["metadata"];
+  meta["namespace"] = "others";
+  for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "generation"}) meta.erase(key);
+  meta["ownerReferences"] = {{{"apiVersion", "example.com/v1"},
+                              {"kind", "Other"},
+                              {"name", "other"},
+                              {"uid", "00000000-0000-4000-8000-000000000000"},
+                              {"controller", true}}};
+  return other;
+}
+
 void Burst(Bench& bench) {
   World& world = TheWorld(bench);
   constexpr std::size_t kEvents = 2000;
@@ -97,23 +112,14 @@ void Burst(Bench& bench) {
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
     return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
-  // The same for workloads of somebody else, which the watch shows as well: nobody is asked to reconcile.
-  Json other = world.sample();
-  other.erase("status");
-  Json& meta = other["metadata"];
-  meta["namespace"] = "others";
-  for (const char* key : {"uid", "resourceVersion", "creationTimestamp", "generation"}) meta.erase(key);
-  meta["ownerReferences"] = {{{"apiVersion", "example.com/v1"},
-                              {"kind", "Other"},
-                              {"name", "other"},
-                              {"uid", "00000000-0000-4000-8000-000000000000"},
-                              {"controller", true}}};
+  // The same events for foreign workloads, which the watch includes as well, enqueue no reconcile.
+  Json other = OthersWorkload(world.sample());
   const testing::Kube others = world.cluster().Namespace("others");
   const std::string collection = ResourcePath(kDeploymentType, others.ns());
   SendAll(world.cluster().beast(),
           Requests(kEvents,
                    [&](std::size_t i) {
-                     meta["name"] = "other-" + std::to_string(i);
+                     other["metadata"]["name"] = "other-" + std::to_string(i);
                      return Write("POST", collection, other.dump());
                    }),
           kParallelWrites);
@@ -209,7 +215,7 @@ void Drift(Bench& bench) {
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
-    // Another daemon each time, and each workload once: who edits one again and again is met with patience.
+    // Each edit is of another daemon, and each workload is edited once, because repeated repairs back off.
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);

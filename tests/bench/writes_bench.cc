@@ -1,5 +1,5 @@
-// One daemon makes a workload in each of many pools, then gives all of them a new image. Beside it, in the same run,
-// the same bodies by bare thread pools and by wrk.
+// One daemon creates a workload in each of many pools, then gives all of them a new image. In the same run, bare thread
+// pools and wrk send the same bodies.
 #include <memory>
 #include <optional>
 
@@ -18,7 +18,7 @@ using testing::Kube;
 constexpr char kDaemon[] = "till";
 constexpr char kApiserver[] = "kube-apiserver";
 
-// How fast, and what each cost in the process that wrote and in the apiserver.
+// The rate, and the cost of each write in the writing process and in the apiserver.
 struct Speed {
   double per_second = 0;
   double cpu_ms = 0;
@@ -30,10 +30,10 @@ double Middle(const std::vector<Speed>& speeds, double Speed::*member) {
   return Median(values);
 }
 
-// What one kind of write came to, in all rounds.
+// The results of one kind of write, in all rounds.
 struct Results {
   std::vector<Speed> ours;
-  std::vector<Speed> bare;  // Beast; before and after each of ours
+  std::vector<Speed> bare;  // Beast; before and after each run of ours
   std::vector<double> wrk;
 };
 
@@ -41,7 +41,7 @@ std::string Deployments(const Kube& kube, const std::string& name = "") {
   return ResourcePath(kDeploymentType, kube.ns(), name);
 }
 
-// Only what `shape` has too: what a server has filled in by default goes.
+// Removes the fields that `shape` lacks: the server's defaults.
 void Prune(Json& value, const Json& shape) {
   if (value.is_object() && shape.is_object()) {
     for (auto it = value.begin(); it != value.end();) {
@@ -58,7 +58,7 @@ void Prune(Json& value, const Json& shape) {
   }
 }
 
-// The body of the POST that made this workload, for another namespace; its name is "@NAME@".
+// Returns the body of the POST that made this workload, for another namespace; its name is "@NAME@".
 std::string PostBody(const Json& workload, const Json& daemon, const std::string& ns) {
   Json shape = testing::At(daemon, "/spec/workloadTemplate/deploymentTemplate");
   shape["spec"]["selector"] = testing::At(workload, "/spec/selector");
@@ -85,7 +85,8 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends them with a watch beside, as an operator has one: both rates are then those of the events on such a watch.
+// Sends the requests with a watch open, as an operator has one, so that both rates are those of the events on such a
+// watch.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -99,7 +100,7 @@ Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& r
           (CpuSeconds(server) - server_cpu) * 1e3 / count};
 }
 
-// The operator, asked by `ask` for `count` writes.
+// Measures the operator while `ask` causes `count` writes.
 template <typename Ask>
 Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask ask) {
   WaitUntilQuiet(pid);
@@ -110,17 +111,17 @@ Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask
   ask();
   watch.WaitForCount(count);
   const double server_used = CpuSeconds(server) - server_cpu;
-  WaitUntilQuiet(pid);  // its status and events are part of what it costs
+  WaitUntilQuiet(pid);  // its status and events are part of its cost
   const double seconds = Seconds(watch.event(count - 1).at - watch.event(0).at);
   if (watch.count() != count) throw testing::TestFailure("workloads were written twice");
   return {static_cast<double>(count - 1) / seconds, (CpuSeconds(pid) - cpu) * 1e3 / static_cast<double>(count),
           server_used * 1e3 / static_cast<double>(count)};
 }
 
-// Everything for one number of pools.
+// All measurements for one number of pools.
 class Round {
  public:
-  // With a `strategy`, the new image comes with it.
+  // If there is a `strategy`, it is set with the new image.
   Round(Cluster& cluster, std::size_t count, const std::string& group, int number, Json strategy)
       : cluster_(cluster),
         count_(count),
@@ -154,7 +155,7 @@ class Round {
       ours_->JsonPatch(kYurtAppDaemonType, kDaemon, patch);
     }));
     results.bare.push_back(Bare(cluster_, *after_, Puts(*after_)));
-    // Without resourceVersion: whatever is there is replaced.
+    // A PUT without resourceVersion replaces any version.
     const std::string body =
         Replace(Replace(Body(*after_), "@NAME@", "bare-@N@"), kImage, "registry.example.com/shop/till:2.@ROUND@");
     WrkOptions wrk = Wrk("PUT", Deployments(*after_) + "/bare-@N@", body);
@@ -163,7 +164,7 @@ class Round {
   }
 
  private:
-  // What the operator POSTs: it makes one workload, and that is read back.
+  // Lets the operator create one workload, and reads the body of its POST.
   void LearnBody() {
     const std::string group = name_ + "-sample";
     const Kube kube = cluster_.Namespace(group);
@@ -185,7 +186,7 @@ class Round {
     return Bare(cluster_, kube, Requests(count_, make));
   }
 
-  // As the operator replaces a workload: the whole object as it is there, with another image.
+  // Returns the requests by which the operator updates workloads: the whole live object, with another image.
   std::vector<HttpRequest> Puts(const Kube& kube) const {
     std::vector<Json> objects = kube.List(kDeploymentType);
     return Requests(objects.size(), [&](std::size_t i) {
@@ -291,7 +292,7 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Json& strategy =
              "from the first workload's event to the last one's"});
 }
 
-// All pools at once, so that nothing but the server is waited for.
+// All pools update at once, so that only the server limits the rate.
 const Json kAllAtOnce = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}};
 
 }  // namespace

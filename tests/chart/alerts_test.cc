@@ -1,5 +1,4 @@
-// The alerts and the dashboard: promtool's opinion of the rules, and whether they ask for metrics that the operator
-// exports.
+// The alerts and the dashboard: promtool checks the rules, and the operator exports every metric that they use.
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ std::set<std::string> LabelsIn(const std::string& selector) {
   return names;
 }
 
-// Of Prometheus' text format.
+// Parses Prometheus' text format.
 Shapes ShapesIn(const std::string& text) {
   Shapes shapes;
   std::istringstream lines(text);
@@ -49,7 +48,7 @@ Shapes ShapesIn(const std::string& text) {
   return shapes;
 }
 
-// The names in PromQL expressions without labels, keywords and functions.
+// Returns the names in PromQL expressions without labels, keywords and functions.
 std::set<std::string> MetricsIn(std::string text) {
   for (const char* other : {"\"[^\"]*\"", "\\{[^}]*\\}", "\\b(by|on|without|ignoring)\\s*\\([^)]*\\)", "\\$[a-z_]+"}) {
     text = std::regex_replace(text, std::regex(other), " ");
@@ -70,7 +69,7 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Empty where promtool is missing; that fails in CI.
+  // Returns "" if promtool is missing; that fails in CI.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
@@ -101,7 +100,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
 
 TEST_F(AlertsTest, EachAlertFiresAndRestsAsItsSeriesSay) {
   Json rules = Rules();
-  // The tests would have to repeat every description.
+  // Without this, the tests would have to repeat every description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
   const std::string folder = FolderWithRules(rules);
   if (folder.empty()) GTEST_SKIP() << "no promtool";
@@ -229,7 +228,8 @@ spec:
     ASSERT_TRUE(recorded.contains(name)) << name << " is not in " << kFolder << "/metrics.txt";
     EXPECT_EQ(recorded.at(name), labels) << name;
   }
-  // The rest is counted only when it happens. Its names at least are in the code.
+  // The operator exports the other metrics only after their first event, so the test looks for their names in the
+  // sources.
   std::string sources;
   for (const char* folder : {"/operator", "/webhook"}) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(YAD_SOURCE_DIR + std::string(folder))) {

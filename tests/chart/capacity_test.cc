@@ -1,4 +1,4 @@
-// NodePoolAutoscalers where the chart has installed their CRD, and the webhook that judges them.
+// NodePoolAutoscalers with the CRD of the chart, and the webhook that validates them.
 #include "operator/capacity/autoscaler.h"
 #include "tests/chart/fixture.h"
 #include "tests/support/eventually.h"
@@ -43,7 +43,7 @@ class CapacityChartTest : public ChartTest {
   }
 };
 
-TEST_F(CapacityChartTest, WhatIsWrongIsRefusedWithItsFieldAndTheOthersName) {
+TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheRival) {
   const ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolAutoscaler.enabled=true"}});
   auto process = Run(chart);
   kube().Create(kNodePoolType, {{"metadata", {{"name", "hangzhou"}}}});
@@ -78,7 +78,7 @@ TEST_F(CapacityChartTest, WhatIsWrongIsRefusedWithItsFieldAndTheOthersName) {
   ExpectRefused(Autoscaler("negative", "other", {{"minNodes", -1}}), "spec.minNodes");
   ExpectRefused(Autoscaler("mode", "other", {{"mode", "Off"}}), "supported values: \"Auto\", \"Manual\", \"Drain\"");
   ExpectRefused(Autoscaler("sum", "other", {{"maxNodes", 1}, {"standby", {{{"name", "s"}, {"count", 2}}}}}),
-                "wants 2 nodes, more than spec.maxNodes (1) allows");
+                "needs 2 nodes, more than spec.maxNodes (1) allows");
   Json moved = good;
   moved["spec"]["nodePool"] = "beijing";
   ExpectRefused(moved, "spec.nodePool cannot be changed");
@@ -86,7 +86,7 @@ TEST_F(CapacityChartTest, WhatIsWrongIsRefusedWithItsFieldAndTheOthersName) {
   const ProcessResult warned =
       Try(Autoscaler("other", "other", {{"inventorySelector", {{"matchLabels", {{"zone", "c"}}}}}}));
   EXPECT_EQ(warned.exit_code, 0) << warned.err;
-  EXPECT_THAT(warned.err, AllOf(HasSubstr("Warning: spec.nodePool: there is no NodePool \"other\" yet"),
+  EXPECT_THAT(warned.err, AllOf(HasSubstr("Warning: spec.nodePool: NodePool \"other\" does not exist yet"),
                                 HasSubstr("Warning: spec.inventorySelector: a Node could be in the inventory")));
   EXPECT_EQ(process->Stop(), 0);
   for (const AuditedRequest& request : plane().RequestsOf(chart.ns(), chart.name())) {

@@ -17,7 +17,7 @@ class Environment : public ::testing::Environment {
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
 
-// What the chart can make and a cluster only has when somebody has installed it. Any content will do.
+// Returns a CRD of another project whose objects the chart can create. Its schema accepts any content.
 std::string ForeignCrd(const std::string& group, const std::string& version, const std::string& kind,
                        const std::string& plural) {
   const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
@@ -44,7 +44,7 @@ void InstallForeignCrds(const ControlPlane& plane) {
   plane.AwaitCrds();
 }
 
-// What kubectl prints of several objects: a List, or one after the other.
+// Parses kubectl's output of several objects: a List, or one object after the other.
 std::vector<Json> ParseObjects(const std::string& text) {
   std::vector<Json> objects;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -56,7 +56,7 @@ std::vector<Json> ParseObjects(const std::string& text) {
   return objects;
 }
 
-// One that is deleted before its storage is ready, after its creation or a change, can stay for minutes.
+// A CRD that is deleted before its storage is ready, after a creation or a change, can stay for minutes.
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;
@@ -124,7 +124,7 @@ std::string ChartTest::Render(const std::vector<std::string>& values, const std:
 }
 
 std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
-  // Several tests look at the same renderings.
+  // Several tests use the same renderings.
   static std::map<std::vector<std::string>, std::vector<Json>> known;
   if (const auto found = known.find(values); found != known.end()) return found->second;
   MakeNamespace(kOperatorNamespace);
@@ -133,7 +133,7 @@ std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) co
 }
 
 std::vector<Json> ChartTest::AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const {
-  // A pod is admitted only where its service account exists.
+  // The apiserver admits a pod only if its service account exists.
   MakeNamespace(ns);
   plane_->TryKubectl({"create", "serviceaccount", "yad-yurtappdaemon-operator-test", "--namespace=" + ns});
   return ParseObjects(plane_->Kubectl({"apply", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"},

@@ -1,5 +1,5 @@
-// helm install, upgrade and uninstall against a real control plane. No operator runs here: what it would write is
-// written by hand.
+// helm install, upgrade and uninstall against a real control plane. No operator runs here, so the tests write what it
+// would write.
 #include <regex>
 
 #include "operator/api/well_known.h"
@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// As OpenYurt's: without the fields that are ours, and kept by nobody's release.
+// Returns a CRD like OpenYurt's: without our fields, and without a release that keeps it.
 Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version, const Json& spec) {
   const std::string plural = name.substr(0, name.find('.'));
   const Json schema = {{"type", "object"}, {"properties", {{"spec", {{"type", "object"}, {"properties", spec}}}}}};
@@ -28,7 +28,7 @@ Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::s
 
 const Json kAnything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
 
-// The indented command of a text that contains these words, with all of its lines.
+// Returns the indented command of a text that contains these words, with all of its lines.
 std::string CommandIn(const std::string& text, const std::string& words) {
   const auto at = text.find(words);
   if (at == std::string::npos) throw TestFailure("no \"" + words + "\" in:\n" + text);
@@ -48,7 +48,7 @@ class InstallTest : public ChartTest {
     plane().AwaitCrds();
   }
 
-  // A Deployment as OpenYurt's chart makes it; nothing runs in it.
+  // Creates a Deployment like that of OpenYurt's chart; it has no pods.
   void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
     const Json labels = {{"app", "yurt-manager"}};
     kube("kube-system")
@@ -62,7 +62,7 @@ class InstallTest : public ChartTest {
                      {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
   }
 
-  // What `helm install` would say; nothing is installed.
+  // Returns the notes of a dry run of `helm install`.
   std::string Notes() {
     return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret", "--set", kImageValue});
   }
@@ -106,7 +106,7 @@ TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
 }
 
 TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
-  // No node is there, so no pod becomes ready.
+  // There is no node, so no pod becomes ready.
   const ProcessResult failed = helm().Try({"install", "never", helm().chart(), "--namespace=never",
                                            "--create-namespace", "--set", kImageValue, "--atomic", "--timeout=5s"});
   EXPECT_NE(failed.exit_code, 0) << failed.out;
@@ -116,7 +116,7 @@ TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
   EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "CRDs stay with their objects";
 }
 
-TEST_F(InstallTest, WithoutAnImageNothingIsInstalledAndTheErrorNamesTheCommands) {
+TEST_F(InstallTest, AMissingImageInstallsNothingAndTheErrorNamesTheCommands) {
   const ProcessResult refused = helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage",
                                             "--create-namespace", "--set", "image.repository="});
   EXPECT_NE(refused.exit_code, 0);
@@ -156,7 +156,7 @@ TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
               AllOf(HasSubstr("It lacks spec.nodePools, spec.nodepoolSelector, spec.overrides, spec.paused"),
                     HasSubstr("status.updateRevision")));
 
-  // The command of the notes, as it stands there.
+  // The notes contain this command.
   const ProcessResult updated = helm().TryShell(CommandIn(chart.notes(), "kubectl apply --server-side"));
   EXPECT_EQ(updated.exit_code, 0) << updated.err;
   EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
@@ -205,7 +205,7 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
   EXPECT_THAT(SpecOf(kDaemonCrd).dump(), HasSubstr("jsonPatches"));
   check("helm upgrade");
 
-  // As tools do that render the chart and apply it; Helm 4 too.
+  // Helm 4, and tools that render the chart and apply it, write in this way.
   for (const char* file : {"webhook", "certificate"}) {
     const std::string rendered = Render({"webhook.timeoutSeconds=7"}, "upgrade", "upgrade",
                                         "--show-only=templates/" + std::string(file) + ".yaml");
@@ -216,12 +216,12 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
   check("kubectl apply --server-side");
 }
 
-// Helm deletes what was in a release and is not in it any more, if nothing on it says that it stays.
+// An upgrade of Helm deletes objects that have left the release, unless an annotation keeps them.
 TEST_F(InstallTest, NoUpgradeDeletesACrdThatHasLostTheMarksOfTheRelease) {
   ChartInstall chart(helm(), plane(), {"marks", "marks"});
   plane().AwaitCrds();
   kube().Create(kNodePoolType, {{"metadata", {{"name", "marks"}}}});
-  // As after kubectl replace with a file.
+  // A kubectl replace with a file has this effect.
   plane().Kubectl({"annotate", "crd", kPoolCrd, "meta.helm.sh/release-name-", "meta.helm.sh/release-namespace-",
                    "helm.sh/resource-policy-"});
   const std::vector<std::string> upgrade = {"upgrade",           "marks", helm().chart(),
@@ -245,7 +245,7 @@ TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   first.Uninstall();
   EXPECT_THAT(first.notes(), HasSubstr(kDaemonCrd));
   EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
-  // What kubectl has discovered in another test may be a type that is gone.
+  // kubectl's cache from another test may contain a deleted type.
   const std::string fresh = "--cache-dir=" + plane().dir() + "/kubectl-cache-again";
   const std::string left =
       plane().Kubectl({"get", fresh,
@@ -265,7 +265,7 @@ TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   kube().Delete(kNodePoolType, "again");
 }
 
-TEST_F(InstallTest, WhoDoesNotKeepTheCrdsIsToldWhatThatMeans) {
+TEST_F(InstallTest, NotesWarnThatUninstallingDeletesCrdsThatAreNotKept) {
   ChartInstall chart(helm(), plane(), {"drop", "drop", {"crds.keep=false"}});
   EXPECT_THAT(chart.notes(), HasSubstr("UNINSTALLING THIS RELEASE DELETES IT, AND ALL ITS OBJECTS"));
   chart.Uninstall();
@@ -290,7 +290,7 @@ TEST_F(InstallTest, NotesNameTheFlagThatSwitchesYurtManagersControllersOff) {
   struct Case {
     std::string image;
     std::vector<std::string> args;
-    std::string flag;  // empty: nothing is to be done
+    std::string flag;  // empty: there is nothing to do
   };
   const std::string off = "-yurt-app-daemon-controller,-yurt-app-overrider-controller,";
   const std::vector<Case> cases = {
@@ -324,7 +324,7 @@ TEST_F(InstallTest, NotesNameTheFlagThatSwitchesYurtManagersControllersOff) {
   }
 }
 
-TEST_F(InstallTest, NotesNameAnybodyElsesWebhookForYurtAppDaemonsButNotOurOwn) {
+TEST_F(InstallTest, NotesNameForeignWebhooksForYurtAppDaemonsButNotOurOwn) {
   const auto webhook = [](const std::string& resource) {
     return Json{{"name", "mutate.apps.v1alpha1." + resource + ".openyurt.io"},
                 {"admissionReviewVersions", {"v1"}},
@@ -407,7 +407,7 @@ TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
   EXPECT_FALSE(Can(chart, "watch", "pods", ""));
 }
 
-// Charts before this one had the controller off by default, and made Deployments without the annotation.
+// Earlier charts had the controller off by default, and made Deployments without the annotation.
 TEST_F(InstallTest, AnUpgradeToAutoLeavesTheNodePoolControllerAsItWas) {
   ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
   const std::string annotation = "yurtappdaemon-operator/nodepool-controller";

@@ -1,4 +1,4 @@
-// docs/gitops/kustomize-transform.yaml, in the eyes of the kustomize that is in kubectl.
+// docs/gitops/kustomize-transform.yaml with the kustomize in kubectl.
 #include <filesystem>
 
 #include "tests/chart/fixture.h"
@@ -65,7 +65,7 @@ images: [{name: nginx, newTag: "1.28"}]
     };
     replace("\"config\"", "\"" + config + "\"");
     replace("\"secret\"", "\"" + secret + "\"");
-    // The keys of volumes and sources are words of the API.
+    // The keys of volumes and sources belong to the API.
     replace("\"" + secret + "\":", "\"secret\":");
     replace("nginx:1.26", "nginx:1.28");
     replace("nginx:1.27", "nginx:1.28");

@@ -1,5 +1,4 @@
-// The operator, run with what the chart renders, from one version of the chart to the next, and through uninstalling
-// it.
+// The operator with the chart's rendered arguments, through upgrades and uninstallation.
 #include <algorithm>
 #include <filesystem>
 
@@ -22,7 +21,7 @@ class LifecycleTest : public ChartTest {
     for (const AuditedRequest& request : requests) EXPECT_FALSE(request.forbidden) << ToString({request});
   }
 
-  // The command that `helm test` runs in its pod, with the rights of that pod.
+  // Runs the command that `helm test` runs in its pod, with the rights of that pod.
   ProcessResult RunTest(const ChartInstall& chart) {
     const std::string name = chart.name() + "-test";
     kube(chart.ns()).Delete(kPodType, name);
@@ -33,7 +32,7 @@ class LifecycleTest : public ChartTest {
     return helm().TryRun(command, {{"KUBECONFIG", plane().TokenKubeconfig(chart.ns(), name)}});
   }
 
-  // The chart as it was before: another version, and a CRD without some of today's fields.
+  // Makes an older chart: another version, and a CRD without some of today's fields.
   std::string PreviousChart() {
     const std::string folder = plane().dir() + "/previous/yurtappdaemon-operator";
     std::filesystem::create_directories(folder);
@@ -64,7 +63,7 @@ class LifecycleTest : public ChartTest {
               {"workloadTemplate", {{"deploymentTemplate", workload}}}}}};
   }
   void Apply(const Json& daemon) { plane().Kubectl({"apply", "-f", "-"}, daemon.dump()); }
-  // The daemon's one Deployment once it has this image.
+  // Returns the daemon's one Deployment once it has this image.
   Json WorkloadWith(const std::string& image) {
     Json workload;
     Eventually("the workload has the image " + image, [&]() -> std::string {
@@ -103,14 +102,15 @@ TEST_F(LifecycleTest, WorkloadsOutliveUpgradeUninstallAndInstallAgain) {
   Apply(Daemon("web:1"));
   expect_untouched(first, "helm upgrade");
 
-  // Kubernetes removes the pods after helm has ended: until then they see their Secret go, and their rights.
+  // Kubernetes removes the pods after helm has ended, so until then they observe the deletion of their Secret and
+  // rights.
   chart->Uninstall();
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();
   process.reset();
   EXPECT_FALSE(kube("life").Find(kSecretType, chart->certificate_secret())) << "the operator has made it again";
   expect_untouched(first, "helm uninstall");
-  Apply(Daemon("web:2"));  // nobody is asked, and nobody acts on it
+  Apply(Daemon("web:2"));  // no webhook reviews it, and no operator acts on it
 
   chart = std::make_unique<ChartInstall>(helm(), plane(), ChartInstallOptions{"life", "life"});
   process = Run(*chart);
@@ -152,7 +152,7 @@ TEST_F(LifecycleTest, HelmTestPassesWhereTheOperatorWorksAndFailsWhereItDoesNot)
 TEST_F(LifecycleTest, AnOperatorOfOneNamespaceLacksNoRight) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
-  // An outdated CRD is told of in an event, which stands in the namespace of what has none.
+  // The operator reports an outdated CRD in an event, which is in the namespace of events about cluster-scoped objects.
   kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
   });
@@ -174,14 +174,14 @@ TEST_F(LifecycleTest, AnOperatorOfOneNamespaceLacksNoRight) {
   kube().Delete(kNodePoolType, "site");
 }
 
-TEST_F(LifecycleTest, ACertificateOfSomebodyElseIsServedAndTrusted) {
+TEST_F(LifecycleTest, ACertificateOfTheUserIsServedAndTrusted) {
   const TestCa ca;
   LeafOptions leaf;
   leaf.alt_names = "DNS:files-yurtappdaemon-operator-webhook.files.svc";
   const CertificateAndKey pair = ca.Issue(leaf);
   const ChartInstall chart(helm(), plane(),
                            {"files", "files", {"webhook.existingSecret=tls", "webhook.caBundle=" + ca.cert_pem()}});
-  // What the kubelet would put there.
+  // The kubelet would put these files there.
   const std::string folder = plane().dir() + "/files";
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/tls.crt", pair.cert_pem);

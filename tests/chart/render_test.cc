@@ -1,4 +1,4 @@
-// What the chart renders, in the eyes of helm and of a real apiserver. Nothing is installed.
+// The rendered chart, checked by helm and by a real apiserver. Nothing is installed.
 #include <regex>
 
 #include "tests/chart/fixture.h"
@@ -16,7 +16,7 @@ using ::testing::UnorderedElementsAre;
 
 using Values = std::vector<std::string>;
 
-// Each option on its own, and what has to work together.
+// Each option alone, and combinations that have to work.
 const std::vector<Values> kMatrix = {
     {},
     {"nameOverride=other", "fullnameOverride=quite-another-name-of-forty-characters-x"},
@@ -214,7 +214,7 @@ TEST_F(RenderTest, SecretsAreReadByNameAndInTheOperatorsNamespaceAlone) {
   }
 }
 
-TEST_F(RenderTest, WithoutRbacNothingIsBoundAndNoOptionMeansNoObject) {
+TEST_F(RenderTest, NothingIsBoundWithoutRbacAndNoObjectExistsWithoutItsOption) {
   const std::vector<Json> objects =
       Admitted({"rbac.create=false", "crds.enabled=false", "metrics.enabled=false", "webhook.enabled=false"});
   std::vector<std::string> kinds;
@@ -238,13 +238,13 @@ TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
     EXPECT_THAT(warnings(values), Not(HasSubstr("PodSecurity")));
     EXPECT_NO_THROW(AdmittedTest(values, "restricted"));
   }
-  // The oracle sees what it should see.
+  // The oracle detects a violation.
   const Values wrong = {"securityContext.capabilities=null"};
   EXPECT_THAT(warnings(wrong), HasSubstr("would violate PodSecurity \"restricted:latest\""));
   EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
 }
 
-TEST_F(RenderTest, TheDeploymentIsAsHardAsTheIssueAsks) {
+TEST_F(RenderTest, TheDeploymentIsHardened) {
   const Json pod = At(TheOne(Admitted({}), "Deployment"), "/spec/template/spec");
   EXPECT_EQ(At(pod, "/securityContext/runAsNonRoot"), true);
   EXPECT_EQ(At(pod, "/securityContext/runAsUser"), 65532);
@@ -299,7 +299,7 @@ TEST_F(RenderTest, OnlyTheReplicasAreEndpointsOfTheServices) {
   }
 }
 
-TEST_F(RenderTest, TheWebhookConfigurationsAskForOurObjectsOnlyAndLeaveTheCaToTheOperator) {
+TEST_F(RenderTest, WebhookConfigurationsSelectOurObjectsAndLeaveTheCaToTheOperator) {
   const std::vector<Json> objects = Admitted({"webhook.namespaceSelector.matchLabels.yad=yes", "watchNamespace=default",
                                               "webhook.timeoutSeconds=7", "webhook.servicePort=8443"});
   for (const auto& [kind, verb] :
@@ -346,7 +346,7 @@ TEST_F(RenderTest, TheNodePoolControllersModeAndItsPodsAndDriversAreFlags) {
   EXPECT_THAT(enabled, HasSubstr("\"--required-csi-drivers=a.example.com,b\""));
 }
 
-TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
+TEST_F(RenderTest, AutoscalerObjectsAreRenderedOnlyWithTheAutoscaler) {
   const std::vector<Json> without = Admitted({});
   for (const Json& object : without) EXPECT_THAT(object.dump(), Not(HasSubstr("capacity.openyurt.io")));
   const std::vector<Json> with = Admitted({"nodePoolAutoscaler.enabled=true"});
@@ -360,7 +360,7 @@ TEST_F(RenderTest, WhatTheAutoscalerNeedsComesWithItAlone) {
   EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
   const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
   ASSERT_EQ(configuration.at("webhooks").size(), 2u);
-  // The operator keeps the caBundles of all webhooks of this name that call its Service.
+  // The operator maintains the caBundles of all webhooks of this name that call its Service.
   EXPECT_EQ(NameOf(configuration), NameOf(TheOne(without, "ValidatingWebhookConfiguration")));
   const Json& webhook = configuration.at("webhooks")[1];
   EXPECT_EQ(webhook.at("clientConfig"), (Json{{"service",
@@ -414,7 +414,7 @@ TEST_F(RenderTest, CertManagersCertificateIsInjectedMountedAndServed) {
             "yad-yurtappdaemon-operator-webhook." + std::string(kOperatorNamespace) + ".svc");
 }
 
-TEST_F(RenderTest, ACertificateOfSomebodyElseIsMountedAndItsCaIsTrusted) {
+TEST_F(RenderTest, ACertificateOfTheUserIsMountedAndItsCaIsTrusted) {
   const std::vector<Json> objects =
       Admitted({"webhook.existingSecret=tls", "webhook.caBundle=-----BEGIN CERTIFICATE-----"});
   const Json pod = At(TheOne(objects, "Deployment"), "/spec/template/spec");

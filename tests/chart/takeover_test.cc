@@ -1,5 +1,5 @@
-// A cluster that OpenYurt 1.6 has left, and the chart as people install it there: nothing that runs is touched, under
-// OpenYurt's own CRD as well as after it was brought up to date.
+// A cluster that OpenYurt 1.6 has left, and the chart installed there in the usual way: the installation touches no
+// running object, with OpenYurt's own CRD and after its update.
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -16,7 +16,7 @@ class TakeoverTest : public ChartTest {
   static Json CrdFile(const std::string& name) {
     return ParseYaml(ReadFile(std::string(YAD_SOURCE_DIR) + "/crds/" + name)).at(0);
   }
-  // Ours without what OpenYurt's does not have.
+  // Returns our CRD without the fields that OpenYurt's lacks.
   static Json OpenYurtsDaemonCrd() {
     Json crd = CrdFile("apps.openyurt.io_yurtappdaemons.yaml");
     Json& version = crd["spec"]["versions"][0];
@@ -39,7 +39,7 @@ class TakeoverTest : public ChartTest {
   }
 
   Kube work() const { return kube("left"); }
-  // All that must stay: uid, generation and spec of each workload, and the pods.
+  // Returns everything that must stay: uid, generation and spec of each workload, and the pods.
   Json State() const {
     Json state = Json::object();
     for (const Json& workload : work().List(kDeploymentType)) {
@@ -91,7 +91,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   process = Run(chart);
   EXPECT_EQ(State(), before);
 
-  // As docs/install.md says.
+  // docs/install.md has this command.
   plane().Kubectl({"apply", "--server-side", "--force-conflicts", "-f",
                    std::string(YAD_SOURCE_DIR) + "/crds/apps.openyurt.io_yurtappdaemons.yaml"});
   EXPECT_EQ(process->Stop(), 0);
@@ -103,7 +103,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   });
   EXPECT_EQ(State(), before);
 
-  // The oldest template again is the oldest revision again.
+  // The oldest template uses the oldest revision again.
   const std::string oldest = OpenYurtRevisions("web").front();
   work().Edit(kYurtAppDaemonType, "web", [](Json& daemon) {
     daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =

@@ -1,4 +1,4 @@
-// Values that change what the chart renders as a whole: as a subchart, with labels, images and monitors of its users.
+// Values that change the whole rendering: as a subchart, and with labels, images and monitors of users.
 #include <filesystem>
 
 #include "tests/chart/fixture.h"
@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class ValuesTest : public ChartTest {
  protected:
-  // The project's chart as the dependency of another one, on the condition "yurtappdaemon-operator.enabled".
+  // Renders the project's chart as the dependency of another chart, on the condition "yurtappdaemon-operator.enabled".
   ProcessResult RenderParent(const std::vector<std::string>& values) {
     const std::string parent = plane().dir() + "/parent";
     std::filesystem::create_directories(parent + "/charts");

@@ -1,4 +1,4 @@
-// Manifests that no table holds: large, deep, and byte for byte.
+// Manifests that are not in a table: large ones, deep ones, and ones that must be stored byte for byte.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -50,19 +50,19 @@ TEST_F(AdmissionExtremesTest, AMegabyteIsAcceptedByServerSideApplyAndCanBeChange
             "containers[0].image: Required value\n");
 }
 
-TEST_F(AdmissionExtremesTest, WhatKubectlOrTheApiserverCanNotTakeIsRefusedByThem) {
+TEST_F(AdmissionExtremesTest, KubectlAndTheApiserverRejectOversizedManifests) {
   if (!HasControlPlane()) return;
   ProcessResult result = TryKubectl({"apply", "-f", "-"}, WithBytes(300'000).dump());
   EXPECT_THAT(result.err, ::testing::HasSubstr("* metadata.annotations: Too long: "));
   result = ServerSideApply(WithBytes(10'000'000));
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, ::testing::HasSubstr("limit is 3145728"));
-  // And the next one is served.
+  // The next request succeeds.
   result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web created\n");
 }
 
-TEST_F(AdmissionExtremesTest, WhatNestsTooDeeplyIsRefusedAndHoldsNothingUp) {
+TEST_F(AdmissionExtremesTest, TooDeepManifestsAreRejectedAndBlockNothing) {
   if (!HasControlPlane()) return;
   for (const std::size_t depth : {600, 5'000, 9'000}) {
     SCOPED_TRACE(depth);
@@ -80,7 +80,7 @@ TEST_F(AdmissionExtremesTest, WhatNestsTooDeeplyIsRefusedAndHoldsNothingUp) {
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web created\n");
 }
 
-TEST_F(AdmissionExtremesTest, AHundredOfAThousandFaultsAreTold) {
+TEST_F(AdmissionExtremesTest, AHundredOfAThousandFaultsAreReported) {
   if (!HasControlPlane()) return;
   Json daemon = Complete("web");
   daemon["spec"]["overrides"] = Json::array();
@@ -91,7 +91,7 @@ TEST_F(AdmissionExtremesTest, AHundredOfAThousandFaultsAreTold) {
   EXPECT_THAT(result.err, ::testing::HasSubstr("900 more"));
 }
 
-// A TCP port of 127.0.0.1 where connections are accepted and nothing is ever said.
+// A TCP port of 127.0.0.1 that accepts connections and never answers.
 class SilentPort {
  public:
   SilentPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -113,7 +113,7 @@ class SilentPort {
   int port_ = 0;
 };
 
-TEST_F(AdmissionExtremesTest, AForeignWebhookThatNeverAnswersUsesUpHalfOfOurTimeAndNoMore) {
+TEST_F(AdmissionExtremesTest, ASilentForeignWebhookTakesAtMostHalfOfOurTimeout) {
   if (!HasControlPlane()) return;
   const SilentPort silent;
   const std::string name = "silent-" + ns();
@@ -130,13 +130,13 @@ TEST_F(AdmissionExtremesTest, AForeignWebhookThatNeverAnswersUsesUpHalfOfOurTime
                                                         {"apiVersions", {"v1"}},
                                                         {"operations", {"CREATE", "UPDATE"}},
                                                         {"resources", {"deployments"}}}})}}})}});
-  // Our own time-out is 10 s and failurePolicy is Fail: an answer after that is a refusal.
+  // Our own time-out is 10 s and failurePolicy is Fail, so a later answer is a rejection.
   const ProcessResult result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   kube().Delete(kValidatingWebhookConfigurationType, name);
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;
 }
 
-// The text between the braces that begin behind `key`.
+// Returns the text between the braces that begin behind `key`.
 std::string ObjectAfter(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key);
   if (begin == std::string::npos) return "";
@@ -157,7 +157,7 @@ std::string ObjectAfter(const std::string& text, const std::string& key) {
   return text.substr(begin + key.size(), at - begin - key.size());
 }
 
-TEST_F(AdmissionExtremesTest, WhatNobodyKnowsIsStoredByteForByte) {
+TEST_F(AdmissionExtremesTest, UnknownFieldsAreStoredByteForByte) {
   if (!HasControlPlane()) return;
   const std::string unknown = R"({
     "integers": [0, -1, 9007199254740993, 9223372036854775807, -9223372036854775808],
@@ -191,7 +191,7 @@ TEST_F(AdmissionExtremesTest, WhatNobodyKnowsIsStoredByteForByte) {
   const std::string stored = pod_spec("checked");
   EXPECT_EQ(stored, pod_spec("unchecked"));
   EXPECT_THAT(stored, ::testing::HasSubstr("9007199254740993"));
-  // And past an update of something else.
+  // An update of another field keeps the unknown ones too.
   Kubectl({"patch", "yad", "checked", "--type=merge", "-p", R"({"spec":{"paused":true}})"});
   EXPECT_EQ(pod_spec("checked"), stored);
 }

@@ -1,4 +1,4 @@
-// What `kubectl` answers to manifests, good and bad: tables in admission_cases/, through a real apiserver.
+// The answers of `kubectl` to good and bad manifests: tables in admission_cases/, through a real apiserver.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -9,8 +9,8 @@
 namespace yad::testing {
 namespace {
 
-// The tables have the words of Kubernetes 1.34. With another, the same fields must be named; cases with `only` are of
-// rules, or ways of kubectl's, that others may not have.
+// The tables have the messages of Kubernetes 1.34. With another version, the message must name the same fields; cases
+// with `only` depend on rules or features of kubectl that other versions may lack.
 constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
@@ -33,7 +33,7 @@ std::string ReplaceAll(std::string text, const std::string& what, const std::str
   return text;
 }
 
-// Whether `text` is `pattern`, in which … stands for any text.
+// Reports whether `text` matches `pattern`, in which … stands for any text.
 bool Fits(const std::string& pattern, const std::string& text) {
   std::size_t at = 0;
   std::size_t begin = 0;
@@ -99,8 +99,7 @@ std::string ToString(const Outcome& outcome) {
   return text;
 }
 
-// One document of a table; base.yaml says what its fields mean.
-// "spec.a" of each line "spec.a: Invalid value: …".
+// Returns "spec.a" of each line "spec.a: Invalid value: …".
 std::vector<std::string> FieldsOf(const std::string& refusal) {
   std::vector<std::string> fields;
   for (auto at = refusal.find("spec."); at != std::string::npos; at = refusal.find("\n* spec.", at)) {
@@ -112,6 +111,7 @@ std::vector<std::string> FieldsOf(const std::string& refusal) {
   return fields;
 }
 
+// One document of a table; base.yaml describes its fields.
 class Case {
  public:
   explicit Case(Json fields) : fields_(std::move(fields)) {}
@@ -137,7 +137,7 @@ class Case {
     return steps;
   }
 
-  // What kubectl gets on stdin.
+  // The text that kubectl gets on stdin.
   std::string Text() const { return Has("manifest") ? StringAt(fields_, {"manifest"}) : Manifest().dump(); }
   Json Manifest() const {
     if (Has("manifest")) return ParseYaml(StringAt(fields_, {"manifest"})).at(0);
@@ -154,7 +154,7 @@ class Case {
     return object;
   }
 
-  // <template> and <pod> written out, with dots, or with slashes where `text` is a JSON pointer.
+  // Replaces <template> and <pod> by their paths, with dots, or with slashes if `text` is a JSON pointer.
   std::string Expand(const std::string& text) const {
     const char* separator = text.starts_with('/') ? "/" : ".";
     const std::string in_template =
@@ -163,7 +163,8 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // "" if this is what the case says; where the words are not those of this apiserver, if it names the same fields.
+  // Returns "" if the outcome is that of the case. If the case has the messages of another version, the same fields are
+  // enough.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool refused = Has("refused") || Has("refused_by_schema");
     if (refused == (outcome.exit_code == 0)) return refused ? "it was accepted" : "it was refused";
@@ -185,7 +186,7 @@ class Case {
       if (found == left.end()) return "this warning is missing: " + pattern;
       left.erase(found);
     }
-    // Most tables are not about soaks, and every RollingUpdate with a short one has this warning.
+    // Most tables do not test soaks, and every RollingUpdate with a short soak has this warning.
     std::erase_if(
         left, [](const std::string& text) { return text.find("minReadySeconds: is below 60") != std::string::npos; });
     return left.empty() ? "" : "a warning too many: " + left.front();
@@ -233,7 +234,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     return outcome;
   }
 
-  // As `kubectl apply` creates it, in a hundredth of the time.
+  // Has the effect of `kubectl apply` in a hundredth of the time.
   void Store(const Case& step) {
     Json object = step.Manifest();
     if (step.Is("unchecked")) object["metadata"]["labels"][kUncheckedLabel] = "true";
@@ -309,12 +310,12 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     }
     if (!one.applies() || one.Is("eventually")) return;
     ExpectNothingElseWasChanged(one, *stored);
-    // What has been admitted is complete: writing it back is no change.
+    // An admitted object is complete, so a second write changes nothing.
     const Json again = kube().Edit(kYurtAppDaemonType, name, [](Json&) {});
     EXPECT_EQ(At(again, "/metadata/generation"), At(*stored, "/metadata/generation"));
   }
 
-  // But for the one default of the webhook's, the spec is what the apiserver would store without any webhook.
+  // Apart from one default of the webhook, the spec is what the apiserver would store without webhooks.
   void ExpectNothingElseWasChanged(const Case& one, const Json& stored) {
     Json object = one.Manifest();
     object["metadata"] = {{"name", "without-webhooks"}, {"namespace", ns()}, {"labels", {{kUncheckedLabel, "true"}}}};
@@ -356,7 +357,7 @@ TEST_P(AdmissionTest, EveryManifestGetsTheAnswerOfItsTable) {
         return wrong;
       };
       if (one.Is("eventually")) {
-        // The apiserver and the operator hear of the objects in `also` with a delay.
+        // The caches of the apiserver and the operator receive the objects in `also` with a delay.
         Eventually(one.name(), [&] {
           kube().Delete(kYurtAppDaemonType, "web");
           return answered();

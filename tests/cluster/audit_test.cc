@@ -1,4 +1,4 @@
-// How these tests read the apiserver's audit log.
+// The tests' reader of the apiserver's audit log.
 #include <gtest/gtest.h>
 
 #include "tests/support/control_plane.h"
@@ -22,7 +22,8 @@ std::string NamesSince(const std::string& log, const std::string& time) {
   return names;
 }
 
-// The apiserver logs a request after it has committed the write: a reader may see the effect before that.
+// The apiserver logs a request after it has committed the write, so a reader may observe the effect before the log
+// line.
 TEST(AuditLogTest, SelectsRequestsByTheTimeOfTheirReceiptWhateverTheirOrder) {
   const std::string log = Line("first", "2026-01-01T00:00:01.500000Z") + Line("third", "2026-01-01T00:00:03.000000Z") +
                           Line("second", "2026-01-01T00:00:02.999999Z");

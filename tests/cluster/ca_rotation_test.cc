@@ -1,6 +1,6 @@
 // The cluster's CA, the apiserver's certificate and the operator's client certificate are replaced while the operator
-// runs with open watches. The test has a control plane of its own.
-#include "operator/client/config.h"
+// runs with open watches. The test has its own control plane.
+#include "operator/client/auth/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/test_pki.h"
 
@@ -62,7 +62,7 @@ current-context: x
                        {"path", "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image"},
                        {"value", image}}});
   }
-  // The workloads by pool, once there are `count` and all have this image.
+  // Returns the workloads by pool, once there are `count` and all have this image.
   std::map<std::string, Json> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, Json> workloads;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

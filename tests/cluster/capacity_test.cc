@@ -1,5 +1,5 @@
-// Spare nodes for pools: leased for pods that wait, given back when they idle. One operator looks after all autoscalers
-// of the control plane, so each test takes its own away.
+// Spare nodes for pools: leased for pending pods and released when they are idle. One operator serves all autoscalers
+// of the control plane, so each test deletes its own.
 #include <atomic>
 #include <csignal>
 #include <set>
@@ -31,7 +31,7 @@ class CapacityTest : public ClusterTest {
 
   void StartAutoscaler() { StartOperator({"--controllers=nodepool-autoscaler"}); }
 
-  // Of 2 CPUs unless told. Nobody else's pods come there.
+  // The node has a taint, so that only pods of this test run there.
   std::string AddSpare(const std::string& suffix, const std::string& cpu = "2") {
     const Json resources = {{"cpu", cpu}, {"memory", "16Gi"}, {"pods", "50"}};
     const std::string name = Pool(suffix);
@@ -47,7 +47,7 @@ class CapacityTest : public ClusterTest {
   }
   Json GetNode(const std::string& name) { return kube().Get(kNodeType, name); }
 
-  // For `pool`; everything happens fast.
+  // Creates an autoscaler for `pool`, with the shortest delays.
   void AddAutoscaler(const std::string& pool, const Json& spec = Json::object()) {
     Json object{{"metadata", {{"name", pool}}},
                 {"spec",
@@ -86,7 +86,7 @@ class CapacityTest : public ClusterTest {
     Eventually("the pod is gone", [&] { return !kube().Find(kPodType, name); });
   }
 
-  // "" where it is leased by nobody.
+  // Returns "" if the node is not leased.
   std::string PhaseOf(const std::string& node) {
     const std::string annotation = StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation});
     return annotation.empty() ? "" : std::string(ToString(ParseLease(annotation)->phase));
@@ -102,7 +102,7 @@ class CapacityTest : public ClusterTest {
   }
   std::set<std::string> Events(const std::string& about) {
     std::set<std::string> reasons;
-    // Those about what has no namespace stand in "default".
+    // Events about cluster-scoped objects are in namespace "default".
     for (const std::string& ns : {std::string("default"), kube().ns()}) {
       for (const Json& event : Kube(kube().client(), ns).List(kEventType)) {
         if (StringAt(event, {"regarding", "name"}) == about) reasons.insert(StringAt(event, {"reason"}));
@@ -115,7 +115,7 @@ class CapacityTest : public ClusterTest {
   std::vector<std::string> spares_;
 };
 
-// What a person and the kubelet leave of a node: all but what changes by itself.
+// Returns the node without the fields that change by themselves.
 Json WithoutTimes(Json node) {
   for (const char* field : {"resourceVersion", "managedFields"}) node["metadata"].erase(field);
   node.erase("status");
@@ -169,7 +169,7 @@ TEST_F(CapacityTest, APodTakesTheStandbyWhichIsRefilled) {
   WaitForPhase(second, "Idle");
 }
 
-TEST_F(CapacityTest, WhereNoNodeFitsStatusSaysWhoWaitsForWhatAndANewNodeEndsIt) {
+TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeComes) {
   const std::string pool = AddPool("a");
   AddSpare("small");
   StartAutoscaler();
@@ -195,14 +195,14 @@ TEST_F(CapacityTest, APodThatLandsDuringAReleaseIsNotLeftBehind) {
   WaitForPhase(node, "InUse");
   DeletePod("first");
   WaitForPhase(node, "Releasing");
-  // As a scheduler that had decided before the taint was there.
+  // A scheduler that decided before the taint existed would bind the pod in this way.
   AddPod("late", pool, "1", {{"nodeName", node}});
   WaitForPhase(node, "InUse");
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "labels", kNodePoolLabel}), pool);
   EXPECT_EQ(At(GetNode(node), "/spec/taints").size(), 1U);
 }
 
-TEST_F(CapacityTest, WhereThePoolLabelMayNotBeChangedAutoStopsAndSaysSo) {
+TEST_F(CapacityTest, AutoStopsAndReportsItWhenThePoolLabelCanNotBeChanged) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   const std::string policy = Pool("policy");
@@ -281,7 +281,7 @@ TEST_F(CapacityTest, NodesOfAPoolThatIsGoneAreGivenBack) {
   WaitForPhase(node, "Releasing");
 }
 
-// The operator dies after each of its writes, once: every life writes once.
+// The operator is killed after each of its writes, so every process writes once.
 class CapacityCrashTest : public CapacityTest {
  protected:
   OperatorOptions DefaultOptions() override {
@@ -301,14 +301,14 @@ class CapacityCrashTest : public CapacityTest {
     proxy_.reset();
   }
 
-  // Until its first write has taken effect.
+  // Starts an operator that is killed after its first write has taken effect.
   void Live() {
     gate_.Hold();
     StartAutoscaler();
     gate_.Arm(op().pid(), 1);
   }
 
-  // Kills and starts again, for each write.
+  // Kills the operator after each write, and starts it again.
   void BeginDying() {
     Live();
     thread_ = std::jthread([this](std::stop_token stop) {
@@ -333,7 +333,7 @@ class CapacityCrashTest : public CapacityTest {
   std::jthread thread_;
 };
 
-TEST_F(CapacityCrashTest, AfterEachWriteOfALeaseAndOfARelease) {
+TEST_F(CapacityCrashTest, RecoversFromAKillAfterEachWriteOfALeaseAndARelease) {
   const std::string pool = AddPool("a", {{"taints", {{{"key", "shop"}, {"effect", "NoSchedule"}}}}});
   const std::string node = AddSpare("n1");
   const std::string other = AddSpare("n2");
@@ -349,7 +349,7 @@ TEST_F(CapacityCrashTest, AfterEachWriteOfALeaseAndOfARelease) {
   WaitForPhase(node, "");
   EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
   EXPECT_EQ(PhaseOf(other), "");
-  // A lease, its two or three phases, the way back in two writes, and status between them.
+  // The writes are a lease, its two or three phases, a release in two writes, and status updates between them.
   EXPECT_GE(lives_, 6);
 }
 

@@ -104,7 +104,7 @@ std::string Cell::WhyNot(const Wanted& wanted) {
   const Json daemon = GetDaemon(kCellDaemon);
   Comparison status;
   CompareStatus(daemon, wanted, status);
-  if (!status.why_not().empty()) return status.why_not();  // the cheapest to ask for: this is polled
+  if (!status.why_not().empty()) return status.why_not();  // the cheapest comparison first, because the caller polls
   Comparison is;
   CompareRevisions(daemon, Revisions(kCellDaemon), kind(), wanted, is);
   CompareWorkloads(daemon, AllButTheBystander(), uids_, wanted, is);
@@ -121,7 +121,7 @@ std::string Cell::WhyNot(const Wanted& wanted) {
 void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
-  // Where that changed nothing, its version has been seen long ago, or will be.
+  // If the patch changed nothing, the watch observes its version all the same.
   Eventually("the watch has seen everything",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }

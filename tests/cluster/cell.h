@@ -1,5 +1,5 @@
-// A namespace in which something is played, beside many others: daemon "web" over the pools a, b and c, a workload that
-// is nobody's business, and an operator whose connection leads through a proxy.
+// A namespace for one scenario, beside many others: daemon "web" over the pools a, b and c, a workload that does not
+// belong to the daemon, and an operator whose connection leads through a proxy.
 #ifndef TESTS_CLUSTER_CELL_H_
 #define TESTS_CLUSTER_CELL_H_
 
@@ -18,18 +18,18 @@ namespace yad::testing {
 
 inline constexpr char kCellDaemon[] = "web";
 
-// Everything that a ClusterTest can do, without being run by GoogleTest: many of them live at the same time, each used
-// by one thread. Construction, Open and destruction only InTurn: a ::testing::Test saves GoogleTest's flags and puts
-// them back, and the fixture counts its namespaces.
+// Has everything of a ClusterTest, but GoogleTest does not run it. Many cells exist at the same time, each used by one
+// thread. Construction, Open and destruction happen only InTurn: a ::testing::Test saves and restores GoogleTest's
+// flags, and the fixture counts its namespaces.
 class Cell : public ClusterTest {
  public:
   explicit Cell(WorkloadKind kind) : kind_(kind) {}
   void TestBody() override {}
   WorkloadKind kind() const override { return kind_; }
   void Open() { SetUp(); }
-  // Ends all that calls into this object; before destruction.
+  // Ends all calls into this object. Call it before destruction.
   virtual void Close();
-  // For the report of a failure.
+  // Returns the text for the report of a failure.
   virtual std::string Story();
 
   using ClusterTest::AddPool;
@@ -47,32 +47,33 @@ class Cell : public ClusterTest {
   using ClusterTest::Unselect;
   using ClusterTest::WorkloadOf;
   std::vector<std::string> ThreePools() const { return {Pool("a"), Pool("b"), Pool("c")}; }
-  // As an act, with what it makes of the cluster.
+  // Creates the daemon, and returns the expected cluster.
   Wanted Create();
-  // kubectl delete --cascade=orphan, until it is gone.
+  // Runs kubectl delete --cascade=orphan, and blocks until the daemon is gone.
   void Orphan();
-  // The pool's workload may go from now on.
+  // Allows the removal of the pool's workload from now on.
   void ExpectRemovalOf(const std::string& pool);
   void WaitUntil(const Wanted& wanted);
 
  protected:
   OperatorOptions DefaultOptions() override;
-  // The operator's requests, on the proxy's threads.
+  // Called for each request of the operator, on the proxy's threads.
   virtual Fault OnRequest(const ProxiedRequest&) { return {}; }
   FaultProxy& proxy() { return *proxy_; }
 
   void AddThreePools();
-  // Has all that makes a workload of the pool ours but the selector and a controller: to be left alone.
+  // Creates a workload with all marks of the pool's workload except the selector and a controller. The operator must
+  // not touch it.
   void AddBystander(const std::string& pool);
   std::vector<Json> AllButTheBystander();  // in order of their pools
   void CompareBystander(Comparison& is);
-  // From here on the workloads that are there must stay the same objects, as long as their pools are wanted.
+  // The workloads that exist now must stay the same objects as long as their pools are selected.
   void RememberWorkloads();
   void WatchWorkloads();
   WorkloadWatch& watch() { return *watch_; }
   std::string WhyNot(const Wanted& wanted);
   void ExpectNoFaultWasSeen();
-  // Waits until a watch of workloads has seen all that has happened until now.
+  // Blocks until a watch of workloads has observed everything that has happened until now.
   void CatchUp(const WorkloadWatch& watch);
 
  private:
@@ -85,8 +86,7 @@ class Cell : public ClusterTest {
 
 void InTurn(const std::function<void()>& what);
 
-// Makes a cell, opens it, lets `play` use it, and takes it away. Returns what went wrong, with the cell's story; "" for
-// nothing.
+// Makes a cell, opens it, runs `play` with it, and destroys it. Returns the failure with the cell's story, or "".
 template <typename CellType>
 std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
                     const std::function<void(CellType&)>& play) {

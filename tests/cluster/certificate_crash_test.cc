@@ -1,19 +1,20 @@
-// Killed after any write of the webhook's certificates, when they are made and when they are replaced: the next process
-// goes on with the same pair, the Secret and both configurations agree, and the apiserver calls it. As in
-// crash_test.cc: YAD_ALL=1 for all writes, YAD_CRASH_AT=3 for the third.
+// The operator is killed after any write of the webhook's certificates, when they are created and when they are
+// replaced. The next process continues with the same pair, the Secret and both configurations agree, and the apiserver
+// calls the webhook. As in crash_test.cc, YAD_ALL=1 kills after every write and YAD_CRASH_AT=3 after the third.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 
-#include "operator/client/base64.h"
+#include "operator/base/base64.h"
 #include "tests/cluster/gated.h"
 #include "tests/cluster/installed_fixture.h"
 
 namespace yad::testing {
 namespace {
 
-// Made: Secret, mutating and validating configuration. Replaced: the same because of the next pair, and then the
-// Secret, because that is to be served. With a kill or without one, nothing is written twice.
+// A creation writes the Secret, the mutating and the validating configuration. A replacement writes the same three for
+// the next pair, and then the Secret, from which that pair is served. The operator writes nothing twice, with a kill or
+// without one.
 constexpr char kSequence[] = "SMVSMVS";
 constexpr int kMaking = 3;
 constexpr int kWrites = 7;
@@ -33,8 +34,8 @@ class CertificateCrashTest : public Gated<InstalledTest> {
  protected:
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
-    std::erase(options.exactly, "--leader-elect");  // the lease of one that was killed would have to run out
-    // Where they are made, nothing shall be replaced meanwhile.
+    std::erase(options.exactly, "--leader-elect");  // the lease of a killed process would have to expire
+    // A test of the creation must not replace the certificates meanwhile.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.exactly) {
       if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";
@@ -47,7 +48,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return about_certificates ? Gated::OnRequest(request) : Fault();
   }
 
-  // "" where there is none.
+  // Returns "" if the Secret does not exist.
   std::string InSecret(const char* key) const {
     const auto secret = own().Find(kSecretType, install().certificate_secret());
     return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";
@@ -63,7 +64,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     for (const Json& secret : own().List(kSecretType)) secrets += At(secret, "/data").contains("tls.crt");
     return secrets == 1 ? "" : std::to_string(secrets) + " Secrets";
   }
-  // By the apiserver, over TLS.
+  // Returns why the apiserver did not call the webhook over TLS, or "".
   std::string WhyNotReviewed() const {
     Json wrong = Wrong();
     wrong["metadata"]["namespace"] = ns();
@@ -75,7 +76,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return created.error().reason == Reason::kInvalid ? "" : created.error().ToString();
   }
 
-  // Of the certificates, since the first so many: a letter each.
+  // Returns a letter for each write of the certificates after the first `before` writes.
   std::string Sequence(std::size_t before) const {
     std::string sequence;
     const std::vector<std::string> writes = gate_.writes();
@@ -87,8 +88,8 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return sequence;
   }
 
-  // Certificates are made, and replaced once; the process is killed after this write (0: never). Returns how many there
-  // were.
+  // Creates the certificates and replaces them once; the process is killed after this write (0: never). Returns the
+  // number of writes.
   int Play(int at) {
     own().Delete(kSecretType, install().certificate_secret());
     for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
@@ -144,7 +145,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
   bool replacing_ = false;
 };
 
-TEST_F(CertificateCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+TEST_F(CertificateCrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
   if (const char* at = std::getenv("YAD_CRASH_AT")) {
     Play(std::atoi(at));
     return;
@@ -153,7 +154,7 @@ TEST_F(CertificateCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
     EXPECT_EQ(Play(0), kWrites);
   }
   for (int at = 1; at <= kWrites; ++at) {
-    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // the first of each
+    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // the first of each phase
     SCOPED_TRACE("YAD_CRASH_AT=" + std::to_string(at));
     Play(at);
   }

@@ -1,11 +1,11 @@
-// Certificates that live for seconds, under load: the apiserver calls two replicas, and no call may fail.
+// Certificates with a lifetime of seconds, under load: the apiserver calls two replicas, and no call may fail.
 #include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
 
-#include "operator/client/base64.h"
-#include "operator/client/config.h"
+#include "operator/base/base64.h"
+#include "operator/client/auth/config.h"
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -28,7 +28,7 @@ class ClusterCertificatesTest : public ClusterTest {
     if (!HasControlPlane()) return;
     kube().Create(kServiceType, {{"metadata", {{"name", kService}}},
                                  {"spec", {{"type", "ExternalName"}, {"externalName", "localhost"}}}});
-    // Two processes on one machine have two ports: so each request is reviewed by both of them.
+    // Two processes on one machine have two ports, so the apiserver calls both for each request.
     for (const ResourceType* type : kBoth) {
       kube().Create(*type, Configuration(*type, Name(), "yurtappdaemons"));
       kube().Create(*type, Configuration(*type, Name() + "-foreign", "others"));
@@ -92,7 +92,7 @@ class ClusterCertificatesTest : public ClusterTest {
     return Base64Decode(StringAt(kube().Get(type, Name()).at("webhooks").at(i), {"clientConfig", "caBundle"}))
         .value_or("");
   }
-  // "" if a dry-run create passes both replicas.
+  // Returns "" if a dry-run create passes both replicas.
   std::string WhyNotCreated(const std::string& name) const {
     Json daemon = Daemon(name);
     daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
@@ -103,7 +103,8 @@ class ClusterCertificatesTest : public ClusterTest {
     const Result<Json> created = kube().client().Create(kYurtAppDaemonType, daemon, options);
     return created ? "" : created.error().ToString();
   }
-  // An apiserver keeps its connections: this makes a new one to each replica, and trusts what the configuration says.
+  // An apiserver keeps its connections. This function makes a new connection to each replica, and trusts the
+  // configuration's caBundle.
   std::string WhyNotTrusted(std::size_t i) const {
     ClusterConfig config;
     config.server = "https://127.0.0.1:" + std::to_string(ports_[i]);
@@ -182,7 +183,7 @@ TEST_F(ClusterCertificatesTest, NoCallFailsWhileCertificatesRotateAndTheSecretIs
   }
 }
 
-TEST_F(ClusterCertificatesTest, ACaBundleThatSomebodyEmptiesIsPutBackAndSoIsAConfigurationThatIsMadeAnew) {
+TEST_F(ClusterCertificatesTest, EmptiedCaBundlesAndRecreatedConfigurationsAreRepaired) {
   kube().Edit(kValidatingType, Name(), [](Json& configuration) {
     for (Json& webhook : configuration["webhooks"]) webhook["clientConfig"].erase("caBundle");
   });

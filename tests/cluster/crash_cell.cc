@@ -8,7 +8,8 @@ void CrashCell::AddSecondWorkload(const std::string& pool) {
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     second["metadata"].erase(field);
   }
-  // Of two that are as good the older stays, and of two of the same second the one whose name comes first.
+  // The operator keeps the older of two equally good workloads, and of two of the same second the one whose name sorts
+  // first.
   const std::string name = std::string(kCellDaemon) + "-" + pool + "-zzzzz";
   second["metadata"]["name"] = name;
   watch().ExpectSecond(name);
@@ -32,7 +33,7 @@ int CrashCell::Play(Prepare prepare, Act act, int at) {
              [&]() -> std::string { return gate_.killed() ? std::string() : WhyNot(wanted); });
   const int count = gate_.Disarm();
   if (gate_.killed()) {
-    KillOperator();  // It is dead already, and the fixture has to know.
+    KillOperator();  // The process is dead already, but the fixture must know it.
     gate_.Reopen();
     StartOperator();
     WaitUntil(wanted);
@@ -49,7 +50,7 @@ std::string CrashCell::Story() {
   return text + Cell::Story();
 }
 
-// All that the operator asks goes through the gate.
+// All requests of the operator pass the gate.
 void CrashCell::ExpectNoMoreWrites() {
   const auto writes = [&] {
     std::vector<std::string> all = gate_.writes();

@@ -17,12 +17,12 @@ class CrashCell : public Cell {
   // Makes a second workload for that pool, which the operator has to remove.
   void AddSecondWorkload(const std::string& pool);
 
-  // What was before a scenario (nullopt: nothing but the pools a, b and c), and what happens in it.
+  // The state before a scenario (nullopt: only the pools a, b and c), and the scenario itself.
   using Prepare = std::optional<Wanted> (*)(CrashCell&);
   using Act = Wanted (*)(CrashCell&);
-  // The operator is killed right after write number `at` (0: never) of the scenario, and started again. Returns how
-  // many were counted. TestFailure where the cluster does not become as wanted, or was at some time as it must never
-  // be.
+  // Kills the operator right after write number `at` (0: never) of the scenario, and starts it again. Returns the
+  // number of writes. Throws TestFailure if the cluster does not reach the expected state, or has been in a forbidden
+  // state.
   int Play(Prepare prepare, Act act, int at);
   std::string Story() override;
 

@@ -1,9 +1,9 @@
 // Crash after every write: in each scenario the operator is killed right after its first write took effect, in the next
-// run after its second, and so on. Started again, it must bring the cluster to where it would have been without that,
-// as a naive model says.
+// run after its second, and so on. The next process must bring the cluster to the state that a naive model predicts
+// without the crash.
 //
-// All runs of all selected tests go on side by side, each in a namespace of its own with an operator of its own: most
-// of their time is waiting. `make test` samples the writes: the first, the last, and every third.
+// All runs of all selected tests run side by side, each in its own namespace with its own operator, because they mostly
+// wait. `make test` samples the writes: the first, the last, and every third.
 //   YAD_ALL=1          all of them
 //   YAD_CRASH_AT=3     only the third; with --gtest_filter that is how one failure is replayed
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 8;
 
-// ---- scenarios: what was before (nullopt: nothing), and what happens; over the pools a, b and c ----
+// ---- scenarios: the state before (nullopt: empty), and the change, over the pools a, b and c ----
 
 std::optional<Wanted> Nothing(CrashCell&) { return std::nullopt; }
 
@@ -158,13 +158,13 @@ const Scenario kScenarios[] = {
     {"ServicesAreTakenAway", OneRevisionWithServices, ServicesAreTakenAway},
 };
 
-// ---- running them ----
+// ---- runs ----
 
 struct CellRun {
   std::string test;  // "ADaemonIsCreated_Deployment"
   const Scenario* scenario = nullptr;
   WorkloadKind kind = WorkloadKind::kDeployment;
-  int at = 0;  // 0: to learn how many writes there are
+  int at = 0;  // 0: a run without a kill, which counts the writes
 };
 
 struct Outcome {
@@ -195,7 +195,7 @@ std::vector<int> PointsOf(int writes) {
   return points;
 }
 
-// Each run that learns is followed by those that crash.
+// Each run without a kill is followed by the runs that crash.
 std::map<std::string, std::vector<Outcome>> DoAll(std::deque<CellRun> queue) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -242,7 +242,7 @@ class CrashTest : public ::testing::TestWithParam<std::tuple<const Scenario*, Wo
   std::vector<Outcome> outcomes_;
 
  private:
-  // Of the tests that --gtest_filter leaves.
+  // Returns the tests that --gtest_filter selects.
   static std::deque<CellRun> Selected() {
     const char* at = std::getenv("YAD_CRASH_AT");
     std::deque<CellRun> runs;
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, CrashTest,
                                             ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet)),
                          [](const auto& test) { return NameOfRun(*std::get<0>(test.param), std::get<1>(test.param)); });
 
-TEST_P(CrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string points;
   for (const Outcome& outcome : outcomes_) {
@@ -283,7 +283,7 @@ TEST_P(CrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
       EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";
       points = std::to_string(outcome.writes) + " writes; killed after number";
     } else {
-      // A status may be written once more or less: a run that ended before its point was one without a crash.
+      // The number of status writes varies by one, so a run that ended before its kill was a run without a crash.
       points += " " + at + (outcome.writes < outcome.at ? " (not reached)" : "");
     }
   }

@@ -1,4 +1,4 @@
-// What a pool's workload looks like, and that its pods really run.
+// The content of a pool's workload, and its pods.
 #include <regex>
 
 #include "tests/cluster/fixture.h"
@@ -108,7 +108,7 @@ TEST_P(CreatedTest, TheTemplatesOwnSchedulingLabelsAndAnnotationsAreKept) {
   EXPECT_EQ(At(workload, "/spec/template/metadata/annotations/note"), "kept");
   EXPECT_EQ(At(workload, "/spec/template/spec/affinity"), affinity);
   EXPECT_EQ(At(workload, "/spec/template/spec/nodeSelector"), (Json{{"disk", "ssd"}, {kNodePoolLabel, pool}}));
-  // The pool's taint "mine" is tolerated by the template already.
+  // The template itself tolerates the pool's taint "mine".
   Json wanted = own;
   wanted.push_back(R"({"key": "region", "operator": "Exists", "effect": "NoSchedule"})"_json);
   EXPECT_EQ(At(workload, "/spec/template/spec/tolerations"), wanted);
@@ -126,18 +126,18 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackReachTheWorkload) {
   CreateDaemon(daemon);
   WaitUntilReady("web");
   const Json made = At(WorkloadOf("web", pool), "/spec/template/spec");
-  // Before 1.33 an apiserver drops these two, unless somebody has asked it not to.
+  // An apiserver before 1.33 drops these two without a feature gate.
   if (plane().minor() >= 33) {
     EXPECT_EQ(At(made, "/hostUsers"), false);
     EXPECT_EQ(At(made, "/containers/0/resizePolicy"), pod["containers"][0]["resizePolicy"]);
   }
   EXPECT_EQ(At(made, "/initContainers/0/restartPolicy"), "Always");
   EXPECT_EQ(At(made, "/containers/0/startupProbe/httpGet/path"), "/");
-  // Nobody forces the pull policy: the apiserver's default for a tag that is not "latest".
+  // The operator does not set the pull policy, so the pod has the apiserver's default for a tag that is not "latest".
   EXPECT_EQ(At(made, "/containers/0/imagePullPolicy"), "IfNotPresent");
 }
 
-TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndlessWrites) {
+TEST_P(CreatedTest, UnknownFieldsSurviveInTheRevisionAndCauseNoEndlessWrites) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
@@ -151,7 +151,7 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
       std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
   EXPECT_EQ(At(revisions[0], "/data" + path), unknown);
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
-  // The apiserver of today drops the field from the workload. That must not look like drift for ever.
+  // This apiserver drops the field from the workload. The operator must not treat that as drift.
   Barrier();
   const WallTime before = Now();
   for (int i = 0; i < 3; ++i) {
@@ -161,7 +161,7 @@ TEST_P(CreatedTest, AFieldThatNobodyKnowsSurvivesInTheRevisionAndCausesNoEndless
   }
   std::vector<AuditedRequest> writes = WritesSince(before);
   std::erase_if(writes, [&](const AuditedRequest& write) {
-    return write.resource != type().resource || write.code == 409;  // It met the test's own writes.
+    return write.resource != type().resource || write.code == 409;  // a conflict with the test's own writes
   });
   EXPECT_LE(writes.size(), 3U) << ToString(writes);
 }

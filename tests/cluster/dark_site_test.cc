@@ -1,4 +1,4 @@
-// Sites that go offline in the middle of a rollout, because of the revision or not.
+// Sites that go offline in the middle of a rollout, because of the revision or for another reason.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class DarkSiteTest : public NodePoolTest {
  protected:
-  // A daemon whose pools a, b and c have a ready node each.
+  // Creates a daemon whose pools a, b and c have a ready node each.
   void Deployed(const Json& rolling) {
     StartNodePools();
     for (const char* name : {"a", "b", "c"}) {

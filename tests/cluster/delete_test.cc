@@ -1,4 +1,4 @@
-// The end of a daemon.
+// Deletion of a daemon.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -31,7 +31,7 @@ TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
   });
 }
 
-TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThemWithoutARestart) {
+TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThem) {
   StartOperator();
   const auto pools = AddPools(2);
   CreateDaemon(WithService(Daemon("web")));
@@ -77,7 +77,7 @@ TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
   kube().Delete(type(), NameOf(WorkloadOf("web", a)));
   AddPool("b");
   SetImage("web", "example.org/app:2");
-  // Another daemon over the same pools shows that these events have been dealt with.
+  // The reconcile of another daemon over the same pools shows that the operator has handled these events.
   CreateDaemon(Daemon("other"));
   WaitUntilReady("other");
   Barrier();

@@ -1,4 +1,5 @@
-// Why is this pool not ready? Real controllers and a real scheduler; the test writes what a kubelet would write.
+// The reason why a pool is not ready. Controllers and scheduler are real; the test writes the status as a kubelet
+// would.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -14,7 +15,7 @@ constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
 
-// What a kubelet says of a pod whose container "main" is in `state`, and was in `last` before.
+// Returns the status that a kubelet writes for a pod whose container "main" is in `state`, and was in `last` before.
 Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
   Json container = {{"name", "main"}, {"image", kApp1},    {"imageID", ""},
                     {"ready", ready}, {"restartCount", 0}, {"state", state}};
@@ -43,18 +44,18 @@ Json Ended(int exit_code, const std::string& reason) {
 
 class DiagnosisTest : public BothKinds {
  protected:
-  // A daemon with one pod in each pool, which nobody starts.
+  // Creates a daemon with one pod in each pool. KWOK does not start these pods.
   void Deploy(const Json& more = Json::object()) {
     Json daemon = Daemon("web", 1);
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload.update(more);
     workload["template"]["metadata"]["annotations"][kLeftAlone] = "custom";
     Json& pod = workload["template"]["spec"];
-    pod["terminationGracePeriodSeconds"] = 0;  // Nor does anybody end them.
+    pod["terminationGracePeriodSeconds"] = 0;  // KWOK does not end these pods either.
     pod["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
     CreateDaemon(daemon);
   }
-  // The pool's pod with this image, once it has a node.
+  // Returns the pool's pod with this image, once it has a node.
   Json PodOf(const std::string& pool, const std::string& image = kApp1) {
     Json found;
     Eventually(pool + " has a pod", [&] {
@@ -69,7 +70,7 @@ class DiagnosisTest : public BothKinds {
   void Say(const std::string& pool, const Json& status, const std::string& image = kApp1) {
     kube().MergePatch(kPodType, NameOf(PodOf(pool, image)), {{"status", status}}, "status");
   }
-  // As the recorder of a kubelet writes it.
+  // Creates an Event in the format of a kubelet's recorder.
   void WarnOf(const Json& pod, const std::string& reason, const std::string& message) {
     const ResourceType events{"", "v1", "events", "Event", true};
     kube().Create(
@@ -83,7 +84,8 @@ class DiagnosisTest : public BothKinds {
                  {"firstTimestamp", SecondsAgo(5)},
                  {"lastTimestamp", SecondsAgo(5)}});
   }
-  // What the node controller writes once it no longer hears of the kubelet. (It would wait for a day here.)
+  // Writes what the node controller writes when a kubelet stops reporting. (The node controller would wait for a day
+  // here.)
   void LoseNode(const std::string& node, const std::string& pool) {
     kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kLeftAlone, "custom"}}}}}});
     const Json unknown = {{"type", "Ready"}, {"status", "Unknown"}, {"reason", "NodeStatusUnknown"}};
@@ -109,12 +111,12 @@ class DiagnosisTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(DiagnosisTest);
 
-TEST_P(DiagnosisTest, EachPoolTellsWhatIsWrongWithItsPods) {
+TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
   StartOperator();
   std::map<std::string, std::string> pools;
   for (const char* name : {"lost", "crash", "config", "fine", "image", "memory", "mount"}) {
     pools[name] = AddPool(name);
-    AddNode(pools[name]);  // of "lost": node-0
+    AddNode(pools[name]);  // "lost" gets node-0
   }
   const std::string nowhere = AddPool("nowhere");
   Deploy();
@@ -139,13 +141,14 @@ TEST_P(DiagnosisTest, EachPoolTellsWhatIsWrongWithItsPods) {
       {pools["image"], "ImagePullBackOff", "Error",
        "container \"main\": image \"example.org/app:1\" can't be pulled: example.org/app:1: not found"},
       {pools["crash"], "CrashLoopBackOff", "Error", "container \"main\" ended with exit code 3"},
-      {pools["memory"], "OOMKilled", "Error", "container \"main\" was killed for want of memory; its limit is 64Mi"},
+      {pools["memory"], "OOMKilled", "Error",
+       "container \"main\" was killed because it ran out of memory; its limit is 64Mi"},
       {pools["config"], "CreateContainerConfigError", "Waiting",
        "container \"main\": configmap \"settings\" not found"},
       {pools["mount"], "FailedMount", "Waiting",
        "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found"},
       {pools["lost"], "NodeNotReady", "Degraded", "node " + node + " is not ready"},
-      // A Deployment says until its deadline that it gets on.
+      // A Deployment reports progress until its deadline.
       {nowhere, "Unschedulable", deployment ? "Provision" : "Degraded",
        "0 nodes are available: node(s) didn't match Pod's node affinity/selector"},
   };
@@ -165,7 +168,7 @@ TEST_P(DiagnosisTest, EachPoolTellsWhatIsWrongWithItsPods) {
       RunProcess({YAD_PLUGIN_BINARY, "--kubeconfig=" + plane().kubeconfig(), "-n", ns(), "pools", "web", "-o", "wide"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("OOMKilled"), HasSubstr("Waiting"), HasSubstr("configmap \"settings\"")));
 
-  // The same trouble at the next try is no news, and its end is.
+  // The same failure at the next attempt causes no write, and its end causes one.
   const WallTime begin = Now();
   const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));
@@ -179,7 +182,7 @@ TEST_P(DiagnosisTest, EachPoolTellsWhatIsWrongWithItsPods) {
   });
 }
 
-TEST_P(DiagnosisTest, AQuotaThatRefusesThePodsIsTold) {
+TEST_P(DiagnosisTest, AQuotaThatRejectsPodsIsReported) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);
@@ -195,7 +198,7 @@ TEST_P(DiagnosisTest, AQuotaThatRefusesThePodsIsTold) {
 class BadRevisionTest : public DiagnosisTest {};
 INSTANTIATE_TEST_SUITE_P(Kind, BadRevisionTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(BadRevisionTest, BesideAServingOneItShowsAsFailureAndLeavesTheStateOfThatOne) {
+TEST_P(BadRevisionTest, IsReportedAsAFailureWithoutChangingTheStateOfAServingRevision) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);

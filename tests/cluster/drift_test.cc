@@ -1,4 +1,4 @@
-// What other people do to the workloads: repaired where we own it, kept where they do.
+// Edits of workloads by others: the operator repairs its own fields and keeps the fields of others.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -48,8 +48,8 @@ TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without it OpenYurt's rules are assumed to have made the workload: whatever is done about it, the pod selection
-  // stays.
+  // Without the annotation, the operator assumes that OpenYurt's rules made the workload. The pod selection stays in
+  // any case.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -60,7 +60,7 @@ TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
   });
 }
 
-TEST_P(DriftTest, WhatOthersAddIsKept) {
+TEST_P(DriftTest, AdditionsOfOthersAreKept) {
   const std::string pool = StartWithOnePool();
   const std::string name = NameOf(WorkloadOf("web", pool));
   kube().Edit(type(), name, [&](Json& workload) {
@@ -71,7 +71,7 @@ TEST_P(DriftTest, WhatOthersAddIsKept) {
     pod["spec"]["containers"].push_back(R"({"name": "sidecar", "image": "example.org/sidecar:1"})"_json);
     pod["spec"]["containers"][0]["env"] = R"([{"name": "THEIRS", "value": "1"}])"_json;
   });
-  // Something of ours is broken afterwards, so that a repair is seen to leave theirs alone; then a new revision comes.
+  // The test breaks one of our fields afterwards, so that a repair must leave theirs alone; then a new revision comes.
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   SetImage("web", "example.org/app:2");
@@ -118,7 +118,7 @@ TEST_P(DriftTest, ScalingIsKeptWhereTheTemplateHasNoReplicas) {
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 3);
 }
 
-TEST_P(DriftTest, ScalingIsRevertedWhereTheTemplateHasReplicasAndKeptOnceTheyAreTakenOut) {
+TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);
@@ -139,7 +139,7 @@ TEST_P(DriftTest, ScalingIsRevertedWhereTheTemplateHasReplicasAndKeptOnceTheyAre
 TEST_P(DriftTest, LabelsTakenOffAWorkloadComeBackAndItIsNotMadeTwice) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
-  // Without pool-name our watch no longer sees the object, as if it were deleted.
+  // Without pool-name our watch no longer includes the object, as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
@@ -189,19 +189,19 @@ TEST_P(DriftTest, AForeignWorkloadUnderOurNameIsNeverTouched) {
   EXPECT_EQ(At(after, "/metadata/ownerReferences"), Json());
   EXPECT_EQ(Label(after, kPoolNameLabel), "");
   WaitForPools("web", {good});
-  // When it has gone, the place is taken.
+  // The foreign workload has the name of the deleted one.
   kube().Delete(type(), NameOf(ours));
   WaitForPools("web", {good, pool});
   WaitUntilReady("web");
 }
 
-TEST_P(DriftTest, AWorkloadThatSomebodyElseControlsIsNeverTouchedWhateverItsLabels) {
+TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverTouchedWhateverItsLabels) {
   const std::string pool = StartWithOnePool();
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);
   WaitForPools("web", {});
   Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
-  // Everything as ours would be but the controller, which exists: the garbage collector leaves it alone.
+  // The workload differs from ours only in its controller, which exists, so that the garbage collector leaves it alone.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     foreign["metadata"].erase(field);

@@ -10,7 +10,7 @@
 namespace yad::testing {
 namespace {
 
-// NOLINTBEGIN: ended by the environment below
+// NOLINTBEGIN: the environment below destroys these
 std::unique_ptr<ControlPlane> shared_plane;
 std::unique_ptr<Helm> shared_helm;
 std::unique_ptr<ChartInstall> shared_install;
@@ -56,7 +56,8 @@ ControlPlane* SharedControlPlane() {
                           "nodePoolAutoscaler.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
-        // Nothing with a namespace, nothing to select it by: it would be asked of every test's autoscalers.
+        // The cluster-scoped webhook is removed: no namespace selector limits it, so it would review every test's
+        // autoscalers.
         Kube(shared_plane->client(), "").Edit(kValidatingWebhookConfigurationType, shared_install->name(), [](Json& c) {
           std::erase_if(c["webhooks"].get_ref<Json::array_t&>(),
                         [](const Json& webhook) { return webhook["rules"][0]["scope"] == "Cluster"; });

@@ -1,4 +1,4 @@
-// One namespace and one operator process for each test, on one control plane for all.
+// One namespace and one operator process for each test, on one control plane for all tests.
 #ifndef TESTS_CLUSTER_FIXTURE_H_
 #define TESTS_CLUSTER_FIXTURE_H_
 
@@ -24,11 +24,11 @@
 
 namespace yad::testing {
 
-// The control plane that all tests share, started at first use. Skips the test (fails it in CI) and returns nullptr
-// where the programs are missing.
+// Returns the control plane that all tests share, and starts it at the first call. If the programs are missing, skips
+// the test (fails it in CI) and returns nullptr.
 ControlPlane* SharedControlPlane();
-// The chart on it. Operators of these tests have the rights that it gives to its ServiceAccount, and no others; its
-// webhooks ask for namespaces labelled kReviewedLabel: "yes" only. nullptr where there is no control plane.
+// Returns the installed chart. Operators of these tests have exactly the rights of its ServiceAccount, and its webhooks
+// select only namespaces labelled kReviewedLabel: "yes". nullptr without a control plane.
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
 
@@ -47,7 +47,7 @@ class ClusterTest : public ::testing::Test {
 
   // ---- pools: cluster-scoped, so each test has its own prefix and its own label ----
   std::string Pool(const std::string& suffix) const { return prefix_ + "-" + suffix; }
-  // Makes NodePool Pool(suffix) with the label that Daemon() selects by; `spec` and `labels` are merged in.
+  // Creates NodePool Pool(suffix) with the label that Daemon() selects by; `spec` and `labels` are merged in.
   std::string AddPool(const std::string& suffix, const Json& spec = Json::object(),
                       const Json& labels = Json::object());
   std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(),
@@ -56,11 +56,12 @@ class ClusterTest : public ::testing::Test {
   void Unselect(const std::string& pool);        // takes that label away
   void Select(const std::string& pool);
   void DeletePool(const std::string& pool);
-  // A Node of the pool, with its taints; KWOK makes it and its pods Ready. `labels` are merged in.
+  // Creates a Node of the pool, with its taints; KWOK makes it and its pods Ready. `labels` are merged in.
   void AddNode(const std::string& pool, const Json& taints = Json::array(), const Json& labels = Json::object());
 
   // ---- daemons ----
-  // A daemon over this test's pools with one container "main" (image "example.org/app:1") and no replicas unless given.
+  // Returns a daemon over this test's pools with one container "main" (image "example.org/app:1") and no replicas by
+  // default.
   Json Daemon(const std::string& name, std::optional<int> replicas = 0) const;
   Json CreateDaemon(const Json& daemon) { return kube().Create(kYurtAppDaemonType, daemon); }
   // Merge-patches {deploymentTemplate or statefulSetTemplate: patch}.
@@ -68,14 +69,14 @@ class ClusterTest : public ::testing::Test {
   Json SetImage(const std::string& daemon, const std::string& image);
   Json PatchSpec(const std::string& daemon, const Json& patch);
   Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
-  // Waits until the status speaks of the newest spec and condition Ready is True, and returns the daemon.
+  // Blocks until the status is of the newest spec and condition Ready is True, and returns the daemon.
   Json WaitUntilReady(const std::string& daemon);
-  // Waits until status.observedGeneration is the newest generation.
+  // Blocks until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
   Json WaitForStatus(const std::string& daemon, const std::string& what,
                      const std::function<bool(const Json& status)>& is);
 
-  // ---- what the operator made ----
+  // ---- objects of the operator ----
   virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }
   const ResourceType& type() const { return TypeOf(kind()); }
   std::vector<Json> Workloads(const std::string& daemon);  // controlled by the daemon (its uid)
@@ -87,12 +88,12 @@ class ClusterTest : public ::testing::Test {
   std::vector<AuditedRequest> WritesSince(WallTime since) { return plane().OperatorWrites(ns(), since); }
   // The apiserver has the same clock.
   static WallTime Now() { return std::chrono::system_clock::now(); }
-  // Makes an unrelated daemon and waits until the operator has dealt with it: what was queued before it has been looked
-  // at.
+  // Creates an unrelated daemon and blocks until the operator has reconciled it, so that everything queued before has
+  // been processed.
   void Barrier();
   std::vector<Json> EventsAbout(const std::string& name, const std::string& kind = "YurtAppDaemon");
 
-  bool HasControlPlane() const { return plane_ != nullptr; }  // false: the test is skipped, or has failed already
+  bool HasControlPlane() const { return plane_ != nullptr; }  // false: the test is skipped, or has already failed
   ControlPlane& plane() { return *plane_; }
   Kube& kube() { return *kube_; }
   const Kube& kube() const { return *kube_; }
@@ -113,7 +114,7 @@ class ClusterTest : public ::testing::Test {
   int barriers_ = 0;
 };
 
-// The same test for Deployments and StatefulSets.
+// Runs the same test for Deployments and StatefulSets.
 class BothKinds : public ClusterTest, public ::testing::WithParamInterface<WorkloadKind> {
  protected:
   WorkloadKind kind() const override { return GetParam(); }
@@ -123,10 +124,10 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
 
-// In KiB, of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the most so far.
+// Returns the KiB of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the maximum so far.
 long MemoryOf(pid_t pid, const std::string& name);
 
-// ---- looking into objects ----
+// ---- parts of objects ----
 std::string Label(const Json& object, const std::string& key);
 std::string Annotation(const Json& object, const std::string& key);
 std::string ImageOf(const Json& workload);                                 // of the first container
@@ -134,7 +135,7 @@ const Json* Container(const Json& workload, const std::string& name);      // nu
 std::string ConditionStatus(const Json& daemon, const std::string& type);  // "" where it is absent
 Json ConditionOf(const Json& daemon, const std::string& type);             // null where it is absent
 Json PoolStatus(const Json& daemon, const std::string& pool);              // the entry of status.pools, or null
-// Everything that a restart of pods would change.
+// Returns everything whose change restarts pods.
 Json PodTemplate(const Json& workload);
 
 }  // namespace yad::testing

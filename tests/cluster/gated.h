@@ -10,7 +10,7 @@
 
 namespace yad::testing {
 
-// `Test` is a ClusterTest. Its operator asks the apiserver through a proxy, and what it writes passes `gate_`.
+// `Test` is a ClusterTest. Its operator reaches the apiserver through a proxy, and its writes pass `gate_`.
 template <typename Test>
 class Gated : public Test {
  protected:
@@ -23,12 +23,12 @@ class Gated : public Test {
         KubeconfigThrough(*proxy_, options.kubeconfig, this->plane().dir() + "/" + this->ns() + ".kubeconfig");
     return options;
   }
-  // On the proxy's threads.
+  // Runs on the proxy's threads.
   virtual Fault OnRequest(const ProxiedRequest& request) { return gate_(request); }
 
-  // After a kill: once more, and until it is ready.
+  // Starts the operator after a kill, and blocks until it is ready.
   void StartAgain(std::vector<std::string> flags = {}) {
-    this->KillOperator();  // It is dead already, and the fixture has to know.
+    this->KillOperator();  // The process is dead already, but the fixture must know it.
     gate_.Reopen();
     this->StartOperator(std::move(flags));
   }
@@ -36,7 +36,7 @@ class Gated : public Test {
   WriteGate gate_;
 
  private:
-  std::unique_ptr<FaultProxy> proxy_;  // goes first: it calls the gate
+  std::unique_ptr<FaultProxy> proxy_;  // destroyed first, because it calls the gate
 };
 
 }  // namespace yad::testing

@@ -18,7 +18,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Words with one space between them.
+// Returns the words with one space between them.
 std::string Squeeze(const std::string& line) {
   std::string squeezed;
   std::istringstream words(line);
@@ -26,7 +26,7 @@ std::string Squeeze(const std::string& line) {
   return squeezed;
 }
 
-// Squeezed, and without empty lines.
+// Squeezes the lines and leaves out empty ones.
 std::vector<std::string> SqueezeAll(const std::vector<std::string>& lines) {
   std::vector<std::string> squeezed;
   for (const std::string& line : lines) {
@@ -46,7 +46,8 @@ bool LineMatches(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-// How many lines of the pattern, from its beginning, fit the text at best; all of them, and one more: all of the text.
+// Returns how many lines of the pattern, from its beginning, match the text at best, or one more than all if the whole
+// text matches.
 std::size_t Fit(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& text,
                 std::size_t t) {
   if (p == pattern.size()) return t == text.size() ? p + 1 : p;

@@ -1,4 +1,4 @@
-// The commands of docs/guide run as they are written, and answer what the pages say.
+// The commands of docs/guide run as they are written, and answer as the pages show.
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -28,7 +28,7 @@ std::vector<std::string> Pages() {
 
 std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
 
-// One reader for each page, with a namespace and a folder of his own; all of them at once, because they mostly wait.
+// Runs each page in its own namespace and folder; all pages run at once, because they mostly wait.
 class GuideTest : public InstalledTest {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class GuideTest : public InstalledTest {
 
   static std::string NamespaceOf(const std::string& page) { return "guide-" + page; }
 
-  // "", or where the page is wrong and how.
+  // Returns "", or the first fault of the page and its line.
   std::string Follow(const std::string& page) {
     const std::string folder = plane().dir() + "/" + NamespaceOf(page);
     std::filesystem::create_directory(folder);
@@ -117,7 +117,7 @@ TEST(GuideFolderTest, TheIndexNamesEachPageAndEachPageHasCommands) {
   }
 }
 
-// ---- how a page is read ----
+// ---- the reader of pages ----
 
 TEST(GuidePageTest, CommandsReachAsFarAsAShellReadsAndWhatFollowsIsTheAnswer) {
   const std::vector<GuideCommand> commands = CommandsOf(

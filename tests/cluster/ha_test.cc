@@ -1,4 +1,4 @@
-// Several replicas: whatever happens to the leader, another goes on, and no two write at once.
+// Several replicas: another replica continues after any failure of the leader, and no two write at once.
 #include <algorithm>
 #include <csignal>
 
@@ -12,14 +12,14 @@ namespace {
 
 const std::vector<std::string> kShortLease = {"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s",
                                               "--leader-elect-retry-period=1s"};
-// Who waits for such a lease to run out waits longer than any test.
+// A replica that waits for the expiry of such a lease waits longer than any test.
 const std::vector<std::string> kEndlessLease = {"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h",
                                                 "--leader-elect-retry-period=1s"};
-// Slow enough for the leader to be met in the middle of its work.
+// This rate is slow enough to interrupt the leader in the middle of its work.
 const std::vector<std::string> kSlow = {"--kube-api-qps=20", "--kube-api-burst=2"};
 constexpr int kPools = 60;
 
-// Each replica has an account of its own, by which the audit log tells who has written.
+// Each replica has its own account, which identifies its writes in the audit log.
 class HaTest : public ClusterTest {
  protected:
   void TearDown() override {
@@ -55,7 +55,7 @@ class HaTest : public ClusterTest {
   OperatorProcess& replica(std::size_t i) { return *replicas_.at(i); }
 
   static bool Leads(const OperatorProcess& process) { return process.Metric("leader_election_master_status") == 1; }
-  // The first replica leads, the others wait.
+  // Starts the replicas; the first one leads, the others wait.
   void StartReplicas(std::size_t count) {
     MakeAccounts(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -66,7 +66,7 @@ class HaTest : public ClusterTest {
   void AwaitLeader(std::size_t i) {
     Eventually("replica " + std::to_string(i) + " leads", [&] { return Leads(replica(i)); });
   }
-  // One of all but the first.
+  // Returns the index of the new leader, which is not the first replica.
   std::size_t AwaitNewLeader() {
     std::size_t leader = 0;
     Eventually("another leads", [&] {
@@ -82,7 +82,7 @@ class HaTest : public ClusterTest {
   }
   Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
 
-  // What only the leader writes.
+  // Returns the replica's writes that only a leader makes.
   std::vector<AuditedRequest> WritesOf(std::size_t replica, WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
@@ -90,8 +90,8 @@ class HaTest : public ClusterTest {
     });
     return writes;
   }
-  // Each pool has its workload, which was made once, and the first replica has written nothing since the other began.
-  // Of a freeze: one request may have been on its way, and then it must have been refused.
+  // Each pool has its workload, which was created once, and the first replica has written nothing since the other
+  // began. One request of a frozen leader may have been on its way, and then the apiserver must have rejected it.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");
@@ -102,7 +102,7 @@ class HaTest : public ClusterTest {
       created += write.verb == "create" && write.resource == type().resource && write.code == 201;
       EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
     }
-    EXPECT_LE(created, pools.size());  // One that was done when its asker had gone is not in the log as made.
+    EXPECT_LE(created, pools.size());  // The log lacks a create whose client was gone when it completed.
     const std::vector<AuditedRequest> of_next = WritesOf(next, begin);
     ASSERT_FALSE(of_next.empty());
     std::string first = of_next.front().received;
@@ -117,8 +117,8 @@ class HaTest : public ClusterTest {
   std::vector<std::unique_ptr<OperatorProcess>> replicas_;
 };
 
-// And none of them knows what time it is.
-TEST_F(HaTest, WhenTheLeaderIsKilledAnotherGoesOnWhateverTheirClocksSay) {
+// The clocks of all replicas are wrong.
+TEST_F(HaTest, AnotherReplicaReplacesAKilledLeaderDespiteWrongClocks) {
   MakeAccounts(2);
   for (std::size_t i = 0; i < 2; ++i) {
     OperatorOptions options = ReplicaOptions(i, {kShortLease, kSlow});
@@ -191,7 +191,7 @@ TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
   ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
   AwaitLeader(1);
   ExpectOneWriterAfterTheOther(begin, 1, pools);
-  // The lease was given back after the last write, and not before.
+  // The leader released the lease after its last write, and not before.
   std::string released;
   for (const AuditedRequest& write : WritesSince(begin)) {
     if (write.user == User(0) && write.resource == "leases") released = std::max(released, write.received);
@@ -199,8 +199,8 @@ TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
   for (const AuditedRequest& write : WritesOf(0, begin)) EXPECT_LT(write.received, released);
 }
 
-// As the second of two does with the lease, from its start until it leads.
-TEST_F(HaTest, AReplicaThatWaitsWatchesTheLeaseAndDoesNotKeepAskingForIt) {
+// The second of two replicas uses the lease in this way from its start until it leads.
+TEST_F(HaTest, AWaitingReplicaWatchesTheLeaseInsteadOfPollingIt) {
   MakeAccounts(2);
   for (std::size_t i = 0; i < 2; ++i) {
     Start(ReplicaOptions(i, {kShortLease}));

@@ -13,7 +13,7 @@ constexpr char kJson[] = "Content-Type: application/json\r\n";
 constexpr char kSlowLabel[] = "test/slow";
 constexpr long kMostMemory = 256 * 1024;  // KiB; the chart's limit is 512 MiB
 
-// What the image's environment says of memory.
+// Returns the memory settings in the image's environment.
 std::string TunablesOfTheImage() {
   const std::string text = ReadFile(std::string(YAD_SOURCE_DIR) + "/Dockerfile");
   const std::string key = "\nENV GLIBC_TUNABLES=";
@@ -22,7 +22,7 @@ std::string TunablesOfTheImage() {
   return text.substr(at + key.size(), text.find('\n', at + 1) - at - key.size());
 }
 
-// Repeats each act on a thread of its own, until it goes.
+// Repeats each act on its own thread until destruction.
 class Attack {
  public:
   void Repeat(std::function<void()> act) {
@@ -30,7 +30,7 @@ class Attack {
       while (!stop.stop_requested()) {
         try {
           act();
-        } catch (const TestFailure&) {  // The operator may refuse whatever it likes.
+        } catch (const TestFailure&) {  // The operator may reject any of these.
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
@@ -53,10 +53,10 @@ class HostileTest : public WebhookTest {
     options.env["GLIBC_TUNABLES"] = TunablesOfTheImage();
     return options;
   }
-  // The namespace of somebody else.
+  // Returns the namespace of another tenant.
   Kube Other() { return Kube(plane().client(), ns() + "-other"); }
 
-  // A daemon with one override for all pools: `copies` copies of a text.
+  // Returns a daemon with one override for all pools: `copies` copies of a text.
   Json Copying(const std::string& name, const std::string& text, int copies) {
     Json patches = Json::array({{{"op", "add"}, {"path", "/spec/template/spec/x"}, {"value", text}}});
     for (int i = 0; i < copies; ++i) {
@@ -81,7 +81,7 @@ class HostileTest : public WebhookTest {
   }
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
 
-  // Deployments that nobody controls, with our label; each "<" is six bytes in the apiserver's JSON.
+  // Creates Deployments without a controller, with our label; each "<" is six bytes in the apiserver's JSON.
   void MakeForeignWorkloads(int count) {
     Json foreign = {{"metadata", {{"labels", {{kPoolNameLabel, "elsewhere"}}}}},
                     {"spec", At(Daemon("foreign"), "/spec/workloadTemplate/deploymentTemplate/spec")}};
@@ -95,7 +95,7 @@ class HostileTest : public WebhookTest {
     }
   }
 
-  // As a pod does that reaches port 9443: `review` is one that takes long.
+  // Attacks as a pod that reaches port 9443. `review` takes long.
   void AttackTheWebhook(Attack& attack, const std::string& review) {
     attack.Repeat([this] {
       std::vector<HttpsClient> held;
@@ -106,7 +106,7 @@ class HostileTest : public WebhookTest {
     });
     attack.Repeat([this] {
       const std::string body = Review(Daemon("uid"), std::string(7'900'000, 'u'));
-      std::vector<HttpsClient> held;  // None reads its answer.
+      std::vector<HttpsClient> held;  // not one of them reads its answer
       for (int i = 0; i < 6; ++i) {
         held.push_back(Connect());
         held.back().Send(std::string(kValidate) + "\r\nHost: localhost\r\n" + kJson +
@@ -142,7 +142,7 @@ TEST_F(HostileTest, ATenantAndAPodTakeBoundedMemoryAndOtherNamespacesAreServed) 
   AddPools(17);
   MakeForeignWorkloads(65);
   const std::string controls(200'000, '\x01');
-  for (const char* name : {"bomb-a", "bomb-b"}) {  // past the webhook: the leader meets them at its start
+  for (const char* name : {"bomb-a", "bomb-b"}) {  // created past the webhook, so the leader finds them at its start
     Json bomb = Copying(name, controls, 19);
     bomb["metadata"]["labels"][kUncheckedLabel] = "yes";
     CreateDaemon(bomb);

@@ -14,7 +14,7 @@ inline const ResourceType kMutatingType{"admissionregistration.k8s.io", "v1", "m
 inline const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
                                           "ValidatingWebhookConfiguration", false};
 
-// That of SharedInstall, for all namespaces; the webhooks are asked in this test's alone.
+// Runs the operator of SharedInstall for all namespaces. The webhooks select only this test's namespace.
 class InstalledTest : public ClusterTest {
  protected:
   void SetUp() override {
@@ -24,13 +24,13 @@ class InstalledTest : public ClusterTest {
   }
   void TearDown() override {
     ClusterTest::TearDown();
-    // The next test finds things as helm leaves them.
+    // The next test starts from the state after helm install.
     if (HasControlPlane()) own().Delete(kSecretType, install().certificate_secret());
   }
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = install().operator_options(YAD_OPERATOR_BINARY);
     options.log_file = ClusterTest::DefaultOptions().log_file;
-    // Without the nodepool controller: the pools of these tests have no nodes.
+    // The nodepool controller is off, because the pools of these tests have no nodes.
     std::erase_if(options.exactly, [](const std::string& flag) {
       return flag.starts_with("--controllers=") || flag.starts_with("--required-csi-drivers=");
     });
@@ -43,7 +43,7 @@ class InstalledTest : public ClusterTest {
   std::string Bundle(const ResourceType& type) const {
     return StringAt(own().Get(type, install().name()).at("webhooks").at(0), {"clientConfig", "caBundle"});
   }
-  // Only our webhook refuses it: the selector does not fit the labels.
+  // Only our webhook rejects this daemon: its selector does not match its labels.
   Json Wrong() const {
     Json daemon = Daemon("wrong");
     daemon["spec"]["revisionHistoryLimit"] = 3;

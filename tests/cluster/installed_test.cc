@@ -56,7 +56,7 @@ TEST_F(InstalledOperatorTest, TheHeadlessServiceOfAStatefulSetIsLookedFor) {
   EXPECT_THAT(Apply(daemon, 0), ::testing::HasSubstr("Warning: "));
 }
 
-TEST_F(InstalledOperatorTest, WhatIsTakenOutOfTheSecretAndTheConfigurationsComesBack) {
+TEST_F(InstalledOperatorTest, DeletedPartsOfTheSecretAndTheConfigurationsAreRestored) {
   const std::string before = Bundle(kValidatingType);
   ASSERT_NE(before, "");
   EXPECT_EQ(Bundle(kMutatingType), before);

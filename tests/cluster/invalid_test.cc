@@ -1,5 +1,4 @@
-// Objects that the CRD admits and that can't work, as they come where no webhook is; and the events that tell about
-// things.
+// Objects that the CRD admits and that cannot work, as they arrive without a webhook, and the events about them.
 #include <regex>
 
 #include "tests/cluster/fixture.h"
@@ -9,7 +8,7 @@ namespace {
 
 class InvalidTest : public BothKinds {
  protected:
-  // Waits for a condition and a Warning event that name `field`.
+  // Blocks until a condition and a Warning event name `field`.
   void WaitForComplaint(const std::string& daemon, const std::string& field) {
     WaitForStatus(daemon, "a condition names " + field, [&](const Json& status) {
       for (const Json& condition : At(status, "/conditions")) {
@@ -43,14 +42,14 @@ TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsNamedAndTheRunningWork
   const Json before = WorkloadOf("web", a);
   PatchTemplate("web", R"({"spec": {"template": {"metadata": {"labels": {"app": "another"}}}}})"_json);
   WaitForComplaint("web", std::string("spec.workloadTemplate.") + TemplateField(kind()));
-  // Even a pool that comes and one that changes do nothing to what runs.
+  // A new pool and a changed pool do not affect the running workloads either.
   AddPool("b");
   Barrier();
   const Json after = WorkloadOf("web", a);
   EXPECT_EQ(UidOf(after), UidOf(before));
   EXPECT_EQ(At(after, "/metadata/generation"), At(before, "/metadata/generation"));
   EXPECT_EQ(Revisions("web").size(), 1U);
-  // Corrected, it goes on.
+  // A corrected daemon is reconciled again.
   PatchTemplate("web", R"({"spec": {"template": {"metadata": {"labels": {"app": "web", "new": "label"}}}}})"_json);
   WaitUntilReady("web");
   WaitForPools("web", {a, Pool("b")});
@@ -93,7 +92,7 @@ TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkl
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
-  // Nothing but the apiserver knows this rule.
+  // Only the apiserver knows this rule.
   kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
     object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
           ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
@@ -111,7 +110,7 @@ TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkl
   EXPECT_EQ(At(*Container(WorkloadOf("web", a), "main"), "/livenessProbe/httpGet/port"), 9999);
 }
 
-TEST_P(InvalidTest, OneInvalidDaemonHoldsNoOtherUp) {
+TEST_P(InvalidTest, OneInvalidDaemonBlocksNoOther) {
   StartOperator();
   const std::string a = AddPool("a");
   Json bad = Daemon("bad");
@@ -124,7 +123,7 @@ TEST_P(InvalidTest, OneInvalidDaemonHoldsNoOtherUp) {
   EXPECT_TRUE(Workloads("bad").empty());
 }
 
-TEST_P(InvalidTest, TheCrdRefusesWhatCelCanSay) {
+TEST_P(InvalidTest, TheCrdRejectsViolationsOfItsCelRules) {
   const Json good = Daemon("web");
   const auto refused = [&](const Json& object, const std::string& word) {
     Json complete = object;
@@ -152,7 +151,7 @@ TEST_P(InvalidTest, TheCrdRefusesWhatCelCanSay) {
   Json no_pools = good;
   no_pools["spec"].erase("nodepoolSelector");
   refused(no_pools, "nodepoolSelector");
-  // On an update: the selector and the kind stay what they are.
+  // An update cannot change the selector or the kind.
   CreateDaemon(good);
   const auto update_refused = [&](const Json& patch, const std::string& word) {
     Result<Json> result =
@@ -168,7 +167,7 @@ TEST_P(InvalidTest, TheCrdRefusesWhatCelCanSay) {
                  "workloadTemplate");
 }
 
-TEST_P(InvalidTest, WhatCanNotChangeInPlaceIsRefusedAndNothingIsMadeAnew) {
+TEST_P(InvalidTest, ImmutableChangesAreRejectedAndNothingIsRecreated) {
   if (kind() == WorkloadKind::kDeployment)
     GTEST_SKIP() << "a Deployment has only its selector, which is immutable anyway";
   StartOperator();
@@ -209,7 +208,7 @@ TEST_P(InvalidTest, ReasonsOfEventsAreStableCamelCase) {
   AddPoolNamed(Pool("x") + std::string(70, 'a'));
   Unselect(a);
   WaitForPools("web", {});
-  // One for each of: created, updated, removed, and a pool that can't be served.
+  // There is one event for each of: created, updated, removed, and a pool that cannot be served.
   Eventually("the story is told", [&] { return EventsAbout("web").size() >= 4; });
   bool warned = false;
   for (const Json& event : EventsAbout("web")) {

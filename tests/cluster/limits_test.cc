@@ -1,7 +1,7 @@
-// Clusters that are large, slow, full, or take things away: every daemon says what is wrong, nobody hammers the
-// apiserver, and all heals by itself.
+// Clusters that are large, slow, full, or delete objects: every daemon reports its failure, the operator backs off, and
+// everything recovers by itself.
 //
-// YAD_ALL=1 takes 5,000 pools, and 500 daemons over the same pools, instead of the small numbers.
+// YAD_ALL=1 runs with 5,000 pools, and with 500 daemons over the same pools, instead of the small numbers.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +16,8 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// How often a key may have been tried by now, if each try doubles the wait of 5 ms before the next one; some more,
-// because events about what does work are no tries again of what does not, but look like them.
+// Computes how often a key may have been tried by now, if each try doubles the 5 ms until the next one. The slack is
+// for events about objects that work: they look like retries of a failed object.
 class Tries {
  public:
   double allowed() const {
@@ -42,7 +42,7 @@ class LimitsTest : public ClusterTest {
     ClusterTest::TearDown();
   }
 
-  // An operator whose requests all pass `hook`.
+  // Starts an operator whose requests all pass `hook`.
   OperatorProcess& StartThroughProxy(FaultProxy::Hook hook) {
     OperatorOptions options = DefaultOptions();
     proxy_ = MakeProxy(options.kubeconfig, std::move(hook));
@@ -52,7 +52,7 @@ class LimitsTest : public ClusterTest {
     slow_->WaitUntilReady();
     return *slow_;
   }
-  // An operator for all namespaces, and a second one beside this test's.
+  // Starts an operator for all namespaces, and creates a second namespace beside this test's.
   Kube StartForAllNamespaces() {
     OperatorOptions options = DefaultOptions();
     options.ns = "";
@@ -91,7 +91,7 @@ TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
   const std::chrono::minutes patience(10);
   StartOperator();
   for (int i = 0; i < count; ++i) AddPool("p" + std::to_string(10000 + i));
-  const std::string bad = AddPoolNamed(Pool("z") + std::string(70, 'z'));  // the last, and it fails
+  const std::string bad = AddPoolNamed(Pool("z") + std::string(70, 'z'));  // sorts last, and fails
   CreateDaemon(Daemon("web"));
   const auto settled = [&](const std::string& image) {
     Eventually(
@@ -119,7 +119,7 @@ TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
 
-// One daemon whose spec changes all the time, and whose workloads are refused all the time, on a single worker.
+// One daemon's spec changes all the time, and its workloads are rejected all the time, on a single worker.
 TEST_F(LimitsTest, ANoisyDaemonDoesNotStarveTheOthers) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
@@ -195,8 +195,8 @@ TEST_F(LimitsTest, ASlowApiserverMakesNothingTwice) {
   EXPECT_EQ(slow_->Stop(), 0);
 }
 
-// As an apiserver answers while etcd has its alarm NOSPACE: nothing can be written, not even what is wrong.
-TEST_F(LimitsTest, AFullEtcdIsAskedWithPatienceAndAllIsDoneOnceThereIsRoom) {
+// The apiserver answers like this while etcd has its alarm NOSPACE: it accepts no write, not even a status or an event.
+TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndFinishOnceThereIsRoom) {
   std::atomic<bool> full = false;
   std::atomic<int> refused = 0;
   const auto pools = AddPools(3);
@@ -227,8 +227,9 @@ TEST_F(LimitsTest, AFullEtcdIsAskedWithPatienceAndAllIsDoneOnceThereIsRoom) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// The alarm that etcd raises when its quota is used up. People can write nothing either, so all is asked for before.
-TEST_F(LimitsTest, AnOperatorThatComesToAFullEtcdBeginsWhenThereIsRoom) {
+// This is the alarm that etcd raises at the end of its quota. Users cannot write either, so the test creates everything
+// before.
+TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdBeginsWhenThereIsRoom) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
   SetEtcdFull(true);
@@ -263,7 +264,7 @@ TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
 
-  kube().Delete(kServiceAccountType, "op");  // and with it all its tokens
+  kube().Delete(kServiceAccountType, "op");  // deletes all its tokens too
   const std::string next = make_account();
   int image = 1;
   const auto refused = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
@@ -273,7 +274,8 @@ TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
   });
   const Tries tries;
   const double begin = refused();
-  // Each of these is an event, and so a try. They must not make the operator wait for minutes once the token is good.
+  // Each of these changes is an event, and so a try. They must not make the operator wait for minutes once the token is
+  // valid.
   constexpr int kEvents = 30;
   for (int i = 0; i < kEvents; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(++image));
@@ -292,7 +294,7 @@ TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-TEST_F(LimitsTest, AQuotaInOneNamespaceIsNoOthersConcernAndIsAskedWithPatience) {
+TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherAndItsRetriesBackOff) {
   const Kube other = StartForAllNamespaces();
   const auto quota = [&](int hard) -> Json { return {{"hard", {{"count/deployments.apps", std::to_string(hard)}}}}; };
   Json status = quota(1);
@@ -318,20 +320,20 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceIsNoOthersConcernAndIsAskedWithPatience) 
   };
   Eventually("it has tried again", [&] { return refused() >= 9; });
   EXPECT_LE(refused(), 3 * tries.allowed());
-  // No quota controller runs here: what it would write.
+  // No quota controller runs here, so the test writes its status.
   kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
   kube().MergePatch(kResourceQuotaType, "few", {{"status", quota(9)}}, "status");
   WaitForPools("web", pools);
   WaitUntilReady("web");
 }
 
-TEST_F(LimitsTest, ANamespaceThatIsDeletedTakesNobodyAlong) {
+TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOther) {
   const Kube other = StartForAllNamespaces();
   AddPools(10);
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));
   Eventually("it works", [&] { return other.List(type()).size() == 10; });
-  // It holds the namespace, so that there is a time in which nothing can be made in it.
+  // The finalizer keeps the namespace, so that for some time nothing can be created in it.
   other.Create({"", "v1", "configmaps", "ConfigMap", true},
                R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
   other.Delete(kNamespaceType, other_ns_);
@@ -364,7 +366,7 @@ TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsGone) {
   WaitUntilReady("web");
 }
 
-// No event comes of a type that rests, and nothing says that its connection is dead: only the time that has passed.
+// A type without changes has no events, and nothing reports that its connection is dead: only elapsed time does.
 TEST_F(LimitsTest, AConnectionThatDiesInSilenceIsNoticed) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});

@@ -1,4 +1,4 @@
-// All objects of a type in one namespace as they are now, without asking for each of them.
+// All objects of a type in one namespace as they are now, without a request for each of them.
 #ifndef TESTS_CLUSTER_LIVE_VIEW_H_
 #define TESTS_CLUSTER_LIVE_VIEW_H_
 
@@ -15,18 +15,18 @@
 
 namespace yad::testing {
 
-// Follows a watch for as long as it lives. What it shows may be a moment old. Thread-safe.
+// Follows a watch during its lifetime. Its content may be a moment old. Thread-safe.
 class LiveView {
  public:
   LiveView(Client& client, const ResourceType& type, std::string ns);
 
   std::optional<Json> Find(const std::string& name) const;
-  // Those whose controller has this uid.
+  // Returns the objects whose controller has this uid.
   std::vector<Json> ControlledBy(const std::string& uid) const;
 
  private:
   void Run(const std::stop_token& stop);
-  std::string List();  // The resourceVersion to watch from.
+  std::string List();  // returns the resourceVersion to watch from
 
   Client& client_;
   const ResourceType type_;

@@ -1,4 +1,4 @@
-// Many removals at once may be a mistake: --max-removals, and NodePools that go together with their CRD.
+// Many removals at once may be a mistake: --max-removals, and NodePools that are deleted together with their CRD.
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -16,7 +16,7 @@ constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
 
 class MaxRemovalsTest : public ClusterTest {
  protected:
-  // Until RemovalBlocked is True with another token than `before`; returns the new one.
+  // Blocks until RemovalBlocked is True with another token than `before`; returns the new token.
   std::string WaitUntilBlocked(const std::string& daemon, const std::string& before = "") {
     std::string token;
     Eventually(daemon + " is blocked", [&]() -> std::string {
@@ -34,7 +34,7 @@ class MaxRemovalsTest : public ClusterTest {
     const auto at = message.find(begin);
     return at == std::string::npos ? "" : message.substr(at + begin.size(), 16);
   }
-  // Runs the command that stands in the condition's message, as a person would.
+  // Runs the command in the condition's message, as a user would.
   void DoAsTheMessageSays(const std::string& daemon) {
     const std::string message = StringAt(ConditionOf(GetDaemon(daemon), "RemovalBlocked"), {"message"});
     const auto begin = message.find("kubectl ");
@@ -61,7 +61,7 @@ class MaxRemovalsTest : public ClusterTest {
   }
 };
 
-TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlockedAgain) {
+TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedTheirTokenAndLaterOnesAnotherToken) {
   StartOperator({"--max-removals=25%"});
   const auto pools = AddPools(4);
   CreateDaemon(Daemon("web"));
@@ -76,7 +76,7 @@ TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlock
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 3);
-  // Everything else goes on, and another token allows nothing.
+  // Everything else continues, and another token allows nothing.
   SetImage("web", "example.org/app:2");
   Allow("web", "0123456789abcdef");
   WaitForStatus("web", "is rolled out", [](const Json& status) {
@@ -85,7 +85,7 @@ TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlock
   EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
   EXPECT_EQ(Uids("web"), before);
 
-  // One is wanted after all: the token of the three does not fit the two.
+  // The daemon selects one pool again, so the token of the three does not match the two.
   Select(pools[2]);
   const std::string second = WaitUntilBlocked("web", first);
   Allow("web", first);
@@ -97,7 +97,7 @@ TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlock
   WaitUntilNothingIsBlocked("web");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 0);
 
-  // The same two again.
+  // The test deselects the same two pools again.
   Select(pools[0]);
   Select(pools[1]);
   WaitForPools("web", pools);
@@ -105,12 +105,12 @@ TEST_F(MaxRemovalsTest, TooManyStayUntilTheirTokenAllowsThemAndLaterOnesAreBlock
   Unselect(pools[1]);
   WaitUntilBlocked("web", second);
   WaitForPools("web", pools);
-  // Deleting the daemon itself is not held up.
+  // The limit does not block the deletion of the daemon itself.
   kube().Delete(kYurtAppDaemonType, "web");
   Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
 }
 
-TEST_F(MaxRemovalsTest, WhatTheLimitAllowsGoesByItself) {
+TEST_F(MaxRemovalsTest, RemovalsWithinTheLimitNeedNoToken) {
   StartOperator({"--max-removals=2"});
   const auto pools = AddPools(3);
   CreateDaemon(Daemon("web"));
@@ -123,8 +123,8 @@ TEST_F(MaxRemovalsTest, WhatTheLimitAllowsGoesByItself) {
 
 using KilledWhileRemovingTest = Gated<MaxRemovalsTest>;
 
-// The writes are three marks and three deletions. `make test` takes the first deletion; YAD_ALL=1 all.
-TEST_F(KilledWhileRemovingTest, WhatWasAllowedIsFinishedByTheNextProcess) {
+// The writes are three marks and three deletions. `make test` kills at the first deletion, YAD_ALL=1 at each write.
+TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
   const bool all = RunsEverything();
   for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {
     SCOPED_TRACE("killed after write " + std::to_string(at));
@@ -165,7 +165,7 @@ TEST_F(MaxRemovalsTest, NoWorkloadGoesBecauseTheNodePoolCrdWasDeleted) {
   WaitUntilBlocked("web");
   EXPECT_EQ(StringAt(ConditionOf(GetDaemon("web"), "RemovalBlocked"), {"reason"}), "NodePoolCRDDeleted");
   EXPECT_EQ(Uids("web"), before);
-  // The CRD is back before its pools are, and the next process finds none.
+  // The CRD is restored before its pools, and the next process finds no pools.
   StopOperator();
   plane().ApplyCrds();
   StartOperator();
@@ -175,7 +175,7 @@ TEST_F(MaxRemovalsTest, NoWorkloadGoesBecauseTheNodePoolCrdWasDeleted) {
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);
-  // A pool that was deleted by itself loses its workload as ever, where it was made after the CRD.
+  // A pool that was created after the CRD and deleted by itself loses its workload as usual.
   const std::string later = AddPool("later");
   WaitForPools("web", {pools[0], pools[1], pools[2], later});
   DeletePool(later);

@@ -1,33 +1,31 @@
 // ThreeWayMerge against the apiserver's own server-side apply.
 //
 // Two workloads get the same random series of templates: one by server-side apply, one by our merge and PUT. Another
-// manager adds fields of its own to both. After each step the two must hold the same, and merging again must change
-// nothing.
+// manager adds its own fields to both. After each step the two must be equal, and a second merge must change nothing.
 //
-// What is compared, and the deliberate exceptions:
-// - The order of items in lists with keys: our items stand in the template's order in both; where others' items stand
-// among them may differ.
-// - Taking away a whole struct that has defaulted leaves (a probe), or switching a union (a volume's source, a
-// strategy's type): server-side
-//   apply leaves the leaves that nobody owns, and the apiserver then refuses the object. We take the struct away, as
-//   `kubectl apply` does. The series has no such step; the tests at the end show what we do.
+// The comparison has these deliberate exceptions:
+// - The order of items in lists with keys: our items have the template's order in both; the positions of others' items
+//   among them may differ.
+// - The removal of a whole struct that has defaulted leaves (a probe), or the switch of a union (a volume's source, a
+//   strategy's type): server-side apply keeps the leaves without an owner, and the apiserver then rejects the object.
+//   We remove the struct, as `kubectl apply` does. The series has no such step; the tests at the end cover it.
 // - deployment.kubernetes.io/revision counts ReplicaSets, and belongs to Kubernetes.
 #include <algorithm>
 #include <random>
 
-#include "operator/client/config.h"
+#include "operator/client/auth/config.h"
 #include "operator/workload/merge.h"
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
 namespace {
 
-// One random template, moved from step to step.
+// A random template that changes from step to step.
 class RandomTemplate {
  public:
   RandomTemplate(std::uint64_t seed, WorkloadKind kind) : random_(seed), kind_(kind) {}
 
-  // The part of the workload that we own: metadata.labels, metadata.annotations, spec.
+  // Returns the part of the workload that we own: metadata.labels, metadata.annotations, spec.
   Json Object() const {
     Json pod = {{"containers", Json::array()}};
     for (const std::string& name : containers_) pod["containers"].push_back(Container(name));
@@ -101,7 +99,7 @@ class RandomTemplate {
   }
 
   Json Volume(const std::string& name) const {
-    // The kind of source goes with the name, so that no step switches it.
+    // The kind of source depends on the name, so that no step switches it.
     if (name[0] == 'e') return {{"name", name}, {"emptyDir", {{"sizeLimit", sizes_.at(name)}}}};
     return {{"name", name}, {"configMap", {{"name", "map-" + sizes_.at(name)}}}};
   }
@@ -255,7 +253,7 @@ class RandomTemplate {
   int grace_ = 0, min_ready_ = 0;
 };
 
-// Lists that server-side apply merges by key, as sets: sorted by their text.
+// Sorts the lists that server-side apply merges by key by their text, to compare them as sets.
 void SortKeyedLists(Json& value) {
   static const std::vector<std::string> keyed = {"containers", "initContainers", "env",        "ports",
                                                  "volumes",    "volumeMounts",   "hostAliases"};
@@ -283,7 +281,7 @@ Json Comparable(const Json& object) {
   return result;
 }
 
-// The names of those items of `list` that `wanted` has too, in the order of `list`.
+// Returns the names of the items of `list` that `wanted` has too, in the order of `list`.
 std::vector<std::string> OrderOf(const Json& list, const Json& wanted) {
   std::vector<std::string> names;
   if (!list.is_array() || !wanted.is_array()) return names;
@@ -305,7 +303,7 @@ class MergeOracleTest : public BothKinds {
     object["kind"] = type().kind;
     object["metadata"]["name"] = name;
     object["metadata"]["namespace"] = ns();
-    // One client for each manager: the field manager is the client's.
+    // The field manager is the client's, so each manager has its own client.
     Result<ClusterConfig> config = LoadClusterConfig(plane().kubeconfig());
     ClientOptions options;
     options.field_manager = manager;
@@ -314,7 +312,7 @@ class MergeOracleTest : public BothKinds {
     return (*client)->Patch(type(), {ns(), name}, PatchType::kApply, object);
   }
 
-  // What another manager owns in both.
+  // Returns the fields that another manager owns in both.
   Json ForeignFields(int step) const {
     return {{"metadata", {{"labels", {{"foreign", std::to_string(step)}}}, {"annotations", {{"foreign", "x"}}}}},
             {"spec",
@@ -329,7 +327,7 @@ class MergeOracleTest : public BothKinds {
                   {"volumes", Json::array({{{"name", "foreign"}, {"emptyDir", Json::object()}}})}}}}}}}};
   }
 
-  // Our way: merge with what is there, and PUT if that changed anything. False: nothing had to be written.
+  // Merges with the live object, and PUTs the result if it differs. Returns false if no write was necessary.
   bool MergeAndPut(const Json& last, const Json& now) {
     while (true) {
       const Json live = kube().Get(type(), kMerged);
@@ -418,7 +416,7 @@ TEST_P(MergeOracleTest, AUnionThatIsSwitchedLosesTheOtherChoice) {
   EXPECT_EQ(At(live, "/spec/template/spec/volumes/0"), R"({"name": "v", "emptyDir": {}})"_json);
   EXPECT_FALSE(At(*Container(live, "main"), "/livenessProbe").contains("httpGet"));
   ExpectSettled(now);
-  // And back.
+  // The way back works too.
   EXPECT_TRUE(MergeAndPut(now, first));
   EXPECT_EQ(At(kube().Get(type(), kMerged), "/spec/template/spec/volumes/0/configMap/name"), "m");
   ExpectSettled(first);

@@ -1,4 +1,4 @@
-// Pods on a node that has been given to another pool.
+// Pods on a node that now belongs to another pool.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {

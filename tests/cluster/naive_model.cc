@@ -19,7 +19,7 @@ std::string ReplaceAll(std::string text, const std::string& what, const std::str
   return text;
 }
 
-// nullopt: no selector that an apiserver would take.
+// Returns nullopt for a selector that an apiserver would reject.
 std::optional<bool> Matches(const Json& selector, const Json& object) {
   const Json labels = At(object, "/metadata/labels");
   bool matches = true;
@@ -52,7 +52,7 @@ bool Names(const Json& pools, const std::string& pool) {
   return !Contains(pools, "-" + pool) && (Contains(pools, "*") || Contains(pools, pool));
 }
 
-// False: it does not apply.
+// Returns false if the override does not apply.
 bool Override(const Json& written, const Json& pool, Json& workload) {
   const std::string name = NameOf(pool);
   const Json entry =
@@ -123,7 +123,7 @@ std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool) {
   try {
     return Make(spec, kind, pool);
-  } catch (const Json::exception&) {  // Something is of a wrong type, or a patch leads nowhere.
+  } catch (const Json::exception&) {  // A value has a wrong type, or the path of a patch does not exist.
     return std::nullopt;
   }
 }

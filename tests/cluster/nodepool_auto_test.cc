@@ -1,4 +1,4 @@
-// The nodepool controller where nobody has named or excluded it.
+// The nodepool controller when no flag names or excludes it.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -24,7 +24,7 @@ class NodePoolAutoTest : public NodePoolTest {
   void LogSays(const std::string& text) {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
-  // What OpenYurt's chart installs, as far as it matters. Nothing listens there: it must not be asked.
+  // Installs the relevant parts of OpenYurt's chart. No server listens there, so the apiserver must not call it.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingType,
@@ -46,7 +46,7 @@ class NodePoolAutoTest : public NodePoolTest {
   static constexpr char kWebhooks[] = "yurt-manager-validating-webhook-configuration";
 };
 
-TEST_F(NodePoolAutoTest, ItIsOnWhereNobodyElseLooksAfterThePoolsAndSaysSo) {
+TEST_F(NodePoolAutoTest, ItIsOnAndReportsItWhenNoOtherControllerServesThePools) {
   AddWebhooks("yurtappsets");  // yurt-manager without its nodepool controller
   StartOperator({"--controllers=*"});
   const std::string pool = AddPool("a");
@@ -60,7 +60,7 @@ TEST_F(NodePoolAutoTest, ItIsOnWhereNobodyElseLooksAfterThePoolsAndSaysSo) {
 TEST_F(NodePoolAutoTest, ItIsOffWhereYurtManagersWebhooksReviewNodePools) {
   AddWebhooks("nodepools");
   StartOperator({"--controllers=*"});
-  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager looks after the pools");
+  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages them");
   Eventually("an event says so",
              [&] { return ::testing::Matches(Contains("NodePoolControllerOff"))(NodeEvents(kCrd)); });
   const std::string pool = AddPool("a");
@@ -69,7 +69,7 @@ TEST_F(NodePoolAutoTest, ItIsOffWhereYurtManagersWebhooksReviewNodePools) {
   EXPECT_TRUE(PoolStatusNow(pool).is_null());
 }
 
-TEST_F(NodePoolAutoTest, ItIsOffWhereSomebodyHoldsYurtManagersLease) {
+TEST_F(NodePoolAutoTest, ItIsOffWhileYurtManagersLeaseIsHeld) {
   Kube(kube().client(), "kube-system")
       .Create(
           kLeaseType,
@@ -79,7 +79,7 @@ TEST_F(NodePoolAutoTest, ItIsOffWhereSomebodyHoldsYurtManagersLease) {
   LogSays("Lease kube-system/yurt-manager is held");
 }
 
-TEST_F(NodePoolAutoTest, WithoutTheRightsItSaysSoOnceAndStaysOff) {
+TEST_F(NodePoolAutoTest, ItIsOffAndReportsWhichRightIsMissing) {
   const std::string account = "without-rights";
   kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
   OperatorOptions options = DefaultOptions();
@@ -93,7 +93,7 @@ TEST_F(NodePoolAutoTest, WithoutTheRightsItSaysSoOnceAndStaysOff) {
 
 class ControllersFlagTest : public NodePoolTest {};
 
-TEST_F(ControllersFlagTest, ThoseThatAreNotNamedDoNotRun) {
+TEST_F(ControllersFlagTest, ControllersThatAreNotNamedDoNotRun) {
   StartOperator({"--controllers=nodepool"});
   const std::string pool = AddPool("a");
   AddOwnNode("1", pool);
@@ -103,7 +103,7 @@ TEST_F(ControllersFlagTest, ThoseThatAreNotNamedDoNotRun) {
   EXPECT_THAT(op().Metrics(), ::testing::Not(HasSubstr("controller=\"yurtappdaemon\"")));
 }
 
-TEST_F(ControllersFlagTest, NamesThatThereAreNotAndContradictionsAreRefused) {
+TEST_F(ControllersFlagTest, UnknownNamesAndContradictionsAreRejected) {
   const auto refusal = [&](const std::vector<std::string>& flags) {
     std::vector<std::string> command = {YAD_OPERATOR_BINARY};
     command.insert(command.end(), flags.begin(), flags.end());
@@ -113,11 +113,11 @@ TEST_F(ControllersFlagTest, NamesThatThereAreNotAndContradictionsAreRefused) {
   };
   EXPECT_THAT(refusal({"--controllers=nodepools"}), HasSubstr("yurtappdaemon, nodepool, nodepool-autoscaler"));
   EXPECT_THAT(refusal({"--controllers=nodepool,-nodepool"}), HasSubstr("both named and excluded"));
-  EXPECT_THAT(refusal({"--controllers=-nodepool"}), HasSubstr("none is left to run"));
+  EXPECT_THAT(refusal({"--controllers=-nodepool"}), HasSubstr("no controller is selected"));
   EXPECT_THAT(refusal({"--controllers=*,-nodepool", "--node-agents=app=proxy"}), HasSubstr("have no effect"));
   EXPECT_THAT(refusal({"--controllers=nodepool", "--webhook-cert-dir=/x"}),
               HasSubstr("needs the controller yurtappdaemon"));
-  EXPECT_THAT(refusal({"--node-agents=app in proxy"}), HasSubstr("no label selector"));
+  EXPECT_THAT(refusal({"--node-agents=app in proxy"}), HasSubstr("not a valid label selector"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Nodes whose conditions a test writes itself, and the nodepool controller.
+// Nodes whose conditions the test writes, and the nodepool controller.
 #ifndef TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 #define TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 
@@ -26,7 +26,8 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // A Node that KWOK leaves alone, as `ready` says, and on which nobody else's pod is put. "" for no pool.
+  // Creates a Node that KWOK ignores, with the Ready status `ready`, and without pods of other tests. "": a node
+  // without a pool.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);
     Json labels = {{"own-node-of", ns()}};
@@ -51,7 +52,7 @@ class NodePoolTest : public ClusterTest {
     kube().MergePatch(kNodeType, node, {{"status", {{"conditions", Conditions(statuses)}}}}, "status");
   }
   Json PoolStatusNow(const std::string& pool) { return At(kube().Get(kNodePoolType, pool), "/status"); }
-  // Waits until each of these fields of the pool's status is so.
+  // Blocks until the pool's status has these fields.
   Json WaitForPoolStatus(const std::string& pool, const Json& fields) {
     Json status;
     Eventually(pool + " says " + fields.dump(), [&]() -> std::string {

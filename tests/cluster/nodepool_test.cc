@@ -1,4 +1,4 @@
-// The nodepool controller: what a pool's status says of its nodes, and what its nodes have from it.
+// The nodepool controller: the pool's status of its nodes, and the attributes that nodes get from their pool.
 #include <atomic>
 
 #include "tests/cluster/nodepool_fixture.h"
@@ -35,7 +35,7 @@ TEST_F(NodePoolTest, CountsAndStatesFollowTheNodesThroughFailureAndReturn) {
   SetConditions(two, {{"Ready", "True"}});
   WaitForPoolStatus(pool, {{"readyNodeNum", 2}, {"nodeStates/ready", 2}});
 
-  // An agent of node 1, a real pod, whose status is this test's too.
+  // The test also writes the status of this pod, an agent of node 1.
   kube().Create(
       kPodType,
       {{"metadata",
@@ -60,7 +60,7 @@ TEST_F(NodePoolTest, CountsAndStatesFollowTheNodesThroughFailureAndReturn) {
   Eventually("its metrics are gone", [&] { return op().Metrics().find("pool=\"" + pool + "\"") == std::string::npos; });
 }
 
-TEST_F(NodePoolTest, ANodeHasWhatItsPoolSaysAndLosesItWithThePoolAndNothingElse) {
+TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyThoseWithThePool) {
   StartNodePools();
   const Json taint = {{"key", "edge"}, {"value", "yes"}, {"effect", "NoSchedule"}};
   const std::string a =
@@ -104,7 +104,7 @@ TEST_F(NodePoolTest, ANodeHasWhatItsPoolSaysAndLosesItWithThePoolAndNothingElse)
   node_is("in a pool that is gone", "", "", false);
   Eventually("that is reported", [&] { return ::testing::Matches(Contains("NodePoolMissing"))(NodeEvents(node)); });
   join(nullptr);
-  // Junk in our annotation.
+  // The annotation of the operator is not valid JSON.
   kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kPreviousAttributesAnnotation, "{junk"}}}}}});
   join(a);
   node_is("in a again", "north", "", false);
@@ -147,15 +147,15 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
     kube().MergePatch(kNodeType, nodes[static_cast<std::size_t>(i) % nodes.size()],
                       {{"status", {{"conditions", conditions}}}}, "status");
     if (i == 9) {
-      // The first ones brought a condition that was not there.
+      // The first heartbeats added a condition.
       Eventually("nothing is reconciled any more", settled);
     }
   }
-  // Its event comes after those.
+  // The event of this patch comes after those.
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
   Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
   Eventually("nothing is reconciled any more", settled);
-  // The ten that brought a condition, the label, and what the label's repair brought.
+  // The reconciles are of the ten new conditions, of the label, and of the label's repair.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
   for (const AuditedRequest& request : plane().OperatorWrites("", since)) {
@@ -217,7 +217,7 @@ TEST_F(NodePoolTest, APoolOfAThousandNodesIsAFewStatusWritesAndOneWriteForEachNo
   EXPECT_EQ(of_nodes, 1000);
 }
 
-// The NodePool CRD with no more fields in status than OpenYurt's.
+// Installs a NodePool CRD whose status has only OpenYurt's fields.
 class PruningCrdTest : public NodePoolTest {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Who owns what of a workload, where somebody else writes too: a real mutating webhook, an autoscaler, a controller
-// that wants something else, people. The operator's writes are counted in the apiserver's audit log.
+// The ownership of a workload's fields when others write too: a real mutating webhook, an autoscaler, a controller with
+// other values, users. The apiserver's audit log counts the operator's writes.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -15,7 +15,7 @@ constexpr char kMirrored[] = "mirror.example.org/app:1";
 
 class OwnershipTest : public BothKinds {
  protected:
-  // Of workloads, that took effect.
+  // Returns the writes of workloads that took effect.
   std::vector<AuditedRequest> WorkloadWrites(WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
@@ -32,7 +32,7 @@ class OwnershipTest : public BothKinds {
     const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
-  // What takes long, and is the same code for both kinds.
+  // These tests take long, and run the same code for both kinds.
   bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
@@ -51,7 +51,7 @@ class OwnershipTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(OwnershipTest);
 
-TEST_P(OwnershipTest, WhatAMutatingWebhookAddsStaysAndStartsNoWriteWar) {
+TEST_P(OwnershipTest, AdditionsOfAMutatingWebhookStayAndStartNoWriteWar) {
   const MutatingWebhook webhook(kube(), type(), [](Json& workload) {
     workload["metadata"]["annotations"]["theirs"] = "1";
     workload["metadata"]["labels"]["theirs"] = "1";
@@ -103,7 +103,7 @@ TEST_P(OwnershipTest, WhatAMutatingWebhookAddsStaysAndStartsNoWriteWar) {
   EXPECT_EQ(EventCount("WorkloadRepaired") + EventCount("ValueNotKept"), 0);
 }
 
-TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) {
+TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsReportedAndNotFought) {
   auto webhook = std::make_unique<MutatingWebhook>(kube(), type(), [](Json& workload) {
     for (Json& container : workload["spec"]["template"]["spec"]["containers"]) container["image"] = kMirrored;
   });
@@ -132,7 +132,7 @@ TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) 
   EXPECT_EQ(WorkloadWrites(edit).size(), 2U) << ToString(WorkloadWrites(edit));
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), kMirrored);
 
-  // What it has learnt is lost with the process, and costs one write for each workload.
+  // The operator loses its knowledge of the webhook with the process, which costs one write for each workload.
   StopOperator();
   const WallTime restart = Now();
   StartOperator();
@@ -146,7 +146,7 @@ TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsToldOfAndNotFought) 
   ExpectAtRest();
 }
 
-TEST_P(OwnershipTest, WhoKeepsChangingAWorkloadIsAnsweredMoreAndMoreSeldom) {
+TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) {
   if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
@@ -212,7 +212,7 @@ TEST_P(OwnershipTest, OneRepairIsOneWriteOneEventAndOneCount) {
     ++done;
     EXPECT_EQ(op().Metric("yurtappdaemon_workload_writes_total", {"operation=\"Repair\""}), done) << what;
     if (&edit == &edits.front().second) Eventually("the event", [&] { return EventCount("WorkloadRepaired") == 1; });
-    if (done == 4) {  // More in a row would have to wait.
+    if (done == 4) {  // More repairs in a row would have to wait.
       StopOperator();
       StartOperator();
       done = 0;
@@ -241,7 +241,7 @@ TEST_P(OwnershipTest, AnAutoscalerAndARestartAreNeverWrittenOver) {
   EXPECT_EQ(WorkloadWrites(since).size(), 0U) << ToString(WorkloadWrites(since));
 }
 
-TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsToldOfOnceAndNeverWritten) {
+TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsReportedOnceAndNeverWritten) {
   if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
@@ -266,9 +266,9 @@ TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsToldOfOnceAndNeverWritten) {
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// A pool is served or it is not: nothing waits in the hope that a label comes back, as nothing does for a node under a
-// DaemonSet. What has to last is the identity: one workload at a time, under the same name, so that a StatefulSet finds
-// its claims again.
+// A pool is either selected or not: the operator does not wait for a label to return, as a DaemonSet does not wait for
+// a node. The identity lasts: one workload at a time, under the same name, so that a StatefulSet finds its claims
+// again.
 TEST_P(OwnershipTest, APoolThatFlapsKeepsTheNameOfItsWorkloadAndNeverHasTwo) {
   StartOperator();
   const std::string pool = AddPool("a");

@@ -1,5 +1,5 @@
-// A cell whose operator sees the cluster late: a list of the past after its restart, or nothing for a while. And what
-// happens in it meanwhile.
+// A cell whose operator observes the cluster late: it gets an old list after its restart, or nothing for a while, and
+// `act` changes the cluster meanwhile.
 #ifndef TESTS_CLUSTER_PAST_CELL_H_
 #define TESTS_CLUSTER_PAST_CELL_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad::testing {
 
-// Some of p (pools), d (daemons), w (workloads), r (revisions): "dr".
+// A set of p (pools), d (daemons), w (workloads), r (revisions): "dr".
 using Views = std::string;
 
 class PastCell : public Cell {
@@ -22,15 +22,15 @@ class PastCell : public Cell {
   using Cell::AddPoolNamed;
   using Cell::Cell;
 
-  // What was before, and what happens: both make something of the cluster, and say what.
+  // The setup and the change of the cluster. Both return the expected cluster.
   using Act = Wanted (*)(PastCell&);
-  // `act` is over when the operator is started again, but its lists of these are from before it.
+  // Runs `act` while the operator is down, and starts the operator with lists of these resources from before `act`.
   void PlayStale(Act before, Act act, const Views& stale);
-  // The operator runs, and does not see these during `act`; then it has to list them anew.
+  // Runs `act` while the operator observes none of these resources; then the operator has to list them again.
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----
-  // A stale view may make an operator create what it then takes away again.
+  // An operator with a stale view may create a workload and delete it again.
   void MayComeAndGo(const std::string& pool);
   void MayGo(const std::string& pool);  // the workload that it has now
   void SetTaints(const std::string& pool, const Json& taints);
@@ -41,7 +41,7 @@ class PastCell : public Cell {
   Fault OnRequest(const ProxiedRequest& request) override { return past_(request); }
   std::map<std::string, Json> ListAll();
   std::set<std::string> ResourcesOf(const Views& views) const;
-  // The workloads, uid and generation; a pool that may come and go left out.
+  // Returns the uid and generation of the workloads, without those of pools that may come and go.
   std::map<std::string, std::string> States();
   void WaitUntilItHasReconciled();
 

@@ -1,9 +1,9 @@
-// Stale reads: after a restart the operator first sees an older list of something, as from an apiserver that lags, and
-// nothing of what has happened since. Unobserved states: a running operator sees nothing of something for a while, and
-// then only how it has become. Nothing may be removed, doubled, restarted or rolled back because of that; in the end
-// the cluster is as a naive model says.
+// Stale reads: after a restart the operator first gets an older list of some resources, as from an apiserver that lags,
+// and none of the later events. Unobserved states: a running operator gets no events of some resources for a while, and
+// then only the final state. Neither may cause a removal, a duplicate, a restart or a rollback, and the cluster must
+// reach the state of a naive model.
 //
-// `make test` plays the views that matter for each act; YAD_ALL=1 all combinations of them.
+// `make test` runs the views that matter for each act, YAD_ALL=1 all combinations of them.
 #include <cstdlib>
 #include <iostream>
 
@@ -18,7 +18,7 @@ constexpr char kRing[] = "ring";
 const Json kTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 const Json kToleration = {{{"key", "shop"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}};
 
-// ---- what was before ----
+// ---- setups ----
 
 Wanted OneRevision(PastCell& cell) { return cell.Create(); }
 
@@ -51,7 +51,7 @@ Wanted Tainted(PastCell& cell) {
   return {.pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}};
 }
 
-// ---- what happens ----
+// ---- acts ----
 
 Wanted APoolComes(PastCell& cell) {
   cell.AddPool("d");
@@ -91,7 +91,7 @@ Wanted UndoAndPrune(PastCell& cell) {
   return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{3, 1}}};
 }
 
-// The pools are prepared first, as a careful person does.
+// The test prepares the pools first, as a careful user does.
 Wanted TheSelectorMovesOn(PastCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.LabelPool(pool, "wave", "2");
   cell.kube().Edit(kYurtAppDaemonType, kCellDaemon,
@@ -127,7 +127,7 @@ Wanted TheDaemonIsMadeAnew(PastCell& cell) {
     return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
   });
   Wanted wanted = cell.Create();
-  wanted.exactly = false;  // Its revisions may have gone later.
+  wanted.exactly = false;  // the operator may have deleted its revisions later
   return wanted;
 }
 
@@ -140,7 +140,7 @@ struct Scenario {
   std::vector<Views> views;  // those that matter
 };
 
-// Every workload is the object that it was, unless the act itself made it another.
+// Every workload is the same object as before, unless the act itself replaced it.
 const Scenario kStale[] = {
     {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
     {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
@@ -157,7 +157,7 @@ const Scenario kStale[] = {
     {"TheDaemonIsMadeAnew", OneRevision, TheDaemonIsMadeAnew, {"d", "w", "dwr"}},
 };
 
-// ---- what happens unseen ----
+// ---- acts that the operator does not observe ----
 
 Wanted APoolLeavesAndReturns(PastCell& cell) {
   cell.Unselect(cell.Pool("c"));
@@ -263,7 +263,7 @@ struct Run {
   std::string failure = {};
 };
 
-// YAD_PAST="ANewImageIsRolledOut Deployment dr": that one only.
+// YAD_PAST="ANewImageIsRolledOut Deployment dr" runs only that one.
 template <std::size_t kCount>
 std::vector<Run> RunsOf(const Scenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();
@@ -302,7 +302,9 @@ void PlayAll(std::vector<Run> runs, Play play) {
 
 TEST(PastTest, AnOperatorThatSeesThePastAfterItsStartDoesNoHarm) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
 
-TEST(PastTest, WhatNobodyObservedIsDealtWithByItsOutcome) { PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved); }
+TEST(PastTest, UnobservedChangesAreReconciledByTheirOutcome) {
+  PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved);
+}
 
 }  // namespace
 }  // namespace yad::testing

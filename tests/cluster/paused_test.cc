@@ -1,4 +1,4 @@
-// spec.paused: no pool is moved to another revision; everything else goes on.
+// spec.paused: the operator updates no pool to another revision; everything else continues.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class PausedTest : public BothKinds {
  protected:
-  // Two pools on app:1, paused, with app:2 in the spec. Returns the first revision.
+  // Creates two pools on app:1, paused, with app:2 in the spec. Returns the first revision.
   std::string StartPausedWithNewTemplate() {
     StartOperator();
     AddPool("a");
@@ -29,7 +29,7 @@ TEST_P(PausedTest, ANewTemplateWaitsUntilItIsResumed) {
     EXPECT_EQ(ImageOf(workload), "example.org/app:1");
     EXPECT_EQ(Label(workload, kRevisionLabel), first);
   }
-  const Json paused = WaitUntilReady("web");  // Each pool is on the revision it is meant to have now.
+  const Json paused = WaitUntilReady("web");  // each pool has the revision that it should have now
   EXPECT_EQ(ConditionStatus(paused, "Paused"), "True");
   EXPECT_EQ(At(paused, "/status/updatedPools"), 0);
   EXPECT_EQ(At(paused, "/status/currentRevision"), first);

@@ -1,4 +1,4 @@
-// kubectl yad: the program as people run it, against a real control plane and a running operator.
+// kubectl yad: the program as users run it, against a real control plane and a running operator.
 #include <filesystem>
 
 #include "operator/capacity/autoscaler.h"
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// What it ends with (plugin/exit_code.h; scripts rely on the numbers).
+// The exit codes of plugin/exit_code.h; scripts rely on the numbers.
 constexpr int kDone = 0;
 constexpr int kNo = 1;
 constexpr int kUsage = 2;
@@ -39,19 +39,19 @@ class PluginTest : public BothKinds {
     options.stdin_text = input;
     return RunProcess(Command(std::move(arguments)), options);
   }
-  // It must end with `code`; returns stdout.
+  // Runs the plugin, which must end with `code`; returns stdout.
   std::string YadOut(std::vector<std::string> arguments, int code = kDone, const std::string& input = "") {
     const ProcessResult result = Yad(arguments, input);
     EXPECT_EQ(result.exit_code, code) << arguments.front() << ": " << result.out << result.err;
     return result.out;
   }
-  // It must end with `code`; returns stderr.
+  // Runs the plugin, which must end with `code`; returns stderr.
   std::string YadErr(std::vector<std::string> arguments, int code) {
     const ProcessResult result = Yad(arguments);
     EXPECT_EQ(result.exit_code, code) << arguments.front() << ": " << result.out << result.err;
     return result.err;
   }
-  // Two pools "a" and "b", without pods, on image app:1, at rest.
+  // Creates two pools "a" and "b", without pods, on image app:1, and waits until the daemon is Ready.
   void StartTwoPools(const std::string& strategy = "All") {
     StartOperator();
     AddPool("a");
@@ -65,7 +65,7 @@ class PluginTest : public BothKinds {
   std::string Workload() const {
     return kind() == WorkloadKind::kDeployment ? "deployment.apps/" : "statefulset.apps/";
   }
-  // The daemon's manifest as a file, with all that the server has added.
+  // Returns the daemon's manifest as a file, with everything that the server has added.
   Json Manifest() {
     Json manifest = GetDaemon("web");
     manifest.erase("status");
@@ -81,7 +81,7 @@ class PluginTest : public BothKinds {
 };
 using PluginBothKindsTest = PluginTest;
 INSTANTIATE_BOTH_KINDS(PluginBothKindsTest);
-// What does not depend on the kind.
+// Tests that do not depend on the kind.
 class PluginOnceTest : public PluginTest {};
 INSTANTIATE_TEST_SUITE_P(Kind, PluginOnceTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
@@ -103,14 +103,14 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
   kube().Delete(type(), NameOf(WorkloadOf("web", Pool("b"))));
   EXPECT_EQ(status.Wait(kEventuallyTimeout), kDone) << status.Errors();
   EXPECT_THAT(status.Output(), EndsWith("yurtappdaemon \"web\" successfully rolled out\n"));
-  EXPECT_THAT(status.Output(), Not(HasSubstr("\x1b")));  // It is no terminal.
+  EXPECT_THAT(status.Output(), Not(HasSubstr("\x1b")));  // the output is not a terminal
 }
 
 TEST_P(PluginOnceTest, StatusOfARolloutThatHasStoppedNamesTheFailedPools) {
   StartOperator();
   const std::string a = AddPool("a");
   AddPool("b");
-  Json daemon = Daemon("web", 1);  // No node: the pod stays Pending.
+  Json daemon = Daemon("web", 1);  // there is no node, so the pod stays Pending
   daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["progressDeadlineSeconds"] = 1;
   daemon["spec"]["overrides"] = {{{"pools", {Pool("b")}}, {"replicas", 0}}};
   CreateDaemon(daemon);
@@ -133,7 +133,7 @@ TEST_P(PluginOnceTest, StatusEndsWhenTheDaemonIsDeleted) {
   EXPECT_THAT(status.Errors(), HasSubstr("has been deleted"));
 }
 
-TEST_P(PluginOnceTest, OnATerminalStatusIsDrawnInPlace) {
+TEST_P(PluginOnceTest, StatusIsRedrawnInPlaceOnATerminal) {
   StartTwoPools("OnDelete");
   const auto on_terminal = [&](std::map<std::string, std::string> env) {
     std::string line;
@@ -210,7 +210,7 @@ TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
   EXPECT_THAT(YadOut({"undo", "web", "--to-revision=4"}),
               HasSubstr("skipped rollback (current template already matches revision 4)"));
-  // The one before is the one that was left.
+  // A second undo returns to the revision before the first undo.
   YadOut({"undo", "web"});
   EXPECT_EQ(ImageOf(GetDaemon("web")["spec"]["workloadTemplate"][TemplateField(kind())]), "example.org/app:2");
   EXPECT_EQ(At(GetDaemon("web"), "/spec/overrides/0/images/0/image"), "b:2");
@@ -347,7 +347,7 @@ TEST_P(PluginBothKindsTest, DiffOfAFileShowsWhatApplyingItWouldChange) {
   const std::string one = YadOut({"diff", "-f", "-"}, kNo, file.dump());
   EXPECT_THAT(one, AllOf(StartsWith("# pool " + Pool("b") + "\n"), HasSubstr("+      - image: b:2\n")));
   EXPECT_THAT(one, Not(HasSubstr(Pool("a"))));
-  // What it shows is what happens.
+  // The apply makes exactly the changes of the diff.
   const WallTime since = Now();
   EXPECT_EQ(VersionOf(GetDaemon("web")), VersionOf(before));
   PatchSpec("web", {{"overrides", file["spec"]["overrides"]}});
@@ -394,7 +394,7 @@ TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
     EXPECT_EQ(NameOf(workload), NameOf(live));
     EXPECT_EQ(At(workload, "/metadata/ownerReferences"), At(live, "/metadata/ownerReferences"));
     EXPECT_EQ(ThreeWayMerge(workload, workload, live), live);
-    // The same once the server has put its defaults in.
+    // The result is the same after the server has set its defaults.
     workload["metadata"]["name"] = "as-rendered";
     WriteOptions dry_run;
     dry_run.dry_run = true;
@@ -428,7 +428,7 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
          {"shortages", {{{"requirements", Json::object()}, {"pods", Json::array()}, {"reason", "Manual"}}}}}}},
       "status");
   const std::string node = Pool("spare");
-  // No pod of another test is to run there.
+  // The taint keeps the pods of other tests away.
   const Json taints = {{{"key", "example.com/spare"}, {"effect", "NoSchedule"}}};
   MakeNode(kube(), node, {{"inventory", inventory}}, taints);
   MakeNode(kube(), Pool("leased"), {{"inventory", inventory}, {kNodePoolLabel, pool}}, taints);
@@ -450,7 +450,7 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
   EXPECT_EQ(Json::parse(YadOut({"capacity", pool, "-o", "json"}))["spec"]["nodePool"], pool);
   EXPECT_THAT(YadErr({"capacity", "nobody"}, kFailed), HasSubstr("\"nobody\" not found"));
 
-  // The same objects in a file: with Auto, the standby would be leased.
+  // The second run reads the same objects from a file: with Auto, it would lease the standby.
   Eventually("the node is Ready", [&] {
     return plane().Kubectl({"get", "node", node}).find(" Ready") != std::string::npos;
   });
@@ -470,7 +470,7 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
   const std::string bin = plane().dir() + "/" + ns() + "-bin";
   std::filesystem::create_directories(bin);
   std::filesystem::create_symlink(YAD_PLUGIN_BINARY, bin + "/kubectl-yad");
-  // As docs/kubectl-yad.md has it.
+  // docs/kubectl-yad.md has this script.
   WriteFile(bin + "/kubectl_complete-yad", "#!/bin/sh\nexec kubectl yad __complete \"$@\"\n");
   std::filesystem::permissions(bin + "/kubectl_complete-yad", std::filesystem::perms::owner_all);
   const std::string assets = AssetsDir(YAD_SOURCE_DIR);
@@ -488,7 +488,7 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
               StartsWith(Pool("a") + "\n" + Pool("b") + "\n"));
   EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               StartsWith("1\texample.org/app:1\n"));
-  // An image is what somebody wrote.
+  // A user chooses the image, so it may contain anything.
   kube().Edit(kYurtAppDaemonType, "web", [this](Json& daemon) { SetImageIn(daemon, "x\n1;reboot"); });
   Eventually("it is a revision", [&] {
     return run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}).find("\n2\tx") !=
@@ -502,11 +502,11 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
             "web\n");
 }
 
-TEST_P(PluginOnceTest, WhatFailsIsSaidAsKubectlSaysItAndWithTheMend) {
+TEST_P(PluginOnceTest, ErrorsReadLikeKubectlsAndNameTheFix) {
   EXPECT_EQ(YadErr({"status", "nope"}, kFailed),
             "Error from server (NotFound): yurtappdaemons.apps.openyurt.io \"nope\" not found in namespace \"" + ns() +
-                "\" (kubectl yad pools -A shows all there are)\n");
-  EXPECT_THAT(YadErr({"status", "deployment/web"}, kUsage), HasSubstr("is no YurtAppDaemon"));
+                "\" (kubectl yad pools -A lists all)\n");
+  EXPECT_THAT(YadErr({"status", "deployment/web"}, kUsage), HasSubstr("is not a valid YurtAppDaemon"));
   EXPECT_THAT(YadErr({"diff", "-f", "/nonexistent"}, kFailed), HasSubstr("/nonexistent: No such file"));
   const std::string kubeconfig = plane().dir() + "/" + ns() + ".kubeconfig";
   WriteFile(kubeconfig, "{current-context: c, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:" +

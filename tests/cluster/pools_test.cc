@@ -1,4 +1,4 @@
-// Pools that come, go and change; names at their limits; several daemons over the same pools.
+// Pools that are added, removed and changed; names at their limits; several daemons over the same pools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -37,7 +37,7 @@ TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
     return At(status, "/nodepools") == Json::array({c}) && At(status, "/desiredPools") == 1;
   });
   EXPECT_EQ(At(daemon, "/status/pools").size(), 1U);
-  // And back again, under the same name.
+  // The pool returns and gets its workload under the same name.
   Select(a);
   WaitForPools("web", {a, c});
 }
@@ -123,7 +123,7 @@ TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
   wait_for("x is tolerated", Json::array({own, x}));
   set_taints(R"([{"key": "y", "effect": "NoExecute"}])"_json);
   wait_for("y instead", Json::array({own, R"({"key": "y", "operator": "Exists", "effect": "NoExecute"})"_json}));
-  StopOperator();  // What was added for a taint must be known after a restart too.
+  StopOperator();  // after a restart the operator must still know which tolerations it added for a taint
   set_taints(Json::array());
   StartOperator();
   wait_for("none but the template's", Json::array({own}));
@@ -158,7 +158,7 @@ TEST_P(PoolsTest, NamesExcludeAndTypeChooseAmongThePools) {
   WaitForPools("web", {edge, edge2, cloud});
   PatchSpec("web", {{"nodePools", {{"type", "Edge"}}}});
   WaitForPools("web", {edge, edge2});
-  // `type` filters what the selector found; what is named comes on top; exclude wins over everything.
+  // `type` filters the result of the selector, `names` adds to it, and `exclude` overrides both.
   PatchSpec("web", {{"nodePools", {{"names", Json::array({unlabelled, edge2})}, {"exclude", Json::array({edge2})}}}});
   WaitForPools("web", {edge, unlabelled});
   PatchSpec("web", {{"nodePools", {{"type", "Cloud"}, {"names", nullptr}, {"exclude", nullptr}}}});
@@ -181,7 +181,7 @@ TEST_P(PoolsTest, NamesAloneAreEnough) {
 
 TEST_P(PoolsTest, TwoDaemonsOverTheSamePoolsDoNotMeet) {
   StartOperator();
-  // <other>-<b> and web-<a> are one text.
+  // <other>-<b> and web-<a> are the same text.
   const std::string a = AddPool(ns() + "x");
   const std::string b = AddPoolNamed(ns() + "x");
   const std::string other = "web-" + ns();
@@ -224,14 +224,14 @@ TEST_P(PoolsTest, APoolWhoseNameIsNoLabelValueFailsAloneWithInvalidPoolName) {
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
   EXPECT_EQ(ConditionStatus(daemon, "Degraded"), "True");
   EXPECT_NE(ConditionStatus(daemon, "Ready"), "True");
-  // It never counts for currentRevision.
+  // An invalid pool never counts for currentRevision.
   EXPECT_EQ(At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
 }
 
 TEST_P(PoolsTest, LongNamesAndDotsStillMakeDistinctWorkloadsWhosePodsRun) {
   StartOperator();
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
-  // 63 characters, alike but for the last; and "a.b" beside "a-b".
+  // The names have 63 characters and differ only in the last; and there is "a.b" beside "a-b".
   const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
   const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"),
                                           AddPool("a-b")};
@@ -239,7 +239,7 @@ TEST_P(PoolsTest, LongNamesAndDotsStillMakeDistinctWorkloadsWhosePodsRun) {
   for (const std::string& pool : pools) AddNode(pool);
   const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
   Json object = Daemon(daemon, 1);
-  // A label can't hold this name.
+  // A label cannot have this name as its value.
   const Json app = {{"app", "web"}};
   object["spec"]["selector"]["matchLabels"] = app;
   Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
@@ -274,13 +274,13 @@ TEST_P(PoolsTest, ADaemonNameOf253CharactersWorks) {
   WaitUntilReady(name);
   const Json workload = WorkloadOf(name, pool);
   EXPECT_LE(NameOf(workload).size(), kind() == WorkloadKind::kStatefulSet ? 52U : 63U);
-  // The revision's name is no label value: its hash alone is the label.
+  // The revision's name is not a valid label value, so the label is its hash alone.
   const auto revisions = Revisions(name);
   ASSERT_EQ(revisions.size(), 1U);
   const std::string label = Label(workload, kRevisionLabel);
   EXPECT_LE(label.size(), 63U);
   EXPECT_THAT(NameOf(revisions[0]), ::testing::EndsWith("-" + label));
-  // A second revision, and back to the first: both are found again by such labels.
+  // The operator finds a second revision, and the first one again, by such labels.
   SetImage(name, "example.org/app:2");
   WaitForStatus(name, "is rolled out", [&](const Json& status) {
     return At(status, "/updatedPools") == 1 && At(status, "/updateRevision") != NameOf(revisions[0]);

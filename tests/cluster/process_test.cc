@@ -1,4 +1,4 @@
-// The program: flags, exit codes, signals, leader election, servers that can't be reached or trusted.
+// The program: flags, exit codes, signals, leader election, servers that are unreachable or not trusted.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
   }
 }
 
-// Whatever it waits for: here for a plugin that never ends.
+// The program ends in any state of its start; here it waits for a plugin that never ends.
 TEST(ProcessTest, SigtermBeforeItHasStartedEndsItWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());
@@ -99,7 +99,7 @@ TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {
 
 class ProcessOnClusterTest : public ClusterTest {
  protected:
-  // A copy of the administrator's kubeconfig with changes.
+  // Writes a copy of the administrator's kubeconfig with `from` replaced by `to`.
   std::string Kubeconfig(const std::string& name, const std::string& from, const std::string& to) {
     std::string text = ReadFile(plane().kubeconfig());
     const auto at = text.find(from);
@@ -121,7 +121,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
   interrupted.WaitUntilReady();
   kill(interrupted.pid(), SIGINT);
   EXPECT_EQ(interrupted.Wait(std::chrono::seconds(30)), 0);
-  // And before it has got anywhere.
+  // A signal during the start ends it too.
   OperatorOptions options = DefaultOptions();
   options.log_file = plane().dir() + "/" + ns() + "-early.log";
   OperatorProcess early(options);
@@ -151,7 +151,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndNamed) {
 }
 
 TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
-  // Another cluster's CA; made with openssl, because the system's CAs must not do either.
+  // This is another cluster's CA, made with openssl, because the operator must not trust the system's CAs either.
   const std::string key = plane().dir() + "/" + ns() + "-ca.key";
   const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
   const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
@@ -197,7 +197,7 @@ TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
   EXPECT_FALSE(process.Ready());
 }
 
-TEST_F(ProcessOnClusterTest, OfTwoProcessesOneLeadsAndHandsOverAtOnceWhenItIsStopped) {
+TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndHandsOverAtOnceWhenItIsStopped) {
   OperatorOptions options = DefaultOptions();
   options.leader_elect = true;
   const Kube own(plane().client(), kOperatorNamespace);
@@ -211,7 +211,7 @@ TEST_F(ProcessOnClusterTest, OfTwoProcessesOneLeadsAndHandsOverAtOnceWhenItIsSto
   const std::string first_identity = holder();
   options.log_file = plane().dir() + "/" + ns() + "-second.log";
   OperatorProcess second(options);
-  second.WaitUntilReady();  // It serves and its caches are filled, but it writes nothing.
+  second.WaitUntilReady();  // it serves and its caches are filled, but it writes nothing
 
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -223,7 +223,7 @@ TEST_F(ProcessOnClusterTest, OfTwoProcessesOneLeadsAndHandsOverAtOnceWhenItIsSto
   EXPECT_EQ(first->Metric("leader_election_master_status"), 1);
 
   EXPECT_EQ(first->Stop(), 0);
-  // Released, not run out: the lease's holder is gone when the process has gone.
+  // The first process released the lease at its end, before the lease expired.
   EXPECT_NE(holder(), first_identity);
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});

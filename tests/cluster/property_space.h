@@ -1,4 +1,4 @@
-// From an OpenAPI schema to the values that a test sets each of its properties to.
+// Derives the values that a test sets each property of an OpenAPI schema to.
 #ifndef TESTS_CLUSTER_PROPERTY_SPACE_H_
 #define TESTS_CLUSTER_PROPERTY_SPACE_H_
 
@@ -11,9 +11,9 @@
 namespace yad::testing {
 
 enum class Sense {
-  kGood,   // has to be acted upon
-  kWrong,  // has to be refused, or told of
-  kOpen,   // either, as long as the cluster is what was asked for
+  kGood,   // the operator has to apply it
+  kWrong,  // the webhook has to reject it, or the status to report it
+  kOpen,   // either, as long as the cluster matches the spec
 };
 
 struct PropertyValue {
@@ -26,12 +26,12 @@ struct Property {
   std::vector<PropertyValue> values;
 };
 
-// What a schema can't say, from property_values.yaml, which explains its fields. Keys are ends of paths; the longest
-// that fits counts.
+// Facts that a schema lacks, from property_values.yaml, which describes its fields. Keys are ends of paths; the longest
+// match counts.
 class ValueTable {
  public:
   explicit ValueTable(Json tables) : tables_(std::move(tables)) {}
-  // nullptr: nothing is said.
+  // Returns nullptr if the table has no entry.
   const Json* Find(const std::string& table, const std::string& path) const;
 
  private:
@@ -43,10 +43,10 @@ class PropertySpace {
  public:
   PropertySpace(Json components, ValueTable table) : components_(std::move(components)), table_(std::move(table)) {}
 
-  // All properties below `path`, which has this schema, through at most `depth` objects.
+  // Returns all properties below `path`, which has this schema, through at most `depth` objects.
   std::vector<Property> Walk(const Json& schema, const std::string& path, int depth) const;
 
-  // Puts `value` at the path (below "spec") into a spec: what is missing on the way is made with what it must have.
+  // Puts `value` at the path (below "spec") into a spec, and creates missing parents with their required fields.
   void Place(const Json& schema, const std::string& path, const Json& value, Json& spec) const;
 
  private:

@@ -1,12 +1,12 @@
-// Every property of a YurtAppDaemon is set, changed, emptied, set to what is wrong, and put back. After each step the
-// cluster is what naive_model.h and the apiserver's own dry run say; what is wrong changes nothing that runs; putting
-// back heals everything.
+// The test sets, changes, empties, invalidates and reverts every property of a YurtAppDaemon. After each step the
+// cluster matches naive_model.h and the apiserver's own dry run; an invalid value does not change a running workload;
+// the revert repairs everything.
 //
-// The properties come from the CRD itself, and those of apps/v1, which pass through, from the apiserver's OpenAPI.
-// property_values.yaml knows what schemas can't say. Each property has a daemon of its own; many are at work at once.
+// The CRD itself lists the properties, and the apiserver's OpenAPI those of apps/v1, which pass through.
+// property_values.yaml has the facts that schemas lack. Each property has its own daemon; many run at the same time.
 //   YAD_ALL=1                         all of them; otherwise a sample
 //   YAD_SEED=7                        another sample
-//   YAD_PROPERTY=spec.nodePools.type  only this one: that is how a failure is replayed
+//   YAD_PROPERTY=spec.nodePools.type  only this one, to replay a failure
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -40,12 +40,12 @@ std::string Short(const Json& value) {
   return text.size() < 400 ? text : text.substr(0, 400) + "…";
 }
 
-// null, "", [] and {} say as much as nothing at all.
+// null, "", [] and {} have no more content than an absent value.
 bool SaysNothing(const Json& value) {
   return value.is_null() || value == "" || (value.is_structured() && value.empty());
 }
 
-// Without nulls and empty objects, at any depth: to the operator they are as good as absent, which docs/api.md says of
+// Removes nulls and empty objects, at any depth: the operator treats them as absent, as docs/api.md describes for
 // revisions.
 Json WithoutEmpty(const Json& value) {
   if (!value.is_structured()) return value;
@@ -61,7 +61,7 @@ Json WithoutEmpty(const Json& value) {
   return kept;
 }
 
-// The apiserver fills it in where updateStrategy has no type, and a merge keeps it once there is one: all the same.
+// The apiserver sets the partition if updateStrategy has no type, and a merge keeps an existing one, so both are equal.
 Json WithoutFirstPartition(Json spec) {
   const Json::json_pointer at("/updateStrategy/rollingUpdate/partition");
   if (At(spec, at.to_string()) == 0) spec[at.parent_pointer()].erase("partition");
@@ -71,7 +71,7 @@ Json WithoutFirstPartition(Json spec) {
 struct Task {
   WorkloadKind kind = WorkloadKind::kDeployment;
   Property property;
-  bool as_server = false;  // What is good, the apiserver says.
+  bool as_server = false;  // the apiserver decides which values are good
   std::string Name() const { return std::string(TypeOf(kind).kind) + " " + property.path; }
 };
 
@@ -117,7 +117,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
                                              ValueTable(ParseYaml(table).at(0)));
     for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
       const std::string at = std::string("/properties/workloadTemplate/properties/") + TemplateField(kind);
-      // What the CRD leaves open is apps/v1.
+      // The CRD leaves the template open, so the schema of apps/v1 describes it.
       whole_schema_ = whole_schema_.is_null() ? spec_schema_ : whole_schema_;
       whole_schema_[Json::json_pointer(at + "/properties/spec")] = AppsSchema(kind);
     }
@@ -136,7 +136,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const PropertySpace& space() const { return *space_; }
   const Json& spec_schema() const { return spec_schema_; }
 
-  // ---- one daemon and what is known of it ----
+  // ---- one daemon and the last observation of it ----
   struct Known {
     std::string uid;
     std::string name;
@@ -169,7 +169,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
   }
 
-  // What the pool's workload would be, after everything that the apiserver does to it; the error where it refuses.
+  // Returns the pool's workload after all changes of the apiserver, or the apiserver's error.
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const {
     const ResourceType& type = TypeOf(cell.task.kind);
     WriteOptions dry;
@@ -191,7 +191,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     return kube().client().Update(type, object, dry);
   }
 
-  // What a spec should lead to. nullopt: to nothing, because it can't be.
+  // Returns the workloads that a spec leads to. nullopt: the spec cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const {
     const auto pools = NaivePools(spec, pool_objects_);
     if (!pools) return std::nullopt;
@@ -210,7 +210,8 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     return expected;
   }
 
-  // "" if the daemon's workloads are these, its status says so, and those that were there before still are.
+  // Returns "" if the daemon has exactly these workloads, its status reports it, and the earlier ones are the same
+  // objects.
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const {
     if (ConditionStatus(daemon, "Ready") != "True") return "not Ready: " + Short(At(daemon, "/status/conditions"));
     for (const char* type : {"Ready", "Progressing", "Degraded", "Paused"}) {
@@ -256,13 +257,13 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     return "";
   }
 
-  // Whether the status says that the spec can't be acted upon, or that pools have failed.
+  // Reports whether the status names the spec as not valid, or pools as failed.
   static bool Tells(const Json& daemon) {
     return ConditionStatus(daemon, "WorkLoadFailure") == "True" && ConditionStatus(daemon, "Ready") == "False" &&
            At(ConditionOf(daemon, "Ready"), "/observedGeneration") == At(daemon, "/metadata/generation");
   }
 
-  // TestFailure unless what ran before runs as it did.
+  // Throws TestFailure unless the running workloads are unchanged.
   void ExpectUntouched(const Cell& cell) const {
     for (const auto& [pool, known] : cell.workloads) {
       const auto live = kube().Find(TypeOf(cell.task.kind), known.name);
@@ -273,7 +274,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     }
   }
 
-  // Writes the spec, and looks at what comes of it. Where it is `empty`, the value says nothing, and may be taken for
+  // Writes the spec, and checks the result. If `empty`, the value has no content, and the operator may treat it as
   // absent.
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const {
     Json object = daemons_->Find(cell.name).value_or(Json());
@@ -360,7 +361,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     }
   }
 
-  // All values of one property. Returns what went wrong.
+  // Tries all values of one property. Returns the failures.
   std::vector<std::string> Play(const Task& task, Tally& tally) const {
     std::vector<std::string> failures;
     static std::atomic<int> number = 0;
@@ -397,7 +398,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
         failures.push_back(task.Name() + " = " + doing + ": " + failure.what());
         if (!started) return failures;
         try {
-          cell.workloads.clear();  // Whatever it is now.
+          cell.workloads.clear();  // the state is unknown
           Step(cell, cell.base, Sense::kGood);
         } catch (const std::exception& again) {
           failures.push_back(task.Name() + ": put back after that: " + again.what());
@@ -413,7 +414,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     return failures;
   }
 
-  // Those that are to be run now: one in `share`, or all, or the one that is replayed.
+  // Returns the tasks of this run: one in `share`, or all, or the one that is replayed.
   static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share) {
     const char* seed = std::getenv("YAD_SEED");
     const std::string salt = seed == nullptr ? "1" : seed;
@@ -421,7 +422,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
       std::erase_if(tasks, [&](const Task& task) { return task.property.path != only; });
     } else if (!RunsEverything()) {
       std::erase_if(tasks, [&](const Task& task) { return Fnv1a64(salt + task.Name()) % share != 0; });
-      for (Task& task : tasks) {  // All good values, and two others.
+      for (Task& task : tasks) {  // all good values, and two others
         int others = 0;
         std::uint64_t at = Fnv1a64(salt + task.Name()) / share;
         std::erase_if(task.property.values, [&](const PropertyValue& value) {
@@ -472,7 +473,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
 INSTANTIATE_TEST_SUITE_P(Webhook, PropertyTest, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Reviewed" : "Unreviewed"; });
 
-TEST_P(PropertyTest, OfTheCrdCanBeSetChangedAndPutBackAndWhatIsWrongTouchesNothing) {
+TEST_P(PropertyTest, CrdFieldsCanBeSetAndRevertedAndInvalidValuesTouchNothing) {
   std::vector<Task> tasks;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     for (const Property& property : space().Walk(spec_schema(), "spec", 10)) tasks.push_back({kind, property});
@@ -481,7 +482,7 @@ TEST_P(PropertyTest, OfTheCrdCanBeSetChangedAndPutBackAndWhatIsWrongTouchesNothi
   Run(Sample(tasks, 7));
 }
 
-TEST_P(PropertyTest, OfAppsV1CanBeSetChangedAndPutBackAsTheApiserverWouldTakeIt) {
+TEST_P(PropertyTest, AppsV1FieldsCanBeSetAndRevertedAsTheApiserverAcceptsThem) {
   std::vector<Task> tasks;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const std::string path = std::string("spec.workloadTemplate.") + TemplateField(kind) + ".spec";

@@ -1,4 +1,4 @@
-// The operator dies, comes back, takes over from another, and finds nothing to do.
+// The operator dies, restarts, and replaces another process, and then has nothing to do.
 #include <thread>
 
 #include "tests/cluster/fixture.h"
@@ -16,10 +16,10 @@ class RestartTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(RestartTest);
 
-TEST_P(RestartTest, KilledInTheMiddleOfAFanOutNothingIsMadeTwiceAndNothingIsLost) {
+TEST_P(RestartTest, AKillInTheMiddleOfAFanOutDuplicatesAndLosesNothing) {
   const WallTime begin = Now();
   const auto pools = AddPools(60);
-  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be met in the middle
+  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to interrupt it in the middle
   CreateDaemon(Daemon("web"));
   Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
   KillOperator();
@@ -35,9 +35,9 @@ TEST_P(RestartTest, KilledInTheMiddleOfAFanOutNothingIsMadeTwiceAndNothingIsLost
     if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
     EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
   }
-  EXPECT_LE(created, 60);  // One that was done when its asker had gone is not in the log as made.
+  EXPECT_LE(created, 60);  // The log lacks a create whose client was gone when it completed.
 
-  // And in the middle of an update of them all.
+  // A kill in the middle of an update of all workloads follows.
   StopOperator();
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});
   SetImage("web", "example.org/app:2");
@@ -62,10 +62,10 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   AddPools(5);
   const std::string tainted = AddPool("tainted", R"({"taints": [{"key": "x", "effect": "NoSchedule"}]})"_json);
   AddNode(Pool("p000"));
-  AddPoolNamed(Pool("x") + std::string(70, 'a'));  // a pool that fails for good
+  AddPoolNamed(Pool("x") + std::string(70, 'a'));  // a pool that always fails
   Json daemon = Daemon("web", std::nullopt);
   Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
-  // Spellings that the apiserver turns into others, and things that it fills in.
+  // The apiserver changes the spelling of these values, and adds defaults.
   templ["spec"]["template"]["spec"]["containers"][0].update(R"({
       "resources": {"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": {"cpu": 2, "memory": "2e9"}},
       "ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}],
@@ -89,7 +89,7 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   SetImage("paused", "example.org/app:2");
   WaitUntilObserved("paused");
   WaitForStatus("web", "has settled", [](const Json& status) { return At(status, "/desiredPools") == 7; });
-  // Statuses are written at most once a second: wait until the last one is.
+  // The operator writes a status at most once a second, so the test waits for the last one.
   std::string versions;
   const auto all_versions = [&] {
     std::string text;
@@ -115,7 +115,7 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   Barrier();
   ExpectNoWrites(before);
   EXPECT_EQ(all_versions(), versions);
-  // The operator's own count agrees with the apiserver's audit log: the barriers' writes and no others.
+  // The operator's own count agrees with the apiserver's audit log, which has only the barriers' writes.
   Eventually("both count the same writes", [&]() -> std::string {
     double counted = 0;
     for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
@@ -128,7 +128,7 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   });
 }
 
-TEST_P(RestartTest, WhatChangedWhileItWasDownIsDoneWhenItIsBack) {
+TEST_P(RestartTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");

@@ -1,5 +1,5 @@
-// Etcd is put back to an older state under an operator that has seen a newer one: it begins anew, and what runs is what
-// the backup says. On a control plane of its own.
+// A backup restores etcd to an older state under an operator that has observed a newer one: the operator restarts from
+// the older state, and the workloads match the backup. The test has its own control plane.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -21,7 +21,7 @@ class RestoredEtcdTest : public ::testing::Test {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
   }
-  // The uids of the workloads, by pool, once there are so many and all have this image.
+  // Returns the uids of the workloads, by pool, once there are `count` and all have this image.
   std::map<std::string, std::string> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, std::string> uids;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

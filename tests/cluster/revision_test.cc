@@ -1,4 +1,4 @@
-// History: new templates, old ones again, pruning, collisions, and currentRevision.
+// History: new templates, reused ones, pruning, collisions, and currentRevision.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class RevisionTest : public BothKinds {
  protected:
-  // Waits until every pool has the daemon's newest template, and returns the name of its revision.
+  // Blocks until every pool has the daemon's newest template, and returns the name of its revision.
   std::string WaitForRollout(const std::string& daemon, const std::string& image) {
     const Json object = WaitForStatus(daemon, image + " is everywhere", [&](const Json& status) {
       return At(status, "/updatedPools") == At(status, "/desiredPools") &&
@@ -45,7 +45,7 @@ TEST_P(RevisionTest, AChangedTemplateBecomesANewRevisionThatEveryPoolGets) {
   }
 }
 
-TEST_P(RevisionTest, WhatTheTemplateNoLongerSaysIsTakenAway) {
+TEST_P(RevisionTest, FieldsRemovedFromTheTemplateAreRemovedFromTheWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
@@ -97,8 +97,8 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
-// `data` as other tools write it: with whitespace, and with characters that Go's encoder escapes. An apiserver refuses
-// each patch of such a revision.
+// The revision's `data` is as other tools write it: with whitespace, and with characters that Go's encoder escapes. An
+// apiserver rejects each patch of such a revision.
 TEST_P(RevisionTest, IsReusedAndNumberedWhereItsDataHasWhitespaceAndOtherEscapes) {
   StartOperator();
   AddPools(2);
@@ -133,7 +133,7 @@ TEST_P(RevisionTest, IsReusedAndNumberedWhereItsDataHasWhitespaceAndOtherEscapes
   EXPECT_EQ(IntAt(again, {"revision"}), 3);
 }
 
-// The garbage collector takes the ownerReference away by a patch.
+// The garbage collector removes the ownerReference by a patch.
 TEST_P(RevisionTest, IsOrphanedAndClaimedAgainWhereTheTemplateHasCharactersThatGoEscapes) {
   StartOperator();
   AddPools(1);
@@ -219,7 +219,7 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   CreateDaemon(Daemon("web"));
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
-  Barrier();  // An operator that has not heard of it yet would make the revision once more.
+  Barrier();  // an operator without this event would create the revision once more
   Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
   const Json foreign = kube().Create(
       kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
@@ -228,7 +228,7 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   EXPECT_NE(other, name);
   EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
   EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
-  // The count is remembered: nothing collides a second time.
+  // The status keeps the count, so nothing collides a second time.
   StopOperator();
   StartOperator();
   Barrier();
@@ -242,7 +242,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorAreNoNewRevision) {
   CreateDaemon(Daemon("web"));
   const std::string first = WaitForRollout("web", "example.org/app:1");
   const auto before = ByPool("web");
-  // As Go clients and OpenYurt's webhook write it.
+  // Go clients and OpenYurt's webhook write the object like this.
   const Json object = kube().Edit(kYurtAppDaemonType, "web", [&](Json& daemon) {
     Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
     templ["metadata"]["creationTimestamp"] = nullptr;
@@ -262,7 +262,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorAreNoNewRevision) {
 TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsThroughAndThenAdvances) {
   StartOperator();
   const std::string pool = AddPool("a");
-  CreateDaemon(Daemon("web", 1));  // There is no node yet: the pod waits.
+  CreateDaemon(Daemon("web", 1));  // there is no node yet, so the pod stays Pending
   const Json waiting = WaitForStatus("web", "is under way", [](const Json& status) {
     return At(status, "/updateRevision") != Json() && At(status, "/pools").size() == 1 &&
            At(status, "/pools/0/phase") == "Updating";
@@ -275,7 +275,7 @@ TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsThroughAndThenA
   EXPECT_NE(WaitForRollout("web", "example.org/app:2"), first);
 }
 
-TEST_P(RevisionTest, WithOnDeleteAPoolMovesWhenItsWorkloadIsDeleted) {
+TEST_P(RevisionTest, OnDeleteUpdatesAPoolWhenItsWorkloadIsDeleted) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");

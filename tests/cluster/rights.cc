@@ -14,12 +14,12 @@
 namespace yad::testing {
 namespace {
 
-// "update apps/deployments", "patch apps.openyurt.io/yurtappdaemons/status"
+// Returns "update apps/deployments" or "patch apps.openyurt.io/yurtappdaemons/status".
 std::string Right(const std::string& verb, const std::string& group, const std::string& resource) {
   return verb + " " + group + "/" + resource;
 }
 
-// What the roles allow that are bound to the ServiceAccount.
+// Returns the rights in the roles that are bound to the ServiceAccount.
 std::set<std::string> Granted(const ControlPlane& plane, const ChartInstall& install) {
   std::set<std::string> rights;
   const Json bindings =
@@ -52,7 +52,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// False: another shard has not ended yet.
+// Returns false if another shard has not ended yet.
 bool AddOtherShards(std::set<std::string>& used) {
   const std::string shards = Variable("GTEST_TOTAL_SHARDS");
   if (shards.empty()) return true;
@@ -60,7 +60,7 @@ bool AddOtherShards(std::set<std::string>& used) {
   std::filesystem::create_directories(folder);
   std::string mine;
   for (const std::string& right : used) mine += right + "\n";
-  // Under another name first: another shard may look at the same time.
+  // The rename makes the file appear complete, because another shard may read it at the same time.
   const std::filesystem::path file = folder / Variable("GTEST_SHARD_INDEX");
   WriteFile(file.string() + ".part", mine);
   std::filesystem::rename(file.string() + ".part", file);
@@ -85,13 +85,13 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
       EXPECT_EQ(request.ns, install.ns()) << right;
       EXPECT_TRUE(request.verb == "create" || request.name == install.certificate_secret()) << right << request.name;
     }
-    // An apiserver that has just been restarted denies everything until it has read the roles.
+    // An apiserver that has just restarted denies everything until it has read the roles.
     EXPECT_TRUE(!request.forbidden || granted.contains(right))
         << "the operator was denied: " << right << " " << request.ns << "/" << request.name;
   }
   if (GTEST_FLAG_GET(filter) != "*" || !AddOtherShards(used)) return;
   for (const std::string& right : granted) {
-    // The apiserver asks for it in the operator's name where OwnerReferencesPermissionEnforcement runs.
+    // With OwnerReferencesPermissionEnforcement, the apiserver itself checks this right of the operator.
     if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
     EXPECT_TRUE(used.contains(right)) << "the operator may " << right << ", and never did";
   }

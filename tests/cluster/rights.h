@@ -1,5 +1,5 @@
-// Are the rights that the chart gives to the operator those that it uses? Proven by use: the operators of all tests
-// have these rights, and the apiserver has written down what they asked.
+// A check that the operator uses exactly the rights that the chart gives it. The operators of all tests have these
+// rights, and the apiserver has logged their requests.
 #ifndef TESTS_CLUSTER_RIGHTS_H_
 #define TESTS_CLUSTER_RIGHTS_H_
 
@@ -8,9 +8,9 @@
 
 namespace yad::testing {
 
-// A failure for each request that was denied, and for each Secret that is not the webhook's own. Where no test was
-// filtered out, also for each verb that was granted and not used. Where the tests are divided into shards, the last to
-// end looks at that: each leaves what was used in the folder $YAD_USED_RIGHTS, which was empty when they began.
+// Reports a failure for each request that was denied, and for each Secret that is not the webhook's own. If no test was
+// filtered out, also for each granted verb without a use. With shards, the last shard checks that: each shard writes
+// the rights that it used into the folder $YAD_USED_RIGHTS, which is empty at the start.
 void CheckRights(const ControlPlane& plane, const ChartInstall& install);
 
 }  // namespace yad::testing

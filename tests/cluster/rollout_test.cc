@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 
 class RolloutTest : public BothKinds {
  protected:
-  // A daemon with one replica, healthy in these pools, each with a node.
+  // Creates a daemon with one replica, healthy in these pools, each with a node.
   void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
     StartOperator();
     for (const std::string& pool : pools) AddNode(AddPool(pool));
@@ -18,7 +18,7 @@ class RolloutTest : public BothKinds {
     CreateDaemon(daemon);
     WaitUntilReady("web");
   }
-  // A template whose pods no node takes.
+  // Sets a template whose pods match no node.
   void SetBadTemplate() {
     PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
   }
@@ -63,7 +63,7 @@ TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
   const WallTime before = Now();
   SetBadTemplate();
   WaitForProgress("RolledBack");
-  // A StatefulSet waits for the pod that no node takes, until that has been replaced.
+  // A StatefulSet waits for the pod without a node until that pod is replaced.
   const Json daemon = WaitForStatus("web", "is Ready again", [](const Json& status) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" && At(status, "/readyPools") == 3;
   });
@@ -72,7 +72,7 @@ TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
   EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
   EXPECT_NE(At(daemon, "/status/updateRevision"), good);
   EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");
-  // A new leader does not try it again either.
+  // A new leader does not try the template again either.
   StopOperator();
   StartOperator();
   Barrier();
@@ -81,7 +81,7 @@ TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
   WaitForProgress("RolloutComplete");
 }
 
-TEST_P(RolloutTest, ABudgetThatIsOverrunStopsItAndAMendedTemplateGoesOn) {
+TEST_P(RolloutTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 3}});
   SetBadTemplate();
   const Json daemon = WaitForProgress("FailureBudgetExceeded");
@@ -92,7 +92,7 @@ TEST_P(RolloutTest, ABudgetThatIsOverrunStopsItAndAMendedTemplateGoesOn) {
   WaitForStatus("web", "is mended", [](const Json& status) { return At(status, "/updatedPools") == 2; });
 }
 
-TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndAnOfflinePoolForNobody) {
+TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndAnOfflinePoolDoesNotWait) {
   const Json groups = {{{"name", "canary"}, {"pools", {Pool("b")}}},
                        {{"name", "rest"}, {"pools", {Pool("a"), Pool("off")}}, {"approval", "Manual"}}};
   Deployed({"a", "b"}, {{"groups", groups}});

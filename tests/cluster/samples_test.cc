@@ -1,4 +1,4 @@
-// Every file in docs/samples does what it says, applied as it is.
+// Every file in docs/samples works unchanged, with the effect that its comments describe.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,7 +13,7 @@ constexpr char kSamples[] = YAD_SOURCE_DIR "/docs/samples";
 const std::set<std::string> kPools{"beijing", "hangzhou", "shanghai"};
 const ResourceType kClaimType{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
 
-// Whether all that `part` says is said by `whole` too; `where` it is not.
+// Reports whether `whole` contains all of `part`; `where` is the first difference.
 bool IsPartOf(const Json& part, const Json& whole, std::string& where) {
   if (part.is_object() && whole.is_object()) {
     for (const auto& [key, value] : part.items()) {
@@ -47,7 +47,7 @@ class SamplesTest : public ClusterTest {
     everywhere_ = std::make_unique<OperatorProcess>(options);
     everywhere_->WaitUntilReady();
     Apply("nodepools");
-    // With the taints that nodepools.yaml gives the pools.
+    // The nodes have the taints that nodepools.yaml gives the pools.
     for (const std::string& pool : kPools) {
       for (int i = 0; i < 2; ++i) {
         AddNode(pool, {{{"key", "example.com/site"}, {"value", pool}, {"effect", "NoSchedule"}}});
@@ -72,8 +72,8 @@ class SamplesTest : public ClusterTest {
     plane().Kubectl({"apply", "-f", Path(sample)});
   }
 
-  // Applies the sample and waits until its daemon `name` in `ns` has one workload in each pool, which says all that the
-  // template says. Returns them by pool.
+  // Applies the sample and blocks until its daemon `name` in `ns` has one workload in each pool, with everything that
+  // the template has. Returns the workloads by pool.
   std::map<std::string, Json> Made(const std::string& sample, const std::string& ns, const std::string& name,
                                    WorkloadKind of_kind, const std::string& except = "") {
     Apply(sample);
@@ -96,7 +96,7 @@ class SamplesTest : public ClusterTest {
     }
     return made;
   }
-  // Waits until each pool has this many Ready pods, all of them on its own nodes.
+  // Blocks until each pool has this many Ready pods, all of them on its own nodes.
   void AwaitPods(const std::string& ns, const std::string& app, const std::map<std::string, int>& wanted) {
     const Kube there(kube().client(), ns);
     Eventually("the pods of " + app + " are Ready", [&] {
@@ -148,7 +148,7 @@ TEST_F(SamplesTest, EachPoolHasItsOwnCoreDns) {
 TEST_F(SamplesTest, EachPoolHasADatabaseWithAClaimOfItsOwn) {
   const auto made =
       Made("statefulset-volumes", "default", "database", WorkloadKind::kStatefulSet, "volumeClaimTemplates");
-  // Nobody provisions volumes here: the pods are made, and wait for their claims.
+  // No volume provisioner runs here, so the pods exist and wait for their claims.
   const Kube there(kube().client(), "default");
   Eventually("each pool has a pod and a claim", [&] {
     for (const auto& [pool, workload] : made) {
@@ -163,7 +163,8 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithAClaimOfItsOwn) {
 
 TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   const std::string spare = Pool("spare");
-  // As docs/capacity.md has it: with the key of the pool's own taint, so that nobody else's pods run there meanwhile.
+  // The node matches docs/capacity.md: it has the key of the pool's own taint, so that no other pods run there
+  // meanwhile.
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");

@@ -1,4 +1,4 @@
-// docs/runtime.md's controller on a real apiserver: the runtime serves whoever writes one, in a page.
+// docs/runtime.md's controller on a real apiserver: the runtime works for other controllers, with a page of code.
 #include <fstream>
 #include <sstream>
 #include <thread>

@@ -1,5 +1,5 @@
-// What must not be seen, and whoever means ill of the webhook. Servers that are not the apiserver: process_test.cc, and
-// tests/loopback; the rights that are used: rights.cc.
+// Secrets that must not be shown, and attacks on the webhook. Servers that impersonate the apiserver are in
+// process_test.cc and tests/loopback; the rights in use are in rights.cc.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 namespace yad::testing {
 namespace {
 
-// The words of a kubeconfig or of a token that nobody may read anywhere else. A token's parts too: each of them alone
-// is worth something, but for the first, which is the same for all.
+// Returns the parts of a credential that must not appear elsewhere. Each part of a token is secret by itself, except
+// the first, which is the same for all tokens.
 std::vector<std::string> Parts(const std::string& token) {
   std::vector<std::string> parts;
   std::istringstream words(token);
@@ -34,7 +34,7 @@ class SecretsTest : public ClusterTest {
     while (!token.empty() && token.back() == '\n') token.pop_back();
     return token;
   }
-  // With `user` instead of the administrator's certificate.
+  // Returns options with `user` instead of the administrator's certificate.
   OperatorOptions WithUser(const std::string& name, const std::string& user) {
     OperatorOptions options = DefaultOptions();
     std::string text = ReadFile(plane().kubeconfig());
@@ -47,7 +47,7 @@ class SecretsTest : public ClusterTest {
     options.flags = {"--log-level=debug"};
     return options;
   }
-  // Everything that the process shows to others.
+  // Checks everything that the process shows to others.
   static void ExpectHidden(OperatorProcess& process, const std::vector<std::string>& secrets) {
     std::string shown = process.Log();
     if (!process.ExitCode()) shown += process.Metrics() + process.Readyz();
@@ -96,14 +96,14 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   ExpectHidden(of_plugin, {token, "env-of-the-plugin"});
 
   OperatorProcess with_password(WithUser("password", "{username: somebody, password: a-pass-word-0123}"));
-  // Kubernetes has no passwords: it takes the request for anonymous.
+  // Kubernetes has no passwords, so it treats the request as anonymous.
   Eventually("the password is refused", [&] {
     return Refused(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
-  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the latter: base64 of "somebody:"
+  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the latter: base64 of the user
 }
 
-// Raw connections, which say what a test says, and stay.
+// Raw connections that send bytes of a test, and stay open.
 class Crowd {
  public:
   explicit Crowd(int port) : port_(port) {}
@@ -144,7 +144,7 @@ TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemory
     Crowd half_open(webhooks().port());
     half_open.Add(200);
     std::vector<HttpsClient> held;
-    // The beginning of a request, of a body, and of a body of which nobody knows the length.
+    // The clients send the beginning of a request, of a body, and of a body of unknown length.
     for (int i = 0; i < 30; ++i) {
       held.push_back(connect());
       held.back().Send(path);
@@ -164,7 +164,7 @@ TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemory
         }
       }
     }
-    // Through the apiserver, in the middle of it.
+    // A review through the apiserver succeeds during the attack.
     WriteOptions dry_run;
     dry_run.dry_run = true;
     Json daemon = Daemon("web");
@@ -184,7 +184,7 @@ TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemory
 #endif
 }
 
-// `count` values in a list, as far as they fit into `bytes`.
+// Returns `count` values in a list, as far as they fit into `bytes`.
 std::string Many(const std::string& value, std::size_t count, std::size_t bytes) {
   std::string text = "[" + value;
   for (std::size_t i = 1; i < count && text.size() + value.size() + 2 < bytes; ++i) text += "," + value;
@@ -193,7 +193,7 @@ std::string Many(const std::string& value, std::size_t count, std::size_t bytes)
 
 TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesTakeBoundedMemory) {
   if (!HasControlPlane()) return;
-  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // of each object
+  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // the size of each object
   std::string chain = "1";
   for (int i = 0; i < 400; ++i) chain = "{\"\":" + chain + "}";
   const std::string args = "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/args";

@@ -28,7 +28,7 @@ class ServiceTest : public ClusterTest {
     return WithService(Daemon(name, replicas), {{"ports", {Port("http", 80)}}});
   }
   std::vector<Json> Services() { return kube().List(kServiceType, "tier=shop"); }
-  // The Service of the pool, by its status.
+  // Returns the Service that the pool's status names.
   Json ServiceOf(const std::string& daemon, const std::string& pool) {
     return kube().Get(kServiceType, StringAt(PoolStatus(GetDaemon(daemon), pool), {"service"}));
   }
@@ -90,7 +90,7 @@ TEST_F(ServiceTest, EachPoolsServiceLeadsToThePodsOfThatPoolOnly) {
   ExpectNothingIsWritten();
 }
 
-TEST_F(ServiceTest, WhatIsChangedOrDeletedIsPutBackAndWhatTheServerChoseStays) {
+TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredWithTheServersChoices) {
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(WithService(Daemon("web"), {{"type", "NodePort"}, {"ports", {Port("http", 80), Port("dns", 53)}}}));
@@ -114,7 +114,7 @@ TEST_F(ServiceTest, WhatIsChangedOrDeletedIsPutBackAndWhatTheServerChoseStays) {
   EXPECT_EQ(Annotation(repaired, "theirs"), "1");
   ExpectNothingIsWritten();
 
-  // Without its label no watch of ours shows it.
+  // Without its label the Service is in no watch of ours.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
@@ -168,7 +168,7 @@ TEST_F(ServiceTest, ServicesGoWithTheirPoolAndWithTheTemplate) {
   EXPECT_THAT(Workloads("web"), SizeIs(1));
 }
 
-TEST_F(ServiceTest, ANameThatNoServiceMayHaveIsMended) {
+TEST_F(ServiceTest, AnInvalidServiceNameGetsAPrefix) {
   StartOperator();
   const std::string pool = AddPool("a.b");
   CreateDaemon(Headed("7web"));
@@ -178,13 +178,13 @@ TEST_F(ServiceTest, ANameThatNoServiceMayHaveIsMended) {
   EXPECT_THAT(NameOf(service), HasSubstr("s-7web-"));
 }
 
-TEST_F(ServiceTest, SomebodyElsesServiceAndARefusalAreThatPoolsFailure) {
+TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
   const std::string uid = UidOf(CreateDaemon(Headed("web")));
   WaitUntilReady("web");
-  // Not ours: it is no Service of an earlier daemon either.
+  // The Service is foreign: it does not belong to an earlier daemon either.
   const std::string name = NameOf(ServiceOf("web", a));
   const std::string c = Pool("c");
   const std::string taken = WorkloadName("web", uid, c, WorkloadKind::kDeployment);
@@ -201,7 +201,7 @@ TEST_F(ServiceTest, SomebodyElsesServiceAndARefusalAreThatPoolsFailure) {
   Kubectl({"annotate", "nodepool", c, "nudge=1"});
   WaitUntilReady("web");
 
-  // The address of one Service can't be that of another.
+  // Two Services cannot have the same address.
   const std::string address = StringAt(ServiceOf("web", b), {"spec", "clusterIP"});
   PatchSpec("web", {{"serviceTemplate", {{"spec", {{"clusterIP", address}}}}}});
   WaitForStatus("web", "says what the apiserver refused", [&](const Json& status) {
@@ -226,7 +226,7 @@ TEST_F(StatefulServiceTest, AServiceNameThatIsLeftOutIsThatOfThePoolsService) {
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
-  // It stays, whatever becomes of the Service, and is no drift.
+  // The name stays after the Service is gone, and is not drift.
   const std::string uid = UidOf(WorkloadOf("web", later));
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   SetImage("web", "example.org/app:2");
@@ -261,7 +261,7 @@ class OlderRolesTest : public ServiceTest {
   std::unique_ptr<FaultProxy> proxy_;
 };
 
-TEST_F(OlderRolesTest, OnlyThoseWithAServiceTemplateMissTheRight) {
+TEST_F(OlderRolesTest, OnlyDaemonsWithAServiceTemplateMissTheRight) {
   StartOperator();
   AddPool("a");
   CreateDaemon(Headed("web"));

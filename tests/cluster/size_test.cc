@@ -11,8 +11,8 @@ class SizeTest : public BothKinds {
     object["kind"] = kYurtAppDaemonType.kind;
     return object;
   }
-  // A daemon whose pod template has `levels` levels in a field that nobody knows. By kubectl: our own client refuses
-  // what is very deep.
+  // Creates a daemon whose pod template has `levels` levels in an unknown field. The test uses kubectl, because our own
+  // client rejects very deep objects.
   void CreateDeep(const std::string& name, int levels) {
     Json object = Complete(Daemon(name));
     object["metadata"]["namespace"] = ns();
@@ -60,14 +60,14 @@ TEST_P(SizeTest, AHundredLevelsInAnUnknownFieldAreServed) {
   EXPECT_EQ(Revisions("deep").size(), 1U);
 }
 
-TEST_P(SizeTest, OneObjectThatIsTooDeepHoldsNoOtherUp) {
+TEST_P(SizeTest, OneTooDeepObjectBlocksNoOther) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDeep("deep", 3000);
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   WaitForPools("web", {a});
-  // And not the start of another process either.
+  // The object does not block the start of another process either.
   StopOperator();
   StartOperator();
   SetImage("web", "example.org/app:2");

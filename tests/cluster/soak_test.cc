@@ -1,9 +1,9 @@
-// Ten minutes of churn: what the operator holds in memory, threads and descriptors stays as it was, and when the faults
-// end, it catches up.
+// Ten minutes of churn: the operator's memory, threads and descriptors stay constant, and after the last fault it
+// catches up.
 //
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
-// Skipped without either.
+// The test is skipped without either.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -23,14 +23,14 @@ namespace {
 constexpr std::size_t kDaemons = 6;
 constexpr std::size_t kPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
-// What a median may rise by from the middle third to the last.
-// Connections stay in the pool for up to a minute, so how many there are depends on how many writes have coincided: at
-// most those of all workers. One that leaked with each watch would be more than that in every third.
+// The allowed rise of a median from the middle third to the last.
+// Connections stay in the pool for up to a minute, so their number depends on how many writes have coincided: at most
+// those of all workers. A leak of one connection with each watch would exceed that in every third.
 constexpr double kDescriptorNoise = 4 * 16;
-// A connection takes 100 KiB, and the allocator keeps what the largest burst so far has taken. In five minutes there
-// are 3,000 to 6,000 requests in a third: 1 to 2 KiB that leaked with each would be as much.
+// A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. A third of five minutes
+// has 3,000 to 6,000 requests, so a leak of 1 to 2 KiB with each would be as much.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
-// Those that write live for milliseconds, and the median does not see them.
+// The threads of writes live for milliseconds, so they do not affect the median.
 constexpr double kThreadNoise = 5;
 
 std::chrono::seconds SoakTime() {
@@ -40,7 +40,7 @@ std::chrono::seconds SoakTime() {
   return std::chrono::seconds(RunsEverything() ? 600 : 0);
 }
 
-// KiB that only this process holds, and that it has written to.
+// Returns the KiB that only this process has mapped and written.
 double PrivateDirty(pid_t pid) {
   std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup"));
   for (std::string line; std::getline(lines, line);) {
@@ -60,13 +60,13 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// One number over time.
+// A number over time.
 class Series {
  public:
   explicit Series(std::string name) : name_(std::move(name)) {}
   void Add(double value) { values_.push_back(value); }
 
-  // Whether the last third lies no higher than the middle one, but for the noise.
+  // Fails the test unless the last third is as low as the middle one, except for the noise.
   void ExpectFlat(double noise) const {
     const std::size_t third = values_.size() / 3;
     ASSERT_GT(third, 5U) << "too short a soak";
@@ -100,8 +100,8 @@ class SoakTest : public ClusterTest {
     return options;
   }
 
-  // Watches are cut off, and one in four has expired: list and watch begin anew all the time. What all Deployments are
-  // takes more bytes than a watch lasts for.
+  // The proxy cuts watches, and one in four has expired, so the operator lists and watches again all the time. A list
+  // of all Deployments has more bytes than a watch passes on.
   Fault FaultOfWatch() {
     Fault fault;
     const unsigned number = ++watches_;
@@ -114,7 +114,7 @@ class SoakTest : public ClusterTest {
     return fault;
   }
 
-  // The control plane's folder goes with the test.
+  // The control plane's folder is deleted with the test.
   void TearDown() override {
     if (HasFailure() && !log_.empty()) {
       const std::string kept = ::testing::TempDir() + "soak-operator.log";
@@ -131,7 +131,7 @@ class SoakTest : public ClusterTest {
   }
   void NewPool() { pools_.push_back(AddPool("p" + std::to_string(++number_))); }
 
-  // One random change. Names never come back: what is kept of one that is gone would add up.
+  // Makes one random change. Names are never reused, so that leftovers of deleted objects would add up.
   void Churn() {
     const std::size_t pick = Below(20);
     if (pick == 0) {
@@ -153,7 +153,7 @@ class SoakTest : public ClusterTest {
       const Json taint = {{"key", "k" + std::to_string(++number_)}, {"effect", "NoSchedule"}};
       kube().MergePatch(kNodePoolType, AnyPool(), {{"spec", {{"taints", Json::array({taint})}}}});
     } else if (pick == 14) {
-      // The webhook refuses it.
+      // The webhook rejects this daemon.
       Json bad = Daemon("bad-" + std::to_string(++number_));
       bad["metadata"]["namespace"] = ns();
       bad["spec"].erase("nodepoolSelector");
@@ -172,13 +172,13 @@ class SoakTest : public ClusterTest {
     }
   }
 
-  // A workload is edited or deleted by hand, if there is one.
+  // Edits or deletes a workload by hand, if there is one.
   void Meddle(bool remove) {
     AnyDaemon();
     const std::vector<Json> workloads = kube().List(type());
     if (workloads.empty()) return;
     const std::string name = NameOf(workloads[Below(workloads.size())]);
-    // It may go at the same time.
+    // The operator may delete it at the same time.
     if (remove) {
       (void)kube().client().Delete(type(), {ns(), name});
     } else {
@@ -191,7 +191,7 @@ class SoakTest : public ClusterTest {
     std::string name;
     WorkloadKind kind;
   };
-  // Its kind is that of the next calls.
+  // Returns a random daemon. The next calls use its kind.
   const OneDaemon& AnyDaemon() {
     const OneDaemon& daemon = daemons_[Below(daemons_.size())];
     kind_ = daemon.kind;
@@ -220,7 +220,7 @@ TEST_F(SoakTest, MemoryThreadsAndDescriptorsAreFlatUnderChurn) {
   StartOperator(webhooks.flags());
   webhooks.Install();
 
-  // From here on there are as many objects as at the end.
+  // The number of objects is the same from here to the end.
   for (std::size_t i = 0; i < kPools; ++i) NewPool();
   for (std::size_t i = 0; i < kDaemons; ++i) NewDaemon();
 

@@ -1,4 +1,4 @@
-// The status, field by field, and that the usual tools understand it.
+// The status, field by field, and its use by common tools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -83,7 +83,7 @@ TEST_P(StatusTest, EveryFieldOfAFinishedRollout) {
   EXPECT_NE(conditions["Paused"], "True");
 }
 
-TEST_P(StatusTest, WhilePodsAreMissingThePoolIsUpdatingAndTheDaemonIsNotReady) {
+TEST_P(StatusTest, ThePoolIsUpdatingAndTheDaemonNotReadyWhilePodsAreMissing) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -94,7 +94,7 @@ TEST_P(StatusTest, WhilePodsAreMissingThePoolIsUpdatingAndTheDaemonIsNotReady) {
   EXPECT_EQ(At(daemon, "/status/updatedPools"), 1);
   EXPECT_EQ(At(daemon, "/status/readyReplicas"), 1);
   EXPECT_EQ(At(daemon, "/status/replicas"), 2);
-  // Unhealthy first.
+  // Unhealthy pools come first.
   EXPECT_EQ(At(daemon, "/status/pools/0/name"), b);
   EXPECT_EQ(At(daemon, "/status/pools/0/phase"), "Updating");
   EXPECT_EQ(At(daemon, "/status/pools/1/phase"), "Ready");
@@ -138,7 +138,7 @@ TEST_P(StatusTest, KubectlGetAndDescribeShowWhatMatters) {
   EXPECT_THAT(Kubectl({"get", "yurt"}), ::testing::HasSubstr("web"));
 }
 
-TEST_P(StatusTest, AnOfflinePoolIsWrittenAndCountedButHoldsNobodyUp) {
+TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string off = AddPool("off");
@@ -159,13 +159,13 @@ TEST_P(StatusTest, AnOfflinePoolIsWrittenAndCountedButHoldsNobodyUp) {
   EXPECT_EQ(At(PoolStatus(daemon, off), "/phase"), "Offline");
   EXPECT_EQ(At(status, "/currentRevision"), At(status, "/updateRevision"));
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadUpdated"), "True");
-  // A new revision is written to it too, so that it catches up when it is back.
+  // The operator updates the offline pool too, so that the pool has the revision when it is back.
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [](const Json& now) {
     return At(now, "/updatedPools") == 3 && At(now, "/currentRevision") == At(now, "/updateRevision");
   });
   EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
-  // Back again, it is judged: it has no node here, so its pod is missing.
+  // The pool counts again after its return: it has no node here, so its pod is missing.
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 1}})"_json, "status");
   WaitForStatus("web", "nobody is offline", [&](const Json& now) {
     return IntAt(now, {"offlinePools"}) == 0 && At(PoolStatus({{"status", now}}, off), "/phase") == "Updating" &&
@@ -189,7 +189,7 @@ TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
   const std::string resource = "count/" + type().resource + ".apps";
   const auto set_quota = [&](int hard) {
     kube().MergePatch(kResourceQuotaType, "few", {{"spec", {{"hard", {{resource, std::to_string(hard)}}}}}});
-    // No quota controller runs here: what it would write.
+    // No quota controller runs here, so the test writes its status.
     kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, std::to_string(hard)}}}}}},
                       "status");
   };
@@ -202,7 +202,7 @@ TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
   const Json daemon = WaitForStatus("web", "one pool has failed", [](const Json& status) {
     return At(status, "/failedPools") == 1 && At(status, "/readyPools") == 1;
   });
-  const Json failed = At(daemon, "/status/pools/0");  // unhealthy first
+  const Json failed = At(daemon, "/status/pools/0");  // unhealthy pools come first
   EXPECT_EQ(At(failed, "/phase"), "Failed");
   EXPECT_TRUE(::testing::Matches(::testing::MatchesRegex("[A-Z][A-Za-z]+"))(StringAt(failed, {"reason"}))) << failed;
   EXPECT_THAT(StringAt(failed, {"message"}), ::testing::HasSubstr("exceeded quota"));
@@ -218,7 +218,7 @@ TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
   EXPECT_EQ(At(healed, "/status/currentRevision"), At(healed, "/status/updateRevision"));
 }
 
-TEST_P(StatusTest, SomebodysStatusIsPutRight) {
+TEST_P(StatusTest, AForeignStatusIsReverted) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));
@@ -226,7 +226,7 @@ TEST_P(StatusTest, SomebodysStatusIsPutRight) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A status is no event of its own: the next event writes it.
+  // A change of the status is not an event, so the next event repairs it.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

@@ -1,4 +1,4 @@
-// Taking over from OpenYurt, and leaving again. Deployments only: it never made StatefulSets.
+// A takeover from OpenYurt, and the way back. Deployments only: OpenYurt never made StatefulSets.
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 class TakeoverTest : public ClusterTest {
  protected:
-  // Two pools with taints, one without; a node in each.
+  // Adds two pools with taints and one without; a node in each.
   void AddThreePools() {
     const Json region = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
     const Json site = {{"key", "site"}, {"effect", "NoExecute"}};
@@ -39,7 +39,7 @@ class TakeoverTest : public ClusterTest {
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
     }
   }
-  // By pool; both as they must stay.
+  // Returns the workloads by pool; both must stay as they are.
   std::map<std::string, Json> Remember(const std::string& daemon) {
     auto workloads = ByPool(daemon);
     EXPECT_EQ(workloads.size(), pool_objects_.size());
@@ -59,7 +59,7 @@ class TakeoverTest : public ClusterTest {
       EXPECT_EQ(At(workload, "/spec"), At(before.at(pool), "/spec")) << pool;
     }
   }
-  // Number → image of all that is a revision of the daemon.
+  // Returns number → image of all revisions of the daemon.
   std::map<std::int64_t, std::string> History(const std::string& daemon) {
     std::map<std::int64_t, std::string> history;
     for (const Json& revision : Revisions(daemon)) {
@@ -99,7 +99,7 @@ TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
                                 {1, "example.org/app:0"}, {2, "example.org/app:5"}, {3, "example.org/app:1"}}));
 
-  // Undo: the old template is the old revision under a higher number.
+  // An undo uses the old revision for the old template, under a higher number.
   const std::string oldest = OpenYurtRevisions("web", three).front();
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, oldest));
   SetImage("web", "example.org/app:0");
@@ -116,7 +116,7 @@ TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
                                 {2, "example.org/app:5"}, {3, "example.org/app:1"}, {4, "example.org/app:0"}}));
   for (const auto& [pool, workload] : ByPool("web")) {
     EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
-    // By our rules now, under the same name.
+    // The workload follows our rules now, under the same name.
     EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
     Json node_selector = LostNodeSelector();
     node_selector[kNodePoolLabel] = pool;
@@ -142,7 +142,7 @@ TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   };
   const auto sets = replica_sets();
 
-  // Without what OpenYurt's webhook filled in. For the list of containers kubectl's patch replaces the stored one.
+  // The manifest lacks the defaults of OpenYurt's webhook. kubectl's patch replaces the stored list of containers.
   Json manifest = OpenYurts("web");
   manifest["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   manifest["kind"] = kYurtAppDaemonType.kind;
@@ -160,7 +160,7 @@ TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   EXPECT_EQ(At(GetDaemon("web"), "/status/updateRevision"), OpenYurtRevisions("web").back());
   EXPECT_EQ(History("web").size(), 2U);
 
-  // A revision that changes another pool's replicas changes no pod template either.
+  // A revision that changes another pool's replicas does not change a pod template either.
   PatchSpec("web", {{"overrides", Json::array({{{"pools", {Pool("b")}}, {"replicas", 2}}})}});
   Eventually("the pool has its replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
   WaitUntilReady("web");
@@ -191,7 +191,7 @@ TEST_F(TakeoverTest, AWorkloadThatWasEditedByHandIsRepairedByTheRulesThatMadeIt)
   EXPECT_EQ(History("web").size(), 2U);
 }
 
-TEST_F(TakeoverTest, OfTwoWorkloadsThatOpenYurtMadeForOnePoolTheOneThatRunsStays) {
+TEST_F(TakeoverTest, TheRunningOneOfTwoOpenYurtWorkloadsForAPoolStays) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");
@@ -211,7 +211,7 @@ TEST_F(TakeoverTest, OfTwoWorkloadsThatOpenYurtMadeForOnePoolTheOneThatRunsStays
   });
 }
 
-TEST_F(TakeoverTest, LeavingWithOrphansAndComingBackRestartsNoPodAndUndoStillReachesTheOldRevisions) {
+TEST_F(TakeoverTest, OrphaningAndReturningRestartsNoPodAndKeepsTheOldRevisions) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");
@@ -244,11 +244,12 @@ TEST_F(TakeoverTest, LeavingWithOrphansAndComingBackRestartsNoPodAndUndoStillRea
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{{2, "example.org/app:1"}, {3, "example.org/app:0"}}));
 }
 
-// Killed after any write of a takeover, it goes on where it was: the workloads are not written, one of two stays, the
-// history is whole. As in crash_test.cc: YAD_ALL=1 for all writes, YAD_CRASH_AT=3 for the third.
+// An operator that is killed after any write of a takeover continues it: it does not write the workloads, one of two
+// stays, and the history is complete. As in crash_test.cc, YAD_ALL=1 kills after every write and YAD_CRASH_AT=3 after
+// the third.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
-  // A takeover that is killed after this write (0: never). Returns how many it had.
+  // Runs a takeover that is killed after this write (0: never). Returns the number of its writes.
   int Play(int at) {
     const std::string daemon = "web-" + std::to_string(at);
     MakeOpenYurtState(kube(), OpenYurts(daemon, 0), pool_objects());
@@ -296,12 +297,12 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
     std::erase_if(late, [](const AuditedRequest& write) { return write.name.starts_with("barrier-"); });
     EXPECT_TRUE(late.empty()) << ToString(late);
     KillOperator();
-    Orphan(daemon);  // Left as it is, without an owner: the next one must not care.
+    Orphan(daemon);  // the workloads stay without an owner, and must not affect the next run
     return count;
   }
 };
 
-TEST_F(TakeoverCrashTest, KilledAfterAnyWriteItEndsWhereItWouldHaveEnded) {
+TEST_F(TakeoverCrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
   AddThreePools();
   if (const char* at = std::getenv("YAD_CRASH_AT")) {
     Play(std::atoi(at));

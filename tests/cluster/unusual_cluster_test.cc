@@ -1,4 +1,4 @@
-// Clusters that lack something: the CRDs, a right, conversions.
+// Clusters that lack something: the CRDs, a right, fields of a CRD.
 #include "operator/yurtappdaemon/crd_check.h"
 #include "tests/cluster/fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class UnusualClusterTest : public ClusterTest {
  protected:
-  // A kubeconfig for a service account of this test that may do everything the operator needs but for `without`.
+  // Writes a kubeconfig for a service account of this test with all rights that the operator needs except `without`.
   std::string RestrictedKubeconfig(const std::string& without) {
     const std::string name = "restricted-" + ns();
     Json rules = Json::array();
@@ -75,7 +75,7 @@ TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
   EXPECT_FALSE(restricted.ExitCode().has_value());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
   EXPECT_EQ(ByPool("web").size(), 3U);
-  // Once the right is there, it goes on by itself.
+  // The operator continues by itself once it has the right.
   Allow();
   restricted.WaitUntilReady();
   Eventually("the new image is everywhere", [&] {
@@ -92,7 +92,7 @@ TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
   const auto pools = AddPools(2);
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = RestrictedKubeconfig("deployments");
-  // Reading is allowed.
+  // The account may read.
   Kubectl({"create", "role", "reader", "--verb=get,list,watch", "--resource=deployments.apps"});
   Kubectl({"create", "rolebinding", "reader", "--role=reader", "--serviceaccount=" + ns() + ":op"});
   OperatorProcess restricted(options);
@@ -106,7 +106,7 @@ TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
   WaitForPools("web", pools);
   WaitUntilReady("web");
 
-  // And the right may be taken away again.
+  // The right may also be revoked.
   const auto refused = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
   const double before = refused();
   Kubectl({"delete", "clusterrolebinding", "all-" + ns()});
@@ -144,10 +144,10 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   EXPECT_FALSE(process.Ready());
   EXPECT_FALSE(process.ExitCode().has_value());
   other.Kubectl(
-      {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works too, and then the other way
+      {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works, and then server-side apply too
   other.ApplyCrds();
   const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
-  // An apiserver publishes what explain reads some time after the CRD is established.
+  // An apiserver publishes the data of explain some time after the CRD is established.
   Eventually("explain knows the CRD", [&]() -> std::string {
     const ProcessResult explained = other.TryKubectl({"explain", "yurtappdaemons.spec.paused", fresh});
     return explained.out.find("DESCRIPTION") != std::string::npos ? "" : explained.out + explained.err;
@@ -162,7 +162,7 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   });
   process.WaitUntilReady();
 
-  // It goes while the operator runs, with all that is of it, and comes back.
+  // The CRD is deleted with all its objects while the operator runs, and is created again.
   const std::string crd = "yurtappdaemons.apps.openyurt.io";
   other.Kubectl({"delete", "crd", crd, "--timeout=60s"});
   Eventually("the operator sees it", [&] {
@@ -190,7 +190,7 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-TEST_F(UnusualClusterTest, ACrdThatLacksOurFieldsIsToldInAnEvent) {
+TEST_F(UnusualClusterTest, ACrdThatLacksOurFieldsIsReportedInAnEvent) {
   const char* name = "yurtappdaemons.apps.openyurt.io";
   EXPECT_EQ(FieldsMissingFrom(kube().Get(kCrdType, name)), std::vector<std::string>{}) << "our own CRD";
   const auto restore = [this](void*) { plane().ApplyCrds(); };

@@ -1,5 +1,5 @@
-// An upgrade of the operator in the middle of a rollout: the version before (hack/old-release.sh) begins it, this one
-// goes on, and no pool is changed that its turn has not reached.
+// An upgrade of the operator in the middle of a rollout: the previous version (hack/old-release.sh) begins it, this
+// version continues it, and no pool changes before its turn.
 #include <filesystem>
 
 #include "tests/cluster/fixture.h"
@@ -33,7 +33,7 @@ class UpgradeTest : public BothKinds {
     for (const auto& [pool, workload] : ByPool("web")) generations[pool] = IntAt(workload, {"metadata", "generation"});
     return generations;
   }
-  // Pools a to c with a node each, healthy on the first template.
+  // Creates pools a to c with a node each, healthy on the first template.
   void Deployed(const Json& rolling) {
     for (const char* pool : {"a", "b", "c"}) AddNode(AddPool(pool));
     StartOld();

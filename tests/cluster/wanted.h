@@ -1,4 +1,4 @@
-// What a naive model says of the cluster at the end, and the comparison with what there is.
+// The expectation of a naive model for the end state of the cluster, and the comparison with the real state.
 #ifndef TESTS_CLUSTER_WANTED_H_
 #define TESTS_CLUSTER_WANTED_H_
 
@@ -14,7 +14,7 @@ namespace yad::testing {
 std::string Image(int number);  // example.org/app:NUMBER
 int ImageNumber(const std::string& image);
 
-// The first of some comparisons that fails.
+// Keeps the first comparison that fails.
 class Comparison {
  public:
   template <typename Have, typename Want>
@@ -29,7 +29,7 @@ class Comparison {
   std::string why_not_;
 };
 
-// One daemon at rest, made by ClusterTest::Daemon.
+// One daemon at rest, created by ClusterTest::Daemon.
 struct Wanted {
   std::vector<std::string> pools;                // each with exactly one workload, in order of their names
   int image = 1;                                 // example.org/app:IMAGE, everywhere
@@ -39,23 +39,23 @@ struct Wanted {
   std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
   std::map<std::string, int> generations = {};   // by pool, where it is another
   int service_port = 0;                          // of each pool's Service; 0: there is none
-  // The newest revision has failed: the workloads are on the one before it, which is current.
+  // The newest revision has failed: the workloads are on the previous revision, which is current.
   bool rolled_back = false;
-  bool exactly = true;  // False: how it came to be is left open: generations, the history, collisions of names.
+  bool exactly = true;  // false: generations, the history and name collisions are not compared
 };
 
 void CompareStatus(const Json& daemon, const Wanted& wanted, Comparison& is);
-// `revisions` oldest first.
+// `revisions` has the oldest first.
 void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, WorkloadKind kind, const Wanted& wanted,
                       Comparison& is);
-// `workloads` in order of their pools. `uids`: of those that were there before, by pool.
+// `workloads` are in order of their pools. `uids` are those of the earlier workloads, by pool.
 void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
                       const std::map<std::string, std::string>& uids, const Wanted& wanted, Comparison& is);
 
 // `services` are those that the daemon controls, in order of their pools.
 void CompareServices(const Json& daemon, const std::vector<Json>& services, const Wanted& wanted, Comparison& is);
 
-// Number → image.
+// Returns number → image.
 std::map<int, int> ImagesOf(const std::vector<Json>& revisions, WorkloadKind kind);
 
 }  // namespace yad::testing

@@ -1,4 +1,4 @@
-// What people, machines and networks do to a cell.
+// The acts of users, machines and networks on a cell.
 #include <algorithm>
 #include <csignal>
 #include <thread>
@@ -188,14 +188,14 @@ bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
     const ObjectMeta meta = ParseMeta(workload);
     if (meta.controller() != nullptr && meta.controller()->uid == model_.daemons[name].uid &&
         meta.Label(kPoolNameLabel).empty()) {
-      // What has neither owner nor label is nobody's: it is left alone, and told of as a conflict.
+      // A workload without owner and label belongs to no daemon: the operator leaves it alone and reports a conflict.
       Tell("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
       return true;
     }
   }
   if (Throw(2) == 0) model_.daemons[name].image = ++last_image_;
   Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
-  // What is made for it once its workloads have been given up goes with it.
+  // The garbage collector deletes a workload that the operator creates after the orphaning.
   model_.DaemonIsDeleted(model_.daemons[name].uid);
   model_.daemons[name].left_behind.insert(model_.daemons[name].images.begin(), model_.daemons[name].images.end());
   kube().Delete(kYurtAppDaemonType, name, Propagation::kOrphan);
@@ -299,7 +299,7 @@ bool WeatherCell::WorkloadIsEdited() {
     patch = {
         {"spec", {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/evil:1"}}}}}}}}}}};
   }
-  // It may have gone by now.
+  // The workload may be gone by now.
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kStrategicMerge, patch, {});
   return true;
 }
@@ -319,8 +319,8 @@ bool WeatherCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // No informer shows it then. Should its pool leave before that is seen, it is found by the status, if that names it
-  // (docs/operations.md).
+  // No informer includes the workload then. If its pool is removed before the operator observes the loss, the operator
+  // finds the workload by the status, if the status names it (docs/operations.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// An operator that was killed holds its lease for 15 s, and on a busy machine the next may lose it.
+// The lease of a killed operator lasts 15 s, and on a busy machine the next process may lose it.
 constexpr milliseconds kUntilAllIsWell = seconds(120);
 constexpr std::size_t kFaultsInStory = 60;
 
@@ -76,7 +76,7 @@ void WeatherCell::SetUpReplicas() {
   Tell(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
-// The same right as in the operator's own namespace, so that each cell has a lease of its own.
+// Grants the same right as in the operator's own namespace, so that each cell has its own lease.
 void WeatherCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",
@@ -109,7 +109,7 @@ std::int64_t WeatherCell::Version() {
   return std::stoll(page->resource_version);
 }
 
-// ---- the play ----
+// ---- the run ----
 
 void WeatherCell::Play() {
   for (int pools = 1 + Throw(3); pools >= 0; --pools) PoolIsMade();
@@ -185,7 +185,7 @@ std::string WeatherCell::WhyNot(const std::string& name) {
   std::vector<Json> workloads = AllButTheBystander();
   std::erase_if(workloads, [&](const Json& workload) {
     if (StringAt(workload, {"spec", "selector", "matchLabels", "app"}) != name) return true;
-    // What was left behind for a pool that the daemon doesn't select is nobody's.
+    // A workload that was left for a pool outside the daemon's selection belongs to no daemon.
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
     return ParseMeta(workload).controller() == nullptr &&
            std::find(wanted.pools.begin(), wanted.pools.end(), pool) == wanted.pools.end();
@@ -194,7 +194,7 @@ std::string WeatherCell::WhyNot(const std::string& name) {
   return is.why_not();
 }
 
-// In good weather, so that it is known exactly what the history must be.
+// Runs without faults, so that the expected history is known exactly.
 void WeatherCell::RollOutAndUndo() {
   const auto found =
       std::find_if(model_.daemons.begin(), model_.daemons.end(), [](const auto& entry) { return entry.second.exists; });

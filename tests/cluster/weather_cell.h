@@ -1,5 +1,5 @@
-// One seed of the weather: a cell with some daemons and pools, one or two operators behind proxies of their own, people
-// who do this and that, and in the end a cluster that has to be what they asked for.
+// One seed of the weather: a cell with some daemons and pools, one or two operators behind their own proxies, random
+// acts of users, and at the end a cluster that must match the specs.
 #ifndef TESTS_CLUSTER_WEATHER_CELL_H_
 #define TESTS_CLUSTER_WEATHER_CELL_H_
 
@@ -21,7 +21,7 @@ namespace yad::testing {
 inline const Json kWeatherTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 // Exit codes.
 inline constexpr int kLeaseLost = 3;
-inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM came before anybody waited for it.
+inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM came before the process handled it
 
 class WeatherCell : public Cell {
  public:
@@ -32,7 +32,7 @@ class WeatherCell : public Cell {
   std::string Story() override;
 
  private:
-  // A place where an operator process runs, and is started again when it ends.
+  // A place where an operator process runs, and starts again when it ends.
   struct Replica {
     std::unique_ptr<Weather> weather;
     std::unique_ptr<FaultProxy> proxy;
@@ -42,22 +42,22 @@ class WeatherCell : public Cell {
   struct Act {
     const char* name;
     int weight;
-    bool (WeatherCell::*perform)();  // False: there is nothing that it could be done to.
+    bool (WeatherCell::*perform)();  // returns false if there is no object for the act
   };
   static const Act kActs[];
 
   int Throw(int sides);  // 0 … sides-1
   template <typename Map, typename Which>
   std::string PickName(const Map& map, Which which);  // "": none
-  void Tell(const std::string& what);                 // for the story
+  void Tell(const std::string& what);                 // appends to the story
 
   void SetUpReplicas();
   void GrantLease();
-  void Supervise();  // Starts what has ended, as a kubelet would. TestFailure unless it ended as it should.
+  void Supervise();  // restarts ended processes as a kubelet would; TestFailure unless the exit code was expected
   void SomethingHappens();
 
   // ---- acts ----
-  // Each first throws all the dice that it needs, so that the script depends on nothing but the seed.
+  // Each act first throws all its dice, so that the script depends only on the seed.
   bool PoolIsMade();
   bool PoolIsDeleted();
   bool PoolIsLabelledOrNot();
@@ -80,12 +80,12 @@ class WeatherCell : public Cell {
   bool ApiserverIsDown();
 
   Json DaemonOf(const std::string& name);
-  void Apply(const std::string& name);  // kubectl apply: as the model has it
+  void Apply(const std::string& name);  // kubectl apply of the model's state
   void EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit);
   void GiveImage(const std::string& name, int image);
-  // Some workload of a daemon that exists, as it is now; null where there is none.
+  // Returns a current workload of an existing daemon; null if there is none.
   Json SomeWorkload();
-  // Runs `change`, which changes the model and the cluster alike, and tells the model when.
+  // Runs `change`, which changes the model and the cluster alike, and gives the model the time of the change.
   void Note(const std::function<void()>& change);
   std::int64_t Version();  // of the cluster now
 

@@ -30,7 +30,8 @@ void WeatherModel::Note(std::int64_t before, std::int64_t after) {
 bool WeatherModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const {
   if (by_hand_.contains(life.uid) || dead_.contains(life.owner)) return true;
   const auto absences = absences_.find({daemon, life.pool});
-  // Who removes it may have looked at the pool before it came back, but at the workload too.
+  // A reconcile that removes the workload may have read the pool before its return, but it must have read the workload
+  // too.
   return absences != absences_.end() &&
          std::any_of(absences->second.begin(), absences->second.end(), [&](const Absence& absence) {
            return absence.begin <= life.end && (absence.end == 0 || life.begin < absence.end);
@@ -46,7 +47,7 @@ std::vector<std::string> WeatherModel::Judge(const std::string& daemon,
     if (life->end != 0 && !MayHaveGone(daemon, *life)) faults.push_back(what + " was removed");
     for (auto other = lives.begin(); other != life; ++other) {
       if (other->pool != life->pool || !other->SharesATimeWith(*life)) continue;
-      if (dead_.contains(other->owner) || dead_.contains(life->owner)) continue;  // It is being removed.
+      if (dead_.contains(other->owner) || dead_.contains(life->owner)) continue;  // being removed
       faults.push_back(what + " came beside " + other->name + " (" + other->uid + ")");
     }
   }

@@ -1,4 +1,4 @@
-// What people have asked for, kept as naively as possible, and what may be removed because of it.
+// The users' specs, kept as naively as possible, and the removals that they permit.
 #ifndef TESTS_CLUSTER_WEATHER_MODEL_H_
 #define TESTS_CLUSTER_WEATHER_MODEL_H_
 
@@ -24,8 +24,8 @@ struct ModelDaemon {
   bool exists = true;
   std::string uid;
   int image = 1;
-  std::set<int> images{1};    // all that its history may know
-  std::set<int> left_behind;  // of its history by those of this name that were orphaned
+  std::set<int> images{1};    // all that its history may contain
+  std::set<int> left_behind;  // the part of its history from orphaned daemons of this name
   bool paused = false;
   std::string ring;  // only the pools of this one; "": all
   Json strategy;     // null: none
@@ -40,15 +40,16 @@ class WeatherModel {
   bool Selects(const ModelDaemon& daemon, const ModelPool& pool) const;
   std::vector<std::string> PoolsOf(const std::string& daemon) const;  // in order of their names
 
-  // After each change of pools, daemons' rings: it happened after `before`, and was over at `after`.
+  // Call this after each change of pools or of daemons' rings: the change happened after `before` and was complete at
+  // `after`.
   void Note(std::int64_t before, std::int64_t after);
-  // This object may go: somebody deletes it by hand.
+  // Permits the removal of this object, because the test deletes it by hand.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
-  // Kubernetes' garbage collector will remove all that is, and stays, controlled by this uid.
+  // Kubernetes' garbage collector will remove all objects that this uid still controls.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
-  // What must not have been: a workload that was removed while its pool was selected all the time, or beside another
-  // one for the same pool.
+  // Returns the faults: a workload that was removed while its pool was selected all the time, or that existed beside
+  // another one for the same pool.
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 
  private:
@@ -58,7 +59,7 @@ class WeatherModel {
   };
   bool MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const;
 
-  // When a pool was not selected, by daemon and pool.
+  // The times in which a pool was not selected, by daemon and pool.
   std::map<std::pair<std::string, std::string>, std::vector<Absence>> absences_;
   std::set<std::string> by_hand_;
   std::set<std::string> dead_;

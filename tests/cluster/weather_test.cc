@@ -1,7 +1,7 @@
-// Ordinary weather, seeded and random. `make test` plays ten seeds.
+// Ordinary weather, seeded and random. `make test` runs ten seeds.
 //   YAD_ALL=1         200 of them
 //   YAD_SEEDS=300-400 these
-//   YAD_SEED=17       one: the same people do the same things, and each kind of request has the same weather
+//   YAD_SEED=17       one: the same acts happen, and each kind of request has the same weather
 #include <cstdlib>
 #include <iostream>
 
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> Seeds() {
   return seeds;
 }
 
-TEST(WeatherTest, AfterAnyWeatherTheClusterIsAsAskedForAndNothingWasLostOnTheWay) {
+TEST(WeatherTest, TheClusterMatchesTheSpecsAfterAnyWeatherAndNothingIsLost) {
   if (SharedControlPlane() == nullptr) return;
   const std::vector<std::uint64_t> seeds = Seeds();
   std::vector<std::string> failures(seeds.size());

@@ -13,8 +13,8 @@ inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 
 class WebhookTest : public ClusterTest {
  protected:
-  // Pools shop-a and shop-b (label example.com/tier: shop), office (Cloud, tier office); headless Services "headless"
-  // and "headless-too".
+  // Creates pools shop-a and shop-b (label example.com/tier: shop) and office (Cloud, tier office), and headless
+  // Services "headless" and "headless-too".
   void SetUp() override {
     ClusterTest::SetUp();
     if (!HasControlPlane()) return;
@@ -30,7 +30,7 @@ class WebhookTest : public ClusterTest {
     webhooks_->Install();
   }
   void TearDown() override {
-    webhooks_.reset();  // first: without an operator they would refuse even the cleaning up
+    webhooks_.reset();  // first, because without an operator the webhooks would reject even the clean-up
     ClusterTest::TearDown();
   }
 

@@ -1,5 +1,5 @@
-// The webhooks without an apiserver between: whatever arrives gets an answer, and the next request is served.
-#include "operator/client/base64.h"
+// The webhooks without an apiserver: every request gets an answer, and the next one is served.
+#include "operator/base/base64.h"
 #include "tests/cluster/webhook_fixture.h"
 #include "tests/support/https_client.h"
 
@@ -37,7 +37,7 @@ class WebhookProtocolTest : public WebhookTest {
   HttpsAnswer Post(const std::string& path, const std::string& body, const std::string& headers = kJson) {
     return Connect().Ask("POST " + path + " HTTP/1.1", body, headers);
   }
-  // The response of an answered review, which has the request's uid.
+  // Returns the response of an answered review, which has the request's uid.
   Json Answered(const std::string& path, const Json& review) {
     const HttpsAnswer answer = Post(path, review.dump());
     if (answer.status != 200) throw TestFailure("status " + std::to_string(answer.status) + ": " + answer.body);
@@ -60,7 +60,7 @@ class WebhookProtocolTest : public WebhookTest {
   }
 };
 
-TEST_F(WebhookProtocolTest, WhatIsNoReviewGetsAStatusAndTheNextRequestIsServed) {
+TEST_F(WebhookProtocolTest, InvalidReviewsGetAStatusAndTheNextRequestIsServed) {
   if (!HasControlPlane()) return;
   struct Bad {
     const char* name;
@@ -106,7 +106,7 @@ TEST_F(WebhookProtocolTest, WhatIsNoReviewGetsAStatusAndTheNextRequestIsServed) 
   }
 }
 
-TEST_F(WebhookProtocolTest, AReviewThatIsNotOursOrHasNoSenseGetsAnAnswer) {
+TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAnAnswer) {
   if (!HasControlPlane()) return;
   const Json nothing = nullptr;
   for (const char* path : {kMutate, kValidate}) {
@@ -121,13 +121,13 @@ TEST_F(WebhookProtocolTest, AReviewThatIsNotOursOrHasNoSenseGetsAnAnswer) {
       return response;
     };
     const Json same = Json(Json::value_t::discarded);
-    // A rule that is too broad must not stop others' objects in silence: the answer says what to correct.
+    // A too broad rule must not block other objects without a reason, so the answer names the correction.
     const Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "x"}}}};
     Json response = answered({{"request", {{"kind", {{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}}}}}, pod);
     EXPECT_EQ(At(response, "/allowed"), false);
     EXPECT_EQ(At(response, "/status/code"), 400);
     EXPECT_THAT(StringAt(response, {"status", "message"}), ::testing::HasSubstr("Pod"));
-    // What has no object, or one of another shape.
+    // The object is missing or has another JSON type.
     for (const Json& object : {nothing, Json(7), Json("web"), Json::array()}) {
       response = answered(Json::object(), object);
       EXPECT_EQ(At(response, "/allowed"), false) << object;
@@ -135,7 +135,7 @@ TEST_F(WebhookProtocolTest, AReviewThatIsNotOursOrHasNoSenseGetsAnAnswer) {
     }
     response = answered({{"request", {{"operation", "UPDATE"}}}}, same);  // without the old object
     EXPECT_EQ(At(response, "/allowed"), false);
-    // What is none of our business.
+    // The webhooks accept these operations without a check.
     for (const char* operation : {"DELETE", "CONNECT"}) {
       response = answered({{"request", {{"operation", operation}}}}, nothing);
       EXPECT_EQ(At(response, "/allowed"), true) << operation;
@@ -144,7 +144,7 @@ TEST_F(WebhookProtocolTest, AReviewThatIsNotOursOrHasNoSenseGetsAnAnswer) {
     response = answered({{"request", {{"subResource", "status"}}}}, Json({{"spec", "faulty"}}));
     EXPECT_EQ(At(response, "/allowed"), true);
     EXPECT_TRUE(PatchOf(response).empty());
-    // Specs of any shape: past the schema nothing of this kind comes, but who knows.
+    // The specs have any shape. The schema rejects them before the webhook, but a server must not depend on it.
     for (const char* spec : {"null", "7", "[]", R"({"workloadTemplate": 7})", R"({"workloadTemplate": []})",
                              R"({"workloadTemplate": {"deploymentTemplate": null}})",
                              R"({"workloadTemplate": {"deploymentTemplate": {"spec": []}}, "selector": 3})",

@@ -1,4 +1,4 @@
-// Sees every state of a daemon's workloads while it lives, and says what must never be.
+// Observes every state of a daemon's workloads during its lifetime, and reports forbidden ones.
 #ifndef TESTS_CLUSTER_WORKLOAD_WATCH_H_
 #define TESTS_CLUSTER_WORKLOAD_WATCH_H_
 
@@ -14,10 +14,10 @@
 
 namespace yad::testing {
 
-// Workloads are told by their selectors, `app: DAEMON` and the pool, whoever controls them. Thread-safe.
+// Identifies workloads by their selectors, `app: DAEMON` and the pool, whatever their controller. Thread-safe.
 class WorkloadWatch {
  public:
-  // A workload from its creation to its end; both are resourceVersions, and so comparable with those of all objects.
+  // A workload from its creation to its end; both are resourceVersions, which compare with those of all objects.
   struct Life {
     std::string name;
     std::string uid;
@@ -33,12 +33,13 @@ class WorkloadWatch {
 
   void ExpectSecond(const std::string& name);
   void ExpectRemoval(const std::string& name);
-  // Whether the state of some object of this type and namespace has been seen, and so everything before it.
+  // Reports whether this version of some object of the type and namespace has been observed, and so everything before
+  // it.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // A second workload for a pool, or the removal of one, unless it was expected by name. And an end of the watch.
+  // Returns each second workload for a pool and each removal that was not expected by name, and the end of the watch.
   std::vector<std::string> faults() const;
-  std::string broken() const;  // "", or why the watch ended, so that nobody has seen all
+  std::string broken() const;  // "", or why the watch ended, so that events are missing
 
  private:
   void Run(const std::stop_token& stop, WatchOptions options);

@@ -1,15 +1,15 @@
-// AdmissionReviews through the handler, as an apiserver sends them, over an apiserver that takes everything.
+// AdmissionReviews through the handler, in the apiserver's format, with an apiserver that accepts everything.
 #include <memory>
 #include <string>
 
-#include "operator/client/base64.h"
-#include "operator/client/json_codec.h"
+#include "operator/base/base64.h"
+#include "operator/json/json_codec.h"
 #include "operator/workload/render.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 #include "tests/unit/webhook/admission.h"
-#include "webhook/defaulting.h"
-#include "webhook/validating.h"
+#include "webhook/admission/defaulting.h"
+#include "webhook/admission/validating.h"
 
 namespace yad::testing {
 namespace {
@@ -23,7 +23,7 @@ struct World : AdmissionWorld {
   }
   HttpsServer::Handler handler = MakeAdmissionHandler(client, stores(), clock);
 
-  // The response of an answered review; null where the body was refused as a whole.
+  // Returns the response of an answered review; null if the body was rejected as a whole.
   Json Ask(const char* path, const std::string& body) {
     const HttpsReply reply = handler({"POST", path, "application/json", body, clock.Now()});
     TakeAsked();
@@ -42,7 +42,7 @@ struct World : AdmissionWorld {
   }
 };
 
-// The object after the defaulting webhook.
+// Returns the object after the defaulting webhook.
 Json Defaulted(const Json& object, const Json& response) {
   const auto text = Base64Decode(StringAt(response, {"patch"}));
   const auto patch = text ? ParseJson(*text) : ParseJson("");
@@ -91,7 +91,7 @@ void Review(World& world, const std::string& body) {
   if (!BoolAt(mutated, {"allowed"})) return;
   if (StringAt(object, {"metadata", "deletionTimestamp"}).empty()) Rendered(object, defaulted);
 
-  // What is stored already can always be stored again.
+  // A stored object can always be stored again.
   if (request->operation != "CREATE" && request->operation != "UPDATE") return;
   if (!request->subresource.empty()) return;
   request->operation = "UPDATE";

@@ -1,5 +1,5 @@
-// What a client may send to the webhook's server, TLS and sockets included: however it is cut into records, the same
-// requests reach the handler, and what comes back is well-formed.
+// The input of the webhook's server, with TLS and sockets: the same requests reach the handler however the bytes are
+// cut into records, and the answers are well-formed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
@@ -20,14 +20,14 @@
 #include "operator/api/object.h"
 #include "tests/fuzz/check.h"
 #include "tests/support/test_pki.h"
-#include "webhook/https_server.h"
+#include "webhook/server/https_server.h"
 
 namespace yad::testing {
 namespace {
 
 constexpr std::size_t kMaxBody = 1024;
 
-// One server for all inputs; never stopped.
+// One server for all inputs. It never stops.
 class World {
  public:
   World() {
@@ -43,11 +43,11 @@ class World {
     return std::exchange(calls_, {});
   }
 
-  // Sends `bytes` in pieces of at most `most`, ends its own side, and returns all that came; `whole`: the other side
-  // ended in an orderly way.
+  // Sends `bytes` in pieces of at most `most`, ends its own side, and returns the received bytes. `whole` is true if
+  // the other side closed TLS properly.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // Thousands of connections a minute would else use up the ports.
+    // Otherwise thousands of connections a minute would use up the ports.
     const linger reset{1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     sockaddr_in address{};
@@ -61,7 +61,7 @@ class World {
     std::minstd_rand random(seed);
     for (std::size_t at = 0; at < bytes.size();) {
       const std::size_t piece = std::min<std::size_t>(1 + random() % most, bytes.size() - at);
-      if (SSL_write(ssl, bytes.data() + at, static_cast<int>(piece)) <= 0) break;  // The server has heard enough.
+      if (SSL_write(ssl, bytes.data() + at, static_cast<int>(piece)) <= 0) break;  // the server reads no more
       at += piece;
     }
     SSL_shutdown(ssl);
@@ -90,7 +90,7 @@ class World {
     options.handler_threads = 1;
     options.max_body = kMaxBody;
     options.large_body = kMaxBody / 2;
-    // One connection at a time needs no more; were it not given back, 503 would soon be all there is.
+    // One connection at a time needs no more. A leak would soon lead to 503.
     options.max_bodies = 2 * kMaxBody;
     return options;
   }
@@ -103,7 +103,7 @@ class World {
   SSL_CTX* const client_ = SSL_CTX_new(TLS_client_method());
 };
 
-// The statuses of the answers, and what is left of them where the last one was cut off.
+// Returns the statuses of the answers, and the rest if the last answer was cut off.
 std::string Statuses(const std::string& answers, const std::vector<std::string>& calls) {
   std::string statuses;
   std::size_t answered = 0;

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <utility>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace yad::fuzz {
 namespace {
 
-// Values that Kubernetes' types treat in a way of their own, or that are near an edge.
+// Returns a value with a special meaning in Kubernetes' types, or one near a limit.
 const Json& Interesting(std::size_t random) {
   static const Json& values = *new Json(Json::parse(R"([
       null, true, false, 0, -1, 1, 2147483647, 2147483648, 9223372036854775807, 18446744073709551615, 1.5, 1e300, "",

@@ -1,4 +1,4 @@
-// Mutates JSON as a tree: bytes changed at random hardly ever leave JSON behind.
+// Mutates JSON as a tree, because bytes changed at random are almost never valid JSON.
 #ifndef TESTS_FUZZ_JSON_MUTATOR_H_
 #define TESTS_FUZZ_JSON_MUTATOR_H_
 
@@ -9,16 +9,16 @@
 
 namespace yad::fuzz {
 
-// The body of an LLVMFuzzerCustomMutator; one call in eight changes bytes, and so does every call for what is no JSON.
+// The body of an LLVMFuzzerCustomMutator. One call in eight changes bytes, and so does every call with invalid JSON.
 std::size_t MutateJson(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
 
-// `text` as the members of an array, as many as asked for; null where they are missing. A text that is no array gives
-// its own value as the first; one that is no JSON, an empty vector.
+// Returns `text` as the members of an array, as many as requested; missing ones are null. A text that is not an array
+// is the first member; a text that is not valid JSON gives an empty vector.
 std::vector<nlohmann::json> Members(const std::uint8_t* data, std::size_t size, std::size_t count);
 
 }  // namespace yad::fuzz
 
-// Of a fuzzer whose inputs are JSON.
+// Defines the mutator of a fuzzer whose inputs are JSON.
 #define YAD_FUZZ_JSON()                                                                                      \
   extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, \
                                                  unsigned seed) {                                            \

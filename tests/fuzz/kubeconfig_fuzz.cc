@@ -1,7 +1,7 @@
-// kubeconfig files: a second file of the same content changes nothing, and what comes out is usable.
+// kubeconfig files: a second file of the same content changes nothing, and the result is usable.
 #include <string>
 
-#include "operator/client/kubeconfig.h"
+#include "operator/client/auth/kubeconfig.h"
 #include "tests/fuzz/check.h"
 
 namespace yad {

@@ -1,8 +1,8 @@
-// A list's answer: split into its items it says what it says as a whole, or is refused. No item may get lost.
+// A list's answer: its split items have the content of the whole, or it is rejected. No item may get lost.
 #include <string>
 
-#include "operator/client/json_codec.h"
-#include "operator/client/list_text.h"
+#include "operator/json/json_codec.h"
+#include "operator/json/list_text.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const yad::ResourceType type{"apps", "v1", "deployments", "Deployment", true};
   const auto list = yad::ListText::Split(text, type);
   if (!list) return 0;
-  // What is looked at only when its turn comes may be no JSON.
+  // An item is parsed only when it is read, so it may not be valid JSON.
   Json items = Json::array();
   for (std::size_t i = 0; i < list->size(); ++i) {
     const auto item = list->Item(i);
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto whole = yad::ParseAnswer(text);
   YAD_CHECK(whole && whole->is_object() && whole->contains("items"), text);
-  if (yad::IsDeeperThan(*whole, yad::kMaxJsonDepth)) return 0;  // Parsing leaves out what is too deep.
+  if (yad::IsDeeperThan(*whole, yad::kMaxJsonDepth)) return 0;  // the parser drops levels that are too deep
   Json wanted = whole->at("items").is_null() ? Json::array() : whole->at("items");
   YAD_CHECK(wanted.size() == items.size(), text);
   for (Json& item : wanted) {

@@ -1,5 +1,5 @@
 // The merge: [last, now, live], and `now` as a strategic merge patch on `live`.
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/patch.h"
 #include "operator/workload/semantics.h"
@@ -11,7 +11,7 @@ namespace {
 
 void MergeOf(const Json& last, const Json& now, const Json& live) {
   const auto shown = [&] { return "last " + DumpJson(last) + "\nnow  " + DumpJson(now) + "\nlive " + DumpJson(live); };
-  // Once written, nothing more has to be written: by who remembers what it wrote, and by who does not.
+  // A merge is stable: after the write, no further write is necessary, whether the last write is remembered or not.
   const Json merged = ThreeWayMerge(last, now, live);
   Json again = ThreeWayMerge(now, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
@@ -21,7 +21,7 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
     YAD_CHECK(IsMerged(now, *there) == (ThreeWayMerge(now, now, *there) == *there), shown());
   }
   const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
-  // An apiserver never stores its two names for the service account differently; the merge makes them equal.
+  // An apiserver always stores the same value under its two names for the service account; the merge makes them equal.
   if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
     again = ThreeWayMerge(live, live, live);
     YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
@@ -56,11 +56,11 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto input = yad::fuzz::Members(data, size, 3);
   if (input.empty()) return 0;
-  // The controller and the webhook refuse what is deeper.
+  // The controller and the webhook reject deeper input.
   for (const yad::Json& value : input) {
     if (yad::IsDeeperThan(value, yad::kMaxJsonDepth)) return 0;
   }
-  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // An apiserver stores none.
+  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // an apiserver stores none
   return 0;
 }
 YAD_FUZZ_JSON();

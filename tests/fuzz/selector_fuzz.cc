@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "operator/api/label_selector.h"
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 
 namespace yad {
 namespace {
 
-// What the selector's JSON says of the labels, read as the API's documentation has it.
+// Reports whether the selector's JSON matches the labels, by the API's documentation.
 bool Naive(const Json& selector, const StringMap& labels) {
   for (const auto& [key, value] : StringMapAt(selector, {"matchLabels"})) {
     if (!labels.contains(key) || labels.at(key) != value) return false;
@@ -32,7 +32,7 @@ bool Naive(const Json& selector, const StringMap& labels) {
   return true;
 }
 
-// The selector's JSON from its text form, as an apiserver reads it.
+// Parses the selector's text form, as an apiserver does.
 Json FromText(const std::string& text) {
   Json selector = {{"matchExpressions", Json::array()}};
   for (std::size_t at = 0; at < text.size();) {

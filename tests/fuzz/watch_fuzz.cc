@@ -1,12 +1,12 @@
-// The watch's bytes: in whatever pieces they come, the events are the same.
+// The watch's bytes: the events do not depend on the size of the pieces.
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "operator/client/json_codec.h"
 #include "operator/client/watch_stream.h"
+#include "operator/json/json_codec.h"
 #include "operator/runtime/store.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
@@ -14,7 +14,7 @@
 namespace yad {
 namespace {
 
-// Gives `text` in pieces of at most `most` bytes.
+// Returns `text` in pieces of at most `most` bytes.
 class Pieces : public HttpStream {
  public:
   Pieces(std::string text, std::size_t most, unsigned seed) : text_(std::move(text)), most_(most), random_(seed) {}
@@ -35,7 +35,7 @@ class Pieces : public HttpStream {
   std::minstd_rand random_;
 };
 
-// All that a watch says until it fails or ends.
+// Returns all events of a watch until it fails or ends.
 std::vector<std::string> Told(const std::string& text, std::size_t most, unsigned seed) {
   StreamWatch watch(std::make_unique<Pieces>(text, most, seed));
   std::vector<std::string> told;
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// A line of the input, as JSON; or bytes, where a line is cut, doubled, or taken from another place.
+// Mutates a line of the input as JSON, or its bytes: the mutant may be a line that is cut, repeated, or moved.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   std::string text(reinterpret_cast<const char*>(data), size);

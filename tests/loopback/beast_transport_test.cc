@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "operator/client/resolver.h"
+#include "operator/client/transport/resolver.h"
 #include "tests/loopback/transport_fixture.h"
 
 namespace yad::testing {
@@ -35,7 +35,7 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
   EXPECT_EQ(server.connections(), 5);
 }
 
-// The first request of each connection is answered; the second is read, and its connection closed.
+// Answers the first request of each connection; reads the second and closes its connection.
 TEST_P(BeastTransportTest, OnlyARequestThatReadsIsRepeated) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;
@@ -111,7 +111,7 @@ TEST_P(BeastTransportTest, HeadersHaveABound) {
   EXPECT_THAT(response.error().message, HasSubstr("no HTTP answer from " + server.url()));
 }
 
-TEST_P(BeastTransportTest, ServerThatSaysNothingInTheHandshakeEndsWithTheTimeOut) {
+TEST_P(BeastTransportTest, ServerThatIsSilentInTheHandshakeEndsWithTheTimeOut) {
   TestServer server(Plain(), AnswerOk);
   TransportOptions options = For(server);
   options.server = "https://127.0.0.1:" + std::to_string(server.port());

@@ -1,4 +1,4 @@
-// Credentials that come from outside, with real programs and a real server: exec plugins and token files.
+// Credentials from exec plugins and token files, with real programs and a real server.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "operator/client/config.h"
-#include "operator/client/exec_credential.h"
-#include "operator/client/renewing_transport.h"
-#include "operator/client/subprocess.h"
+#include "operator/client/auth/config.h"
+#include "operator/client/auth/exec_credential.h"
+#include "operator/client/auth/subprocess.h"
+#include "operator/client/transport/renewing_transport.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/test_pki.h"
 #include "tests/support/tls_test_server.h"
@@ -52,7 +52,7 @@ class ExecCredentialClientTest : public ::testing::Test {
     WriteFile("plugin", "#!/bin/sh\necho run >> " + Path("runs") + "\n" + script + "\n");
     std::filesystem::permissions(Path("plugin"), std::filesystem::perms::owner_all);
   }
-  // It prints what stands in the file "credential".
+  // The plugin prints the file "credential".
   void WriteCredential(const Json& status) const {
     WriteFile("credential", Json{{"apiVersion", kV1}, {"kind", "ExecCredential"}, {"status", status}}.dump());
     WritePlugin("cat " + Path("credential"));
@@ -97,7 +97,7 @@ TEST_F(ExecCredentialClientTest, PluginGetsArgumentsEnvironmentAndInfoAndRunsOnc
     "spec":{"interactive":false,"cluster":{"server":"https://127.0.0.1:1","certificate-authority-data":"Q0E="}}})"));
 }
 
-TEST_F(ExecCredentialClientTest, CredentialIsFetchedAnewWhenItExpiresOrIsRefused) {
+TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsRefused) {
   WriteCredential({{"token", "t"}, {"expirationTimestamp", FormatTime(clock_.WallNow() + std::chrono::minutes(10))}});
   ExecCredentialSource source(config_, clock_);
   ASSERT_TRUE(source.Get());
@@ -107,7 +107,7 @@ TEST_F(ExecCredentialClientTest, CredentialIsFetchedAnewWhenItExpiresOrIsRefused
   source.Invalidate();
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
-  source.Invalidate();  // Too soon: somebody else's request was refused with the credential before.
+  source.Invalidate();  // Ignored so soon: the refused request may have had the previous credential.
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
   clock_.Advance(std::chrono::minutes(1));
@@ -133,13 +133,13 @@ TEST_F(ExecCredentialClientTest, PluginThatHangsIsKilledWithItsChildren) {
   EXPECT_THAT(Failure(std::chrono::milliseconds(300)), HasSubstr("did not end within"));
 }
 
-TEST_F(ExecCredentialClientTest, WhatAPluginThatHangsHasSaidIsTold) {
+TEST_F(ExecCredentialClientTest, ErrorQuotesTheOutputOfAPluginThatHangs) {
   WritePlugin("echo 'go to https://login.example' >&2; sleep 1000000");
   EXPECT_THAT(Failure(std::chrono::milliseconds(300)),
               HasSubstr("did not end within 0 s: go to https://login.example"));
 }
 
-TEST_F(ExecCredentialClientTest, TheLastWordsOfAPluginThatHangsAreTold) {
+TEST_F(ExecCredentialClientTest, ErrorQuotesTheEndOfALongOutputOfAPluginThatHangs) {
   WritePlugin(
       "i=0; while [ $i -lt 200 ]; do echo 'an old word' >&2; i=$((i+1)); done; echo 'the code is 7' >&2; "
       "sleep 1000000");

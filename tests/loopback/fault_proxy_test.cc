@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "operator/client/transport_options.h"
+#include "operator/client/transport/transport_options.h"
 #include "tests/support/https_client.h"
 #include "tests/support/tls_test_server.h"
 
@@ -51,7 +51,7 @@ class FaultProxyTest : public ::testing::Test {
     options.ca_pem = proxy_->ca_pem();
     return *MakeTransport(options);
   }
-  // What went wrong, or "".
+  // Reads until the end of the stream; returns the error, or "".
   static std::string Watch(HttpTransport& transport, std::string& text) {
     const auto stream = transport.Open({"GET", kWatch, {}, "", std::chrono::hours(1)}, {});
     if (!stream) return stream.error().ToString();
@@ -87,7 +87,7 @@ TEST_F(FaultProxyTest, RequestsAndAnswersPassAndOneConnectionServesMany) {
   EXPECT_EQ(server_->connections(), 1);
 }
 
-TEST_F(FaultProxyTest, AConnectionThatTheServerClosedWhileItWasIdleIsMadeAnew) {
+TEST_F(FaultProxyTest, IdleConnectionThatTheServerClosedIsOpenedAgain) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   server_->DropConnections();
@@ -122,7 +122,7 @@ TEST_F(FaultProxyTest, AStreamIsCutInTheMiddleOfALine) {
   EXPECT_EQ(text.find("ond"), std::string::npos);
 }
 
-TEST_F(FaultProxyTest, WhenTheClientGoesTheServerSeesItInTheMiddleOfAQuietWatch) {
+TEST_F(FaultProxyTest, ServerSeesTheClientLeaveDuringAQuietWatch) {
   endless_ = true;
   {
     HttpsClient client = Connect();
@@ -132,7 +132,7 @@ TEST_F(FaultProxyTest, WhenTheClientGoesTheServerSeesItInTheMiddleOfAQuietWatch)
   while (!server_saw_the_end_) std::this_thread::yield();
 }
 
-TEST_F(FaultProxyTest, AnAnswerInsteadReachesNoServer) {
+TEST_F(FaultProxyTest, RequestThatTheProxyAnswersReachesNoServer) {
   fault_.instead = ProxyReply{429, "slow down", "Retry-After: 1\r\n"};
   HttpsClient client = Connect();
   const HttpsAnswer answer = client.Ask("GET /a HTTP/1.1");
@@ -155,12 +155,12 @@ TEST_F(FaultProxyTest, AnAnswerIsDroppedAfterTheServerHasDoneIt) {
     return false;
   };
   EXPECT_EQ(Connect().Ask("PUT /a HTTP/1.1").status, 0);
-  proxy_.reset();  // and with it the thread that called
+  proxy_.reset();  // joins the thread that called the hook
   EXPECT_THAT(statuses, ElementsAre(200));
   EXPECT_EQ(server_->requests().size(), 1U);
 }
 
-TEST_F(FaultProxyTest, WithoutAServerTheHookHearsThatThereWasNoAnswer) {
+TEST_F(FaultProxyTest, HookGetsStatusZeroWhenTheServerIsDown) {
   server_.reset();
   std::vector<int> statuses;
   fault_.pass_on = [&](int status) {
@@ -168,11 +168,11 @@ TEST_F(FaultProxyTest, WithoutAServerTheHookHearsThatThereWasNoAnswer) {
     return true;
   };
   EXPECT_EQ(Connect().Ask("PUT /a HTTP/1.1").status, 0);
-  proxy_.reset();  // and with it the thread that called
+  proxy_.reset();  // joins the thread that called the hook
   EXPECT_THAT(statuses, ElementsAre(0));
 }
 
-TEST_F(FaultProxyTest, WhatIsSwallowedArrivesOnceNothingIsSwallowedAnyMore) {
+TEST_F(FaultProxyTest, SwallowedRequestsArriveWhenSwallowingEnds) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   proxy_->Swallow(true);
@@ -198,7 +198,7 @@ TEST_F(FaultProxyTest, ConnectionsThatAreOpenMayBeSwallowedAloneAndInTheMiddleOf
   ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
   EXPECT_EQ(asked_.path, "/d");
-  server_->DropConnections();  // Not even that is heard of.
+  server_->DropConnections();  // The proxy does not pass this on either.
   EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
   proxy_.reset();
 }
@@ -210,7 +210,7 @@ TEST_F(FaultProxyTest, AnAnswerThatLagsArrivesWhole) {
   EXPECT_EQ(text, "{\"first\": 1}\n{\"second\": 2}\n");
 }
 
-TEST_F(FaultProxyTest, WhileItIsDownNobodyConnectsAndAllConnectionsEnd) {
+TEST_F(FaultProxyTest, ProxyThatIsDownEndsAndRefusesConnections) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   proxy_->GoDown();

@@ -1,4 +1,4 @@
-// What clients can make the webhook's server hold, and for whom a call waits.
+// The bounds of the webhook's server: memory, connections, and the calls that wait for others.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,10 +14,10 @@ namespace {
 class HttpsServerBoundsTest : public HttpsServerTest {};
 
 TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_bodies = 200;
   Start(options);
-  // A client that only announces a body gets no room for it.
+  // A client that only announces a body takes no room for it.
   HttpsClient slow = Connect();
   slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
   EXPECT_EQ(slow.Read().status, 100);
@@ -31,7 +31,7 @@ TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
   slow.Send(std::string(40, 'x'));
   EXPECT_EQ(slow.Read().body, "150");
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
-  // A request that ends in the middle does not keep its room either.
+  // A request that breaks off does not keep its room either.
   {
     HttpsClient gone = Connect();
     gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 150\r\n\r\n" + std::string(110, 'x'));
@@ -40,7 +40,7 @@ TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
 }
 
 TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.large_body = 1000;
   Start(options);
   std::vector<std::future<HttpsAnswer>> answers;
@@ -53,7 +53,7 @@ TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
 }
 
 TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_bodies = kLargeAnswer + 1000;
   Start(options);
   HttpsClient reader = Connect();
@@ -66,8 +66,8 @@ TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
   Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status == 200; });
 }
 
-TEST_F(HttpsServerBoundsTest, AnswerForWhichThereIsNoRoomIsReplacedByAShortOne) {
-  HttpsServerOptions options = Patient();
+TEST_F(HttpsServerBoundsTest, AnswerWithoutRoomIsReplacedByAShortOne) {
+  HttpsServerOptions options = DiagnosisInput();
   options.max_bodies = 1000;
   Start(options);
   HttpsClient client = Connect();
@@ -78,7 +78,7 @@ TEST_F(HttpsServerBoundsTest, AnswerForWhichThereIsNoRoomIsReplacedByAShortOne) 
 }
 
 TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.handler_threads = 1;
   options.large_body = 1000;
   options.is_quick = [](const HttpsCall& call) { return call.target == "/quick"; };
@@ -99,9 +99,9 @@ TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies)
 
 TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
   std::atomic<bool> read{false};
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.handler_threads = 1;
-  // The server asks for each call, as soon as it has read it.
+  // The server calls this as soon as it has read a call.
   options.is_quick = [&](const HttpsCall& call) {
     if (call.target == "/echo") read = true;
     return false;
@@ -124,7 +124,7 @@ TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
 }
 
 TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_connections = 3;
   Start(options);
   HttpsClient busy = Connect();
@@ -141,9 +141,10 @@ TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLo
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
-// A byte of a request is no request: else 256 bytes would keep the apiserver out.
+// A connection with an incomplete request must not count as busy, because 256 such clients would keep the apiserver
+// out.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> halves;
@@ -158,9 +159,9 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
   }
 }
 
-// Else clients that send no requests, and stay, would keep the apiserver out.
+// Clients whose malformed requests were refused, and that stay connected, must not keep the apiserver out.
 TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> refused;
@@ -174,7 +175,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
 }
 
 TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> unread;
@@ -190,8 +191,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
   EXPECT_EQ(unread[2].Read().body.size(), kLargeAnswer);
 }
 
-TEST_F(HttpsServerBoundsTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
-  HttpsServerOptions options = Patient();
+TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
+  HttpsServerOptions options = DiagnosisInput();
   options.max_connections = 2;
   Start(options);
   std::vector<HttpsClient> busy;
@@ -203,7 +204,7 @@ TEST_F(HttpsServerBoundsTest, WhereAllConnectionsAreBusyOneMoreIsClosed) {
   EXPECT_FALSE(Connect().connected());
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
-  // A connection is quiet a moment after its answer has arrived.
+  // The server counts a connection as quiet only a moment after its answer has arrived.
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 

@@ -1,4 +1,4 @@
-// The webhook's server on 127.0.0.1, with a handler that does as the path says.
+// The webhook's server on 127.0.0.1, with a handler that is controlled by the path.
 #ifndef TESTS_LOOPBACK_HTTPS_SERVER_FIXTURE_H_
 #define TESTS_LOOPBACK_HTTPS_SERVER_FIXTURE_H_
 
@@ -18,15 +18,15 @@
 #include "tests/support/eventually.h"
 #include "tests/support/https_client.h"
 #include "tests/support/test_pki.h"
-#include "webhook/https_server.h"
+#include "webhook/server/https_server.h"
 
 namespace yad::testing {
 
-// More than the kernel's buffers of a connection take.
+// An answer that is larger than the kernel's buffers of a connection.
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
-// What a test does not speak of takes for ever, but for the end of the server.
-inline HttpsServerOptions Patient() {
+// Options whose time limits never pass in a test. Only the linger is zero, so that the server ends at once.
+inline HttpsServerOptions DiagnosisInput() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";
   options.handshake_timeout = options.idle_timeout = options.read_timeout = options.drain_timeout =
@@ -44,7 +44,7 @@ class HttpsServerTest : public ::testing::Test {
     const auto pair = ca_.Issue({.common_name = name});
     ASSERT_TRUE(certificate_->Load(pair.cert_pem, pair.key_pem));
   }
-  void Start(HttpsServerOptions options = Patient()) {
+  void Start(HttpsServerOptions options = DiagnosisInput()) {
     server_.emplace(std::move(options), certificate_, [this](const HttpsCall& call) { return Handle(call); });
     const Status listening = server_->Listen();
     ASSERT_TRUE(listening) << listening.error().ToString();
@@ -55,7 +55,7 @@ class HttpsServerTest : public ::testing::Test {
     thread_.join();
   }
   HttpsClient Connect(int tls_version = 0) { return HttpsClient(server_->port(), ca_.cert_pem(), tls_version); }
-  // One request on a connection of its own.
+  // Sends one request on its own connection.
   HttpsAnswer Ask(const std::string& first_line = "POST /echo HTTP/1.1", const std::string& body = "hello") {
     return Connect().Ask(first_line, body);
   }
@@ -93,7 +93,7 @@ class HttpsServerTest : public ::testing::Test {
   std::vector<HttpsCall> calls_;
   std::atomic<int> in_handler_{0};
   std::atomic<int> most_{0};
-  std::atomic<bool> released_{false};  // what /wait waits for
+  std::atomic<bool> released_{false};  // ends /wait
   std::optional<HttpsServer> server_;
   std::jthread thread_;
 };

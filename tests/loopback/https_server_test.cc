@@ -1,4 +1,4 @@
-// Requests and answers, time limits, certificates, the end of the server.
+// The webhook's server: requests and answers, time limits, certificates and the stop.
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
 
@@ -41,7 +41,7 @@ TEST_F(HttpsServerTest, Tls11AndPlainHttpAreRefused) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, NobodyNegotiatesAnew) {
+TEST_F(HttpsServerTest, RenegotiationIsRefused) {
   Start();
   HttpsClient client = Connect(TLS1_2_VERSION);
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").status, 200);
@@ -89,16 +89,16 @@ TEST_F(HttpsServerTest, BodyInChunksHasTheSameLimit) {
   EXPECT_EQ(fits.Ask("POST /echo HTTP/1.1", "again").body, "again");
 }
 
-TEST_F(HttpsServerTest, ClientThatSaysNothingIsCutOffBeforeItsHandshake) {
-  HttpsServerOptions options = Patient();
+TEST_F(HttpsServerTest, SilentClientIsCutOffBeforeItsHandshake) {
+  HttpsServerOptions options = DiagnosisInput();
   options.handshake_timeout = kShort;
   Start(options);
   EXPECT_TRUE(HttpsClient(server_->port()).AtEnd());
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, ClientThatAsksNothingIsCutOff) {
-  HttpsServerOptions options = Patient();
+TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
+  HttpsServerOptions options = DiagnosisInput();
   options.idle_timeout = kShort;
   Start(options);
   EXPECT_TRUE(Connect().AtEnd());
@@ -108,7 +108,7 @@ TEST_F(HttpsServerTest, ClientThatAsksNothingIsCutOff) {
 }
 
 TEST_F(HttpsServerTest, RequestThatDoesNotEndIsCutOffHoweverOftenAByteOfItComes) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.read_timeout = kShort;
   Start(options);
   const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\n";
@@ -122,7 +122,7 @@ TEST_F(HttpsServerTest, RequestThatDoesNotEndIsCutOffHoweverOftenAByteOfItComes)
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, WhatIsNoRequestGetsAnAnswerAllTheSame) {
+TEST_F(HttpsServerTest, MalformedRequestsAreAnsweredWithAnError) {
   Start();
   const auto sent = [this](const std::string& bytes) {
     HttpsClient client = Connect();
@@ -135,14 +135,14 @@ TEST_F(HttpsServerTest, WhatIsNoRequestGetsAnAnswerAllTheSame) {
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nX: " + std::string(20'000, 'x')), 431);
-  // Without an end, as far as the parser can see.
+  // The parser sees no end of these.
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=" + std::string(200'000, 'x')), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(200'000, 'x')), 400);
   EXPECT_TRUE(calls_.empty());
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, Http10IsAnsweredAndClosedUnlessItAsksForMore) {
+TEST_F(HttpsServerTest, Http10ConnectionIsClosedUnlessKeptAlive) {
   Start();
   HttpsClient once = Connect();
   const HttpsAnswer last = once.Ask("POST /echo HTTP/1.0", "hello", "Expect: 100-continue\r\n");
@@ -168,7 +168,7 @@ TEST_F(HttpsServerTest, ConnectionCloseAndHeadAreHonoured) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST_F(HttpsServerTest, ClientThatWantsToKnowFirstIsToldToContinue) {
+TEST_F(HttpsServerTest, ExpectHeaderIsAnsweredWithContinueOrARefusal) {
   Start();
   HttpsClient client = Connect();
   client.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -191,7 +191,7 @@ TEST_F(HttpsServerTest, HandlerThatThrowsIs500AndTheConnectionGoesOn) {
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").body, "hello");
 }
 
-TEST_F(HttpsServerTest, ClientThatLeavesWhileItsHandlerWorksHurtsNobody) {
+TEST_F(HttpsServerTest, ClientThatLeavesDuringItsHandlerIsHarmless) {
   Start();
   {
     HttpsClient client = Connect();
@@ -213,9 +213,9 @@ TEST_F(HttpsServerTest, NewConnectionsSeeANewCertificateAndOldOnesGoOn) {
   EXPECT_EQ(before.server_cn(), "leaf");
 }
 
-TEST_F(HttpsServerTest, WithoutACertificateConnectionsAreClosedUntilThereIsOne) {
+TEST_F(HttpsServerTest, ConnectionsAreClosedUntilACertificateIsLoaded) {
   const auto none = std::make_shared<ServingCertificate>();
-  server_.emplace(Patient(), none, [this](const HttpsCall& call) { return Handle(call); });
+  server_.emplace(DiagnosisInput(), none, [this](const HttpsCall& call) { return Handle(call); });
   ASSERT_TRUE(server_->Listen());
   thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
   EXPECT_FALSE(Connect().connected());
@@ -224,7 +224,7 @@ TEST_F(HttpsServerTest, WithoutACertificateConnectionsAreClosedUntilThereIsOne) 
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, StopAnswersWhatIsAskedAndClosesTheRest) {
+TEST_F(HttpsServerTest, StopAnswersRunningRequestsAndClosesIdleConnections) {
   Start();
   HttpsClient idle = Connect();
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
@@ -244,14 +244,14 @@ TEST_F(HttpsServerTest, StopAnswersWhatIsAskedAndClosesTheRest) {
   thread_.join();
 }
 
-TEST_F(HttpsServerTest, WhoeverComesJustAfterTheStopIsStillServed) {
-  HttpsServerOptions options = Patient();
+TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreStillServed) {
+  HttpsServerOptions options = DiagnosisInput();
   options.linger = std::chrono::seconds(3);
   Start(options);
   HttpsClient idle = Connect();
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
   thread_.request_stop();
-  // The thread that was told may not have heard it yet.
+  // The server's thread may not have observed the stop yet.
   Eventually("answers say that they are the last ones", [&] {
     const HttpsAnswer answer = Ask();
     return answer.status == 200 && answer.headers.contains("connection");
@@ -263,7 +263,7 @@ TEST_F(HttpsServerTest, WhoeverComesJustAfterTheStopIsStillServed) {
 }
 
 TEST_F(HttpsServerTest, HandlerThatOutlivesTheDrainLosesItsConnection) {
-  HttpsServerOptions options = Patient();
+  HttpsServerOptions options = DiagnosisInput();
   options.drain_timeout = kShort;
   Start(options);
   HttpsClient asks = Connect();
@@ -275,10 +275,10 @@ TEST_F(HttpsServerTest, HandlerThatOutlivesTheDrainLosesItsConnection) {
   thread_.join();
 }
 
-TEST_F(HttpsServerTest, AddressThatIsNoneOrTakenIsAConfigError) {
+TEST_F(HttpsServerTest, InvalidOrOccupiedAddressIsAConfigError) {
   Start();
   const auto failure = [this](const std::string& bind) {
-    HttpsServerOptions options = Patient();
+    HttpsServerOptions options = DiagnosisInput();
     options.bind = bind;
     const Status listening = HttpsServer(options, certificate_, {}).Listen();
     EXPECT_FALSE(listening);

@@ -33,7 +33,7 @@ class Connection {
   void Send(const std::string& text) {
     EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), ssize_t(text.size()));
   }
-  // Until the server closes the connection.
+  // Reads until the server closes the connection.
   std::string ReadAll() {
     std::string all;
     char buffer[4096];
@@ -96,7 +96,7 @@ TEST_F(StatusServerTest, HeadHasTheLengthAndNoBody) {
   EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
-TEST_F(StatusServerTest, OneConnectionCanAskTwice) {
+TEST_F(StatusServerTest, OneConnectionServesTwoRequests) {
   Start();
   Connection connection(server_->port());
   for (int i = 0; i < 2; ++i) {
@@ -149,7 +149,7 @@ TEST_F(StatusServerTest, EmptyHostListensOnIpv4Too) {
   EXPECT_TRUE(Ask("GET /healthz HTTP/1.1").ends_with("ok"));
 }
 
-TEST_F(StatusServerTest, ZeroIsNoServer) {
+TEST_F(StatusServerTest, ZeroOrEmptyAddressDisablesTheServer) {
   for (const char* bind : {"0", ""}) {
     StatusServer server({bind});
     EXPECT_TRUE(server.Listen());

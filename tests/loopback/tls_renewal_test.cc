@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "operator/client/renewing_transport.h"
+#include "operator/client/transport/renewing_transport.h"
 #include "tests/loopback/transport_fixture.h"
 #include "tests/support/fake_clock.h"
 

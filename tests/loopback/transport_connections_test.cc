@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "operator/client/base64.h"
+#include "operator/base/base64.h"
 #include "tests/loopback/transport_fixture.h"
 #include "tests/support/connect_proxy.h"
 
@@ -20,7 +20,7 @@ TEST_P(TransportConnectionsTest, ConnectionIsReusedForOneRequestAfterAnother) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
-  // The library gives a connection back a moment after the answer's end, so that a second one may come to be.
+  // The library returns a connection to its pool a moment after the answer's end, so a second one may be opened.
   EXPECT_LE(server.connections(), 3);
 }
 
@@ -39,19 +39,19 @@ TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreRepla
   }
 }
 
-// Its pool is full of connections that the server has closed; what the server does with a POST is the test's.
+// A server, and a pool full of connections that the server has closed. The test handles each POST.
 class FullPool {
  public:
   FullPool(const TestServerOptions& options, TestServer::Handler on_post)
       : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
           if (request.method == "POST") return on_post(connection, request);
           ++arrived_;
-          while (arrived_ < kConnections) std::this_thread::yield();  // so that each needs a connection of its own
+          while (arrived_ < kConnections) std::this_thread::yield();  // Each request then needs its own connection.
           connection.Answer(200, "{}");
         }) {}
 
   TestServer& server() { return server_; }
-  // A request that is too long for what the system takes of it at once: the write fails.
+  // Fills the pool; returns a request that is too long for the kernel's buffers, so that its write fails.
   HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;
@@ -79,7 +79,7 @@ TEST_P(TransportConnectionsTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest
   }
 }
 
-// OpenSSL's contexts in this process, as its own hooks for attached data count them.
+// The number of OpenSSL's contexts in this process, counted by OpenSSL's hooks for attached data.
 std::atomic<int>& LiveTlsContexts() {
   static std::atomic<int> live = 0;
   static const int index = SSL_CTX_get_ex_new_index(
@@ -108,7 +108,7 @@ TEST_P(TransportConnectionsTest, ConnectionsShareOneTlsContext) {
 }
 
 TEST_P(TransportConnectionsTest, ConnectionsDoNotReadTheSystemsCas) {
-  static std::atomic<int> certificates = 0;  // that OpenSSL has made in this process
+  static std::atomic<int> certificates = 0;  // made by OpenSSL in this process
   static const int index = X509_get_ex_new_index(
       0, nullptr, [](void*, void*, CRYPTO_EX_DATA*, int, long, void*) { ++certificates; }, nullptr, nullptr);
   ASSERT_GE(index, 0);

@@ -1,4 +1,4 @@
-// What the tests of HttpTransport's contract share. Each of them runs with both implementations.
+// The fixture of the tests of HttpTransport's contract. Each test runs with both implementations.
 #ifndef TESTS_LOOPBACK_TRANSPORT_FIXTURE_H_
 #define TESTS_LOOPBACK_TRANSPORT_FIXTURE_H_
 
@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "operator/client/beast_transport.h"
-#include "operator/client/cpprest_transport.h"
+#include "operator/client/transport/beast_transport.h"
+#include "operator/client/transport/cpprest_transport.h"
 #include "tests/support/test_pki.h"
 #include "tests/support/tls_test_server.h"
 
@@ -19,7 +19,7 @@ namespace yad::testing {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Never reached: another event ends a wait of this length, or the test hangs and fails.
+// A wait that another event must end; otherwise the test hangs and fails.
 constexpr std::chrono::hours kForever{1};
 
 inline HttpRequest Get(const std::string& path) {
@@ -74,7 +74,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     EXPECT_TRUE(made) << (made ? "" : made.error().ToString());
     return made ? *made : nullptr;
   }
-  // The message of a request that must fail with kTransport.
+  // Returns the message of a request that must fail with kTransport.
   static std::string Failure(const TransportOptions& options) {
     const Result<HttpResponse> response = Make(options)->Send(Get("/version"), {});
     if (response) return "no failure, but status " + std::to_string(response->status);

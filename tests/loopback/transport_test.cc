@@ -144,7 +144,7 @@ TEST_P(TransportTest, StreamThatIsDroppedUnreadClosesItsConnection) {
   while (!closed) std::this_thread::yield();
 }
 
-// A slow reader's memory does not fill: what it does not read stays with the server, and goes with the stream.
+// The memory of a slow reader must not fill: unread bytes stay at the server until the stream is dropped.
 TEST_P(TransportTest, StreamThatIsNotReadHoldsTheServerBackAndIsDroppedWithIt) {
   std::atomic<int> sent = 0;
   std::atomic<bool> closed = false;
@@ -170,7 +170,7 @@ TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
     connection.StartChunks();
     for (int i = 0; i < 5; ++i) {
       connection.Chunk("event " + std::to_string(i) + "\n");
-      while (read <= i) std::this_thread::yield();  // The next comes only when this one was read.
+      while (read <= i) std::this_thread::yield();  // The next one is sent after this one was read.
     }
     connection.Chunk("");
   });

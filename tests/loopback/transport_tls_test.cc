@@ -30,7 +30,7 @@ TEST_P(TransportTlsTest, CaOfTheSameNameWithAnotherKeyIsRefused) {
 }
 
 TEST_P(TransportTlsTest, CaOfTheSystemIsNotTrustedBesideTheClustersOwn) {
-  // OpenSSL's default file of trusted CAs is taken from this variable.
+  // OpenSSL reads the path of its default CAs from SSL_CERT_FILE.
   const std::string file = ::testing::TempDir() + "/system-ca-" + std::to_string(getpid()) + ".pem";
   FILE* out = std::fopen(file.c_str(), "w");
   ASSERT_NE(out, nullptr);
@@ -49,7 +49,7 @@ TEST_P(TransportTlsTest, CaOfTheSystemIsNotTrustedBesideTheClustersOwn) {
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_P(TransportTlsTest, WithoutACaOnlyTheSystemsCount) {
+TEST_P(TransportTlsTest, OnlyCasOfTheSystemAreTrustedWithoutAConfiguredCa) {
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
   options.ca_pem.clear();
@@ -57,14 +57,14 @@ TEST_P(TransportTlsTest, WithoutACaOnlyTheSystemsCount) {
               AllOf(HasSubstr("unknown authority"), HasSubstr("no certificate-authority is configured")));
 }
 
-TEST_P(TransportTlsTest, CertificateForAnotherNameIsRefusedAndItsNamesAreSaid) {
+TEST_P(TransportTlsTest, CertificateForAnotherNameIsRefusedAndItsNamesAreListed) {
   TestServer server(Tls({.alt_names = "DNS:kube.example,IP:10.0.0.1"}), AnswerOk);
   EXPECT_THAT(Failure(For(server)), AllOf(HasSubstr("not valid for \"127.0.0.1\""), HasSubstr("kube.example, 10.0.0.1"),
                                           HasSubstr("tls-server-name")));
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_P(TransportTlsTest, CommonNameIsNoServerName) {
+TEST_P(TransportTlsTest, CommonNameIsNotAServerName) {
   TestServer server(Tls({.common_name = "localhost", .alt_names = ""}), AnswerOk);
   TransportOptions options = For(server);
   options.server = "https://localhost:" + std::to_string(server.port());
@@ -143,7 +143,7 @@ TEST_P(TransportTlsTest, ClientCertificateIsPresented) {
   Failure(options);
 }
 
-TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatSayWhich) {
+TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatNameThem) {
   const auto a = ca_.Issue();
   const auto b = ca_.Issue();
   const auto message = [](const TransportOptions& options) {
@@ -164,7 +164,7 @@ TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatSayWhich)
   options.client_key_pem = b.key_pem;
   EXPECT_THAT(message(options), HasSubstr("does not belong"));
   options.client_key_pem = "garbage";
-  EXPECT_THAT(message(options), HasSubstr("client key is no PEM private key"));
+  EXPECT_THAT(message(options), HasSubstr("client key is not a PEM private key"));
   options.client_key_pem = testing::EncryptedKeyPem();
   EXPECT_THAT(message(options), HasSubstr("passphrase"));
   options.client_key_pem = a.key_pem;
@@ -176,19 +176,19 @@ TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatSayWhich)
   }
 }
 
-TEST_P(TransportTlsTest, NobodyListeningIsSaidWithTheServer) {
+TEST_P(TransportTlsTest, RefusedConnectionErrorNamesTheServer) {
   TransportOptions options;
   options.server = "http://127.0.0.1:" + std::to_string(ClosedPort());
   EXPECT_THAT(Failure(options), AllOf(HasSubstr("cannot reach " + options.server), HasSubstr("connection refused")));
 }
 
-TEST_P(TransportTlsTest, UnknownHostNameIsSaid) {
+TEST_P(TransportTlsTest, UnknownHostErrorNamesTheHost) {
   TransportOptions options;
   options.server = "http://no-such-host.invalid:80";
   EXPECT_THAT(Failure(options), HasSubstr("the name \"no-such-host.invalid\" cannot be resolved"));
 }
 
-TEST_P(TransportTlsTest, PortWithoutTlsIsSaid) {
+TEST_P(TransportTlsTest, PortWithoutTlsIsReported) {
   TestServerOptions options = Plain();
   options.greeting = "HTTP/1.1 400 Bad Request\r\n\r\n";
   TestServer server(options, AnswerOk);

@@ -22,7 +22,7 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Each template has a variable that no other has: what is left of an old one shows.
+// Each template has a variable of its own, which shows remains of an old template.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
   container["image"] = "app:" + std::to_string(revision);
@@ -59,7 +59,7 @@ Json NewPool(int pool) {
   return object;
 }
 
-// The live workload of a pool with the name that the operator gives it; nullptr: there is none.
+// Returns the live workload of a pool with the name that the operator gives it; nullptr: there is none.
 const Content* StableWorkload(const State& state, const Content& daemon, int pool) {
   const std::string name = WorkloadName(daemon.key.name, daemon.uid, kPoolNames[pool], WorkloadKind::kDeployment);
   return LiveObject(state, kWorkload, {kNamespace, name});
@@ -67,6 +67,37 @@ const Content* StableWorkload(const State& state, const Content& daemon, int poo
 
 ObjectKey SecondKey(const Content& daemon, int pool) {
   return {kNamespace, daemon.key.name + "-" + kPoolNames[pool] + "-x7k2p"};
+}
+
+bool Remove(State& state, const Content& content) {
+  state[content.kind].Change(Gone(content));
+  return true;
+}
+
+bool CreateForeign(State& state, const Move& move) {
+  const Content* daemon = LiveDaemon(state, move.a);
+  if (daemon == nullptr || StableWorkload(state, *daemon, move.b) != nullptr) return false;
+  const Json daemon_json = daemon->Parse();
+  Json object = testing::WorkloadJson(daemon_json, testing::MakeRevision(daemon_json), NewPool(move.b));
+  object["metadata"]["annotations"][kForeignAnnotation] = "yes";
+  object["metadata"]["ownerReferences"][0]["uid"] = "uid-somebody";
+  const ObjectKey key{kNamespace, StringAt(object, {"metadata", "name"})};
+  state[kWorkload].Change(Contents::Get().Intern(kWorkload, key, std::move(object)));
+  return true;
+}
+
+bool CreateSecond(State& state, const Move& move) {
+  const Content* daemon = LiveDaemon(state, move.a);
+  const Content* first = daemon == nullptr ? nullptr : StableWorkload(state, *daemon, move.b);
+  if (first == nullptr || first->owner != daemon->uid || !first->labelled) return false;
+  const ObjectKey key = SecondKey(*daemon, move.b);
+  if (LiveObject(state, kWorkload, key) != nullptr) return false;
+  Json object = first->Parse();
+  object["metadata"]["name"] = key.name;
+  object["metadata"]["generation"] = 1;
+  object["status"] = testing::HealthyStatus(object);
+  state[kWorkload].Change(Contents::Get().Intern(kWorkload, key, std::move(object)));
+  return true;
 }
 
 }  // namespace
@@ -87,7 +118,7 @@ State Environment::Start() const {
   return state;
 }
 
-// The smallest number that nothing speaks of any more, neither at the server nor in any cache.
+// Returns the uid with the smallest number that no object at the server or in a cache refers to.
 std::string Environment::FreeUid(const State& state, int daemon) const {
   for (int n = 1;; ++n) {
     std::string uid = "uid-" + std::string(kDaemonNames[daemon]) + "-" + std::to_string(n);
@@ -100,7 +131,7 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
       std::for_each(table.base.begin(), table.base.end(), look);
       std::for_each(table.events.begin(), table.events.end(), look);
     }
-    // A name is made of the uid: one that was orphaned or deleted may still have it.
+    // A name contains a hash of the uid, and an orphaned or deleted object may still have that name.
     for (int p = 0; p < bounds_.pools && !used; ++p) {
       const ObjectKey key{kNamespace,
                           WorkloadName(kDaemonNames[daemon], uid, kPoolNames[p], WorkloadKind::kDeployment)};
@@ -161,38 +192,91 @@ const Content& Environment::Edited(const Content& content, int edit, const std::
   return *known;
 }
 
-bool Environment::Apply(State& state, const Move& move) {
-  const auto edit = [&](const Content& content, const std::function<void(Json&)>& change) {
-    const Content& edited = Edited(content, move.type << 3 | move.b, change);
-    if (&edited == &content) return false;
-    state[content.kind].Change(edited);
+bool Environment::Edit(State& state, const Move& move, const Content& content,
+                       const std::function<void(Json&)>& change) {
+  const Content& edited = Edited(content, move.type << 3 | move.b, change);
+  if (&edited == &content) return false;
+  state[content.kind].Change(edited);
+  return true;
+}
+
+bool Environment::EditSpec(State& state, const Move& move, const Content& content,
+                           const std::function<void(Json&)>& change) {
+  return Edit(state, move, content, [&](Json& object) {
+    const Json before = object["spec"];
+    change(object["spec"]);
+    if (before != object["spec"]) object["metadata"]["generation"] = IntAt(object, {"metadata", "generation"}) + 1;
+  });
+}
+
+bool Environment::ApplyToPool(State& state, const Move& move) {
+  const Content* pool = LiveObject(state, kPool, PoolKey(move.a));
+  if (move.type == Move::kPoolAdded) {
+    if (pool != nullptr) return false;
+    state[kPool].Change(Contents::Get().Intern(kPool, PoolKey(move.a), NewPool(move.a)));
     return true;
-  };
-  const auto edit_spec = [&](const Content& content, const std::function<void(Json&)>& change) {
-    return edit(content, [&](Json& object) {
-      const Json before = object["spec"];
-      change(object["spec"]);
-      if (before != object["spec"]) object["metadata"]["generation"] = IntAt(object, {"metadata", "generation"}) + 1;
-    });
-  };
-  const auto remove = [&](const Content& content) {
-    state[content.kind].Change(Gone(content));
-    return true;
-  };
-  const Content* pool = move.type >= Move::kPoolRemoved && move.type <= Move::kPoolRelabelled
-                            ? LiveObject(state, kPool, PoolKey(move.a))
-                            : nullptr;
-  const bool about_daemon = (move.type >= Move::kNewTemplate && move.type <= Move::kDaemonCreated) ||
-                            move.type == Move::kForeignCreated || move.type == Move::kSecondWorkload;
-  const Content* daemon = about_daemon ? LiveDaemon(state, move.a) : nullptr;
-  const Content* workload = nullptr;
-  if (move.type >= Move::kWorkloadDeleted && move.type <= Move::kWorkloadEdited) {
-    workload = &state[kWorkload].Live()[move.a].content();
-    if (workload->foreign) return false;
   }
-  const Content* service = nullptr;
-  if (move.type == Move::kServiceDeleted || move.type == Move::kServiceEdited)
-    service = &state[kService].Live()[move.a].content();
+  if (pool == nullptr) return false;
+  if (move.type == Move::kPoolRemoved) return Remove(state, *pool);
+  return Edit(state, move, *pool,
+              [&](Json& object) { object["metadata"]["labels"][kSelectedLabel] = pool->selected ? "no" : "yes"; });
+}
+
+bool Environment::ApplyToDaemon(State& state, const Move& move) {
+  const Content* daemon = LiveDaemon(state, move.a);
+  if (move.type == Move::kDaemonCreated) {
+    if (daemon != nullptr) return false;
+    state[kDaemon].Change(Contents::Get().Intern(kDaemon, DaemonKey(move.a),
+                                                 NewDaemon(move.a, FreeUid(state, move.a), bounds_.services)));
+    return true;
+  }
+  if (daemon == nullptr || daemon->deleting) return false;
+  switch (move.type) {
+    case Move::kNewTemplate:
+      return EditSpec(state, move, *daemon, [&](Json& spec) {
+        SetTemplate(spec["workloadTemplate"]["deploymentTemplate"], move.b);
+        if (bounds_.services) SetService(spec, move.b);
+      });
+    case Move::kPauseFlipped:
+      return EditSpec(state, move, *daemon, [&](Json& spec) { spec["paused"] = !daemon->paused; });
+    case Move::kDaemonDeleted:
+      return Remove(state, *daemon);
+    case Move::kDaemonOrphaned:
+      return Edit(state, move, *daemon, [](Json& object) {
+        object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+        object["metadata"]["finalizers"] = {"orphan"};
+      });
+    default:
+      return false;
+  }
+}
+
+bool Environment::ApplyToWorkload(State& state, const Move& move) {
+  const Content& workload = state[kWorkload].Live()[move.a].content();
+  if (workload.foreign) return false;
+  switch (move.type) {
+    case Move::kWorkloadDeleted:
+      return Remove(state, workload);
+    case Move::kLabelStripped:
+      return Edit(state, move, workload, [](Json& object) { object["metadata"]["labels"].erase(kPoolNameLabel); });
+    case Move::kWorkloadEdited:
+      return Edit(state, move, workload, [](Json& object) {
+        const Json before = object;
+        object["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1";
+        SetGeneration(before, object);
+      });
+    default:
+      return false;
+  }
+}
+
+bool Environment::ApplyToService(State& state, const Move& move) {
+  const Content& service = state[kService].Live()[move.a].content();
+  if (move.type == Move::kServiceDeleted) return Remove(state, service);
+  return Edit(state, move, service, [](Json& object) { object["spec"]["ports"][0]["port"] = 666; });
+}
+
+bool Environment::Apply(State& state, const Move& move) {
   switch (move.type) {
     case Move::kReconcile:
       return false;
@@ -201,71 +285,26 @@ bool Environment::Apply(State& state, const Move& move) {
     case Move::kGarbageCollection:
       return CollectGarbage(state);
     case Move::kPoolRemoved:
-      return pool != nullptr && remove(*pool);
     case Move::kPoolAdded:
-      if (pool != nullptr) return false;
-      state[kPool].Change(Contents::Get().Intern(kPool, PoolKey(move.a), NewPool(move.a)));
-      return true;
     case Move::kPoolRelabelled:
-      return pool != nullptr && edit(*pool, [&](Json& object) {
-               object["metadata"]["labels"][kSelectedLabel] = pool->selected ? "no" : "yes";
-             });
+      return ApplyToPool(state, move);
     case Move::kNewTemplate:
-      return daemon != nullptr && !daemon->deleting && edit_spec(*daemon, [&](Json& spec) {
-               SetTemplate(spec["workloadTemplate"]["deploymentTemplate"], move.b);
-               if (bounds_.services) SetService(spec, move.b);
-             });
     case Move::kPauseFlipped:
-      return daemon != nullptr && !daemon->deleting &&
-             edit_spec(*daemon, [&](Json& spec) { spec["paused"] = !daemon->paused; });
     case Move::kDaemonDeleted:
-      return daemon != nullptr && !daemon->deleting && remove(*daemon);
     case Move::kDaemonOrphaned:
-      return daemon != nullptr && !daemon->deleting && edit(*daemon, [](Json& object) {
-               object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-               object["metadata"]["finalizers"] = {"orphan"};
-             });
     case Move::kDaemonCreated:
-      if (daemon != nullptr) return false;
-      state[kDaemon].Change(Contents::Get().Intern(kDaemon, DaemonKey(move.a),
-                                                   NewDaemon(move.a, FreeUid(state, move.a), bounds_.services)));
-      return true;
+      return ApplyToDaemon(state, move);
     case Move::kWorkloadDeleted:
-      return remove(*workload);
     case Move::kLabelStripped:
-      return edit(*workload, [](Json& object) { object["metadata"]["labels"].erase(kPoolNameLabel); });
     case Move::kWorkloadEdited:
-      return edit(*workload, [](Json& object) {
-        const Json before = object;
-        object["spec"]["template"]["spec"]["containers"][0]["image"] = "evil:1";
-        SetGeneration(before, object);
-      });
+      return ApplyToWorkload(state, move);
+    case Move::kForeignCreated:
+      return CreateForeign(state, move);
+    case Move::kSecondWorkload:
+      return CreateSecond(state, move);
     case Move::kServiceDeleted:
-      return remove(*service);
     case Move::kServiceEdited:
-      return edit(*service, [](Json& object) { object["spec"]["ports"][0]["port"] = 666; });
-    case Move::kForeignCreated: {
-      if (daemon == nullptr || StableWorkload(state, *daemon, move.b) != nullptr) return false;
-      const Json daemon_json = daemon->Parse();
-      Json object = testing::WorkloadJson(daemon_json, testing::MakeRevision(daemon_json), NewPool(move.b));
-      object["metadata"]["annotations"][kForeignAnnotation] = "yes";
-      object["metadata"]["ownerReferences"][0]["uid"] = "uid-somebody";
-      const ObjectKey key{kNamespace, StringAt(object, {"metadata", "name"})};
-      state[kWorkload].Change(Contents::Get().Intern(kWorkload, key, std::move(object)));
-      return true;
-    }
-    case Move::kSecondWorkload: {
-      const Content* first = daemon == nullptr ? nullptr : StableWorkload(state, *daemon, move.b);
-      if (first == nullptr || first->owner != daemon->uid || !first->labelled) return false;
-      const ObjectKey key = SecondKey(*daemon, move.b);
-      if (LiveObject(state, kWorkload, key) != nullptr) return false;
-      Json object = first->Parse();
-      object["metadata"]["name"] = key.name;
-      object["metadata"]["generation"] = 1;
-      object["status"] = testing::HealthyStatus(object);
-      state[kWorkload].Change(Contents::Get().Intern(kWorkload, key, std::move(object)));
-      return true;
-    }
+      return ApplyToService(state, move);
   }
   return false;
 }
@@ -286,8 +325,8 @@ bool Environment::MakeHealthy(State& state) {
   return changed;
 }
 
-// Deletes what belongs to a daemon that is gone; takes the owner from what an orphaning deletion leaves, and then ends
-// that daemon.
+// Deletes the objects of a daemon that is gone. Removes the owner from the objects that an orphaning deletion leaves,
+// and then deletes that daemon.
 bool Environment::CollectGarbage(State& state) {
   bool changed = false;
   const Cells daemons = state[kDaemon].Live();

@@ -1,4 +1,4 @@
-// What everybody but the operator does to the cluster: people, and Kubernetes' own controllers.
+// The changes to the cluster that do not come from the operator: those of people and of Kubernetes' own controllers.
 #ifndef TESTS_MODEL_ENVIRONMENT_H_
 #define TESTS_MODEL_ENVIRONMENT_H_
 
@@ -16,10 +16,10 @@ struct Move {
   enum Type : std::uint8_t {
     // The operator: daemon `a`, the caches as in `seen`, a crash after write number `writes`.
     kReconcile,
-    // Kubernetes' controllers; they come for free, at any time.
+    // Kubernetes' controllers: not bounded, at any time.
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
-    // People; bounded in number.
+    // People: bounded in number.
     kPoolRemoved,      // a: pool
     kPoolAdded,        // a: pool
     kPoolRelabelled,   // a: pool
@@ -31,15 +31,15 @@ struct Move {
     kWorkloadDeleted,  // a: index among the live workloads
     kLabelStripped,    // a: index among the live workloads; no informer shows it then
     kWorkloadEdited,   // a: index among the live workloads
-    kForeignCreated,   // a: daemon, b: pool; somebody else's workload with the name that ours would have
-    kSecondWorkload,   // a: daemon, b: pool; as OpenYurt's controller sometimes makes two
+    kForeignCreated,   // a: daemon, b: pool; a foreign workload with the name that the operator would use
+    kSecondWorkload,   // a: daemon, b: pool; OpenYurt's controller sometimes creates two
     kServiceDeleted,   // a: index among the live Services
     kServiceEdited,    // a: index among the live Services
   };
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
   Seen seen{};
-  // People who move while the operator reconciles: after its write number `meanwhile_after`; 0: nobody does.
+  // The move of people during the reconcile, after its write number `meanwhile_after`; 0: there is none.
   std::uint8_t meanwhile_after = 0;
   Type meanwhile = kReconcile;
   std::uint8_t meanwhile_a = 0, meanwhile_b = 0;
@@ -60,7 +60,7 @@ struct Bounds {
   int moves = 3;  // of people, in any order, anywhere
   int lag = 1;    // events of each type that caches may be behind, each type for itself
   std::vector<Move::Type> kinds;
-  bool meanwhile = false;  // whether people move between two writes of a reconcile too
+  bool meanwhile = false;  // people move between two writes of a reconcile too
   bool services = false;   // templates 1 and 2 have a Service template, with their number for a port
 };
 
@@ -69,18 +69,25 @@ class Environment {
  public:
   explicit Environment(const Bounds& bounds) : bounds_(bounds) {}
 
-  State Start() const;  // pools and daemons were just made, and the operator has done nothing
+  State Start() const;  // pools and daemons are new, and the operator has done nothing
   std::vector<Move> MovesOfPeople(const State& state) const;
-  // Not for kReconcile. False: nothing changes.
+  // Applies a move other than kReconcile. Returns false if nothing changes.
   bool Apply(State& state, const Move& move);
   std::string Describe(const State& state, const Move& move) const;
-  // What Kubernetes does by itself, to the end.
+  // Runs Kubernetes' own controllers until they change nothing more.
   void Settle(State& state);
 
   static ObjectKey DaemonKey(int daemon);
 
  private:
   const Content& Edited(const Content& content, int edit, const std::function<void(Json&)>& change);
+  // These apply an edit, or a move. They return false if nothing changes.
+  bool Edit(State& state, const Move& move, const Content& content, const std::function<void(Json&)>& change);
+  bool EditSpec(State& state, const Move& move, const Content& content, const std::function<void(Json&)>& change);
+  bool ApplyToPool(State& state, const Move& move);
+  bool ApplyToDaemon(State& state, const Move& move);
+  bool ApplyToWorkload(State& state, const Move& move);
+  bool ApplyToService(State& state, const Move& move);
   bool CollectGarbage(State& state);
   bool MakeHealthy(State& state);
   std::string FreeUid(const State& state, int daemon) const;

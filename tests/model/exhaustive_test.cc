@@ -1,4 +1,4 @@
-// Everything that can happen in a small cluster. With YAD_ALL=1 in several, which are less small.
+// Everything that can happen in a small cluster. YAD_ALL=1 adds larger clusters.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -51,7 +51,7 @@ void ExploreIfAll(const Bounds& bounds) {
 TEST(ExhaustiveTest, TwoPoolsOneMoveAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, TwoPoolsTwoMoves) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, OnePoolTwoMovesAndOldCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
-// With more moves and old caches: those that depend on each other.
+// These tests have more moves and old caches, but only kinds of moves that depend on each other.
 TEST(ExhaustiveTest, TwoPoolsThatFlap) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
 TEST(ExhaustiveTest, TwoPoolsOfADaemonThatIsOrphanedAndMadeAgain) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});
@@ -82,7 +82,7 @@ TEST(ExhaustiveTest, TwoPoolsWithServicesOneMove) {
        true}));
 }
 
-// With every kind of move this takes more hours than anybody has waited.
+// This test has only some kinds of moves, because all kinds take too many hours.
 TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {
   ExploreIfAll(
       {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});

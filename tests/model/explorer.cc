@@ -14,7 +14,7 @@ constexpr int kRoundsToRest = 20;
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// All that the caches may show. Events that do not concern the daemon make no difference to what it sees.
+// Returns everything that the caches may show. Events that do not concern the daemon make no difference to it.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -77,7 +77,7 @@ void Explorer::Visit(Worker& worker, State& state, std::uint32_t parent, const M
   found.push_back(std::move(next));
 }
 
-// What happens by itself: the operator's steps, and those of Kubernetes' controllers.
+// Visits the states that follow without people: by the operator's steps, and by those of Kubernetes' controllers.
 void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   CheckRecovery(worker, state, from.node);
@@ -141,7 +141,7 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
   }
 }
 
-// The reconcile goes on after what people did to `interrupted`; it began at `state`.
+// Continues the reconcile that began at `state`, after people have changed `interrupted`.
 void Explorer::GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
                     std::vector<Found>& found) {
   if (!worker.environment.Apply(interrupted, move.Meanwhile())) return;
@@ -161,7 +161,7 @@ void Explorer::GoOn(Worker& worker, const State& state, State interrupted, Move 
 
 void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
   state.Canonicalize(0);
-  std::vector<std::optional<State>> before(static_cast<std::size_t>(bounds_.daemons));  // what each was reconciled in
+  std::vector<std::optional<State>> before(static_cast<std::size_t>(bounds_.daemons));  // each daemon's last state
   for (int round = 0; round < kRoundsToRest; ++round) {
     worker.environment.Settle(state);
     {
@@ -170,7 +170,7 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
       const Fingerprint print = canonical.fingerprint();
       Shard& shard = recovered_[print.b % kShards];
       std::lock_guard lock(shard.mutex);
-      // Known: it was found to come to rest, or another thread is about to find out.
+      // A known state comes to rest, or another thread is checking it.
       if (!shard.known.insert(print).second) return;
     }
     bool written = false;

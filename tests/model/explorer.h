@@ -22,21 +22,21 @@ namespace yad::model {
 struct Figures {
   std::size_t states = 0;
   std::size_t transitions = 0;      // steps from one state to another, those to known states included
-  std::size_t reconciles = 0;       // different inputs of Reconciler::Reconcile, each run twice
+  std::size_t reconciles = 0;       // different inputs of Reconciler::Reconcile
   std::size_t resting_states = 0;   // different ones in which everything came to rest
   std::vector<std::size_t> levels;  // states by the number of people's moves that they need
 };
 
-// A state is where the operator may act on caches of any age within the lag, each type for itself; its process ends
-// after any of its writes, or after the whole reconcile, and the next one starts with nothing remembered and caches
-// that may be older again. People move at any time; where the bounds say so, also between two writes of a reconcile.
-// Breadth first by the number of their moves, so that a state is looked at with as many moves left as it can have.
+// Visits the states breadth first by the number of people's moves, so that each state has as many moves left as
+// possible. The operator may act on caches of any age within the lag, each type for itself. Its process ends after any
+// of its writes, or after the whole reconcile. The next process remembers nothing, and its caches may be older again.
+// People move at any time; if the bounds allow it, also between two writes of a reconcile.
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // nullopt: all is well. Else the story of the shortest way (by people's moves) to what went wrong.
+  // Returns the story of the shortest way (by people's moves) to a fault; nullopt: there is none.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -57,7 +57,7 @@ class Explorer {
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
   void GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
             std::vector<Found>& found);
-  // Lets caches catch up and everybody finish; the result must be what was asked for, and then nothing is written.
+  // Lets the caches catch up and all controllers finish. The result must match the specs, and then nothing is written.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

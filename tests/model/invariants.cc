@@ -7,13 +7,13 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
 #include "operator/workload/service.h"
-#include "operator/yurtappdaemon/plan.h"
+#include "operator/yurtappdaemon/plan/plan.h"
 #include "tests/model/names.h"
 
 namespace yad::model {
 namespace {
 
-// The versions of an object from the cached one to the live one; nullptr where there was none.
+// Returns the versions of an object from the cached one to the live one; nullptr: it was absent.
 std::vector<const Content*> VersionsSince(const Table& table, std::uint64_t key_hash, std::size_t seen) {
   std::vector<const Content*> versions;
   for (std::size_t i = seen; i <= table.events.size(); ++i) {
@@ -73,8 +73,8 @@ class WriteCheck {
   std::vector<const Content*> VersionsOf(const std::string& pool) const {
     return VersionsSince(now_[kPool], KeyHash(kPool, {"", pool}), seen_[kPool]);
   }
-  // Whether there is a version of the daemon since the reconcile began, and one of the pool, as new as the cached one
-  // or newer, that selects.
+  // Returns true if some version of the daemon since the reconcile began selects some version of the pool that is as
+  // new as the cached one or newer.
   bool MaySelect(const std::string& pool) const {
     const std::vector<const Content*> pools = VersionsOf(pool);
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
@@ -83,7 +83,7 @@ class WriteCheck {
   }
   bool SelectsNow(const std::string& pool) const { return Selects(daemons_.back(), VersionsOf(pool).back()); }
 
-  // A live workload of this daemon for this pool, beside the one that is written.
+  // Returns true if this daemon has a live workload for this pool besides the one that is written.
   bool HasAnother(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& other = cell.content();
@@ -116,7 +116,7 @@ class WriteCheck {
     return AsksFor(after.label, /*paused_too=*/false) ? "" : "it moves a workload to a revision that nobody asks for";
   }
 
-  // A selected pool's workload, as the server has it; nullptr: there is none that an informer shows.
+  // Returns the pool's workload at the server; nullptr: there is none that an informer shows.
   const Content* WorkloadOf(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& workload = cell.content();
@@ -134,7 +134,7 @@ class WriteCheck {
     }
     if (object_.owner != daemon_.uid) return "it deletes a Service that it does not own";
     if (!SelectsNow(object_.pool)) return "";
-    // Of two workloads each may have got one.
+    // Two workloads of the pool may each have a Service.
     for (const Cell& cell : now_[kService].Live()) {
       const Content& other = cell.content();
       if (other.key_hash != object_.key_hash && other.owner == daemon_.uid && other.pool == object_.pool) return "";
@@ -146,9 +146,8 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Whether some version of the daemon, as the server had it when the reconcile began or newer, wants workloads to be
-  // on this revision. A paused one does only where there is no workload yet; then the revision that was rolled out last
-  // will do as well.
+  // Returns true if some version of the daemon since the reconcile began requests this revision. A paused daemon
+  // requests it only for a new workload; the revision that was rolled out last is correct too then.
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());
@@ -188,92 +187,130 @@ class WriteCheck {
   const ObjectKey& daemon_key_;
 };
 
-std::string FaultOfDaemonAtRest(const State& state, const Content& daemon) {
-  const Json object = daemon.Parse();
-  const YurtAppDaemon parsed = *ParseYurtAppDaemon(object);
-  const RevisionContent content = ContentOf(parsed);
-  const Json& status = parsed.status;
-  const Cells workloads = state[kWorkload].Live();
-  const Cells revisions = state[kRevision].Live();
-  const Cells services = state[kService].Live();
-  std::ptrdiff_t wanted_services = 0;
+// Checks one daemon at rest.
+class RestCheck {
+ public:
+  RestCheck(const State& state, const Content& daemon)
+      : daemon_(daemon),
+        parsed_(*ParseYurtAppDaemon(daemon.Parse())),
+        pools_(state[kPool].Live()),
+        workloads_(state[kWorkload].Live()),
+        revisions_(state[kRevision].Live()),
+        services_(state[kService].Live()),
+        used_revisions_{StringAt(parsed_.status, {"updateRevision"}), StringAt(parsed_.status, {"currentRevision"})} {}
 
-  const auto revision_named = [&](const std::string& name) -> const Content* {
-    return FindByName(revisions, KeyHash(kRevision, {kNamespace, name}));
-  };
-  std::int64_t selected = 0, taken = 0;
-  std::set<std::string> live{StringAt(status, {"updateRevision"}), StringAt(status, {"currentRevision"})};
-  std::set<std::string> selected_names;
-  for (const Cell& cell : state[kPool].Live()) {
-    const std::string& name = cell.content().key.name;
-    if (!cell.content().selected) continue;
-    ++selected;
-    selected_names.insert(name);
+  std::string Fault() {
+    for (const Cell& cell : pools_) {
+      if (!cell.content().selected) continue;
+      selected_.insert(cell.content().key.name);
+      if (std::string fault = OfPool(cell.content()); !fault.empty()) return fault;
+    }
+    if (std::string fault = OfRemains(); !fault.empty()) return fault;
+    if (std::string fault = OfStatus(); !fault.empty()) return fault;
+    return OfRevisions();
+  }
+
+ private:
+  const Content* RevisionNamed(const std::string& name) const {
+    return FindByName(revisions_, KeyHash(kRevision, {kNamespace, name}));
+  }
+  const Content* ServiceOf(const std::string& workload) const {
+    return FindByName(services_, KeyHash(kService, {kNamespace, ServiceName(workload)}));
+  }
+
+  std::string OfPool(const Content& pool) {
+    const std::string& name = pool.key.name;
     const Content* found = nullptr;
-    for (const Cell& w : workloads) {
-      if (w.content().owner != daemon.uid || w.content().pool != name) continue;
+    for (const Cell& w : workloads_) {
+      if (w.content().owner != daemon_.uid || w.content().pool != name) continue;
       if (found != nullptr && w.content().labelled && found->labelled) return "two workloads for pool " + name;
       if (found == nullptr || !found->labelled) found = &w.content();
     }
-    const ObjectKey stable{kNamespace, WorkloadName(daemon.key.name, daemon.uid, name, WorkloadKind::kDeployment)};
-    const Content* of_that_name = FindByName(workloads, KeyHash(kWorkload, stable));
-    if (found == nullptr && of_that_name != nullptr && of_that_name->owner != daemon.uid) {
-      ++taken;
-      // It waits for its workload.
-      const Content* service = FindByName(services, KeyHash(kService, {kNamespace, ServiceName(stable.name)}));
-      wanted_services += service != nullptr && service->owner == daemon.uid;
-      continue;
+    const ObjectKey stable{kNamespace, WorkloadName(daemon_.key.name, daemon_.uid, name, WorkloadKind::kDeployment)};
+    const Content* of_that_name = FindByName(workloads_, KeyHash(kWorkload, stable));
+    if (found == nullptr && of_that_name != nullptr && of_that_name->owner != daemon_.uid) {
+      ++taken_;
+      // The Service waits for its workload.
+      const Content* service = ServiceOf(stable.name);
+      wanted_services_ += service != nullptr && service->owner == daemon_.uid;
+      return "";
     }
     if (found == nullptr) return "no workload for pool " + name;
-    if (!found->labelled || !found->fault.empty()) return "the workload of pool " + name + " was not repaired";
-    live.insert(found->label);
-    const NodePool pool = ParseNodePool(cell.content().Parse());
-    const Content* revision = revision_named(found->label);
-    if (revision == nullptr) return "the workload of pool " + name + " names no revision";
-    if (!daemon.paused && revision->digest != daemon.digest) return "pool " + name + " is on an old revision";
-    const RevisionContent made_from = *ContentOf(revision->Parse());
-    const auto rendered = Render(made_from, InputsFor(made_from, pool), name, found->label);
-    if (!rendered || (*rendered)["spec"] != found->Parse()["spec"]) {
-      return "the workload of pool " + name + " is not what its revision renders";
-    }
-    const Content* service = FindByName(services, KeyHash(kService, {kNamespace, ServiceName(found->key.name)}));
-    if (revision->port != 0) {
-      if (service == nullptr) return "no Service for pool " + name;
-      if (service->owner != daemon.uid || service->pool != name || !service->fault.empty())
-        return "the Service of pool " + name + " is wrong";
-      if (service->port != revision->port) return "the Service of pool " + name + " is not what its revision asks for";
-      ++wanted_services;
-    }
-  }
-  const auto ours = std::count_if(services.begin(), services.end(),
-                                  [&](const Cell& cell) { return cell.content().owner == daemon.uid; });
-  if (ours != wanted_services) return "a Service is left that nobody asks for";
-  for (const Cell& cell : workloads) {
-    const Content& workload = cell.content();
-    if (workload.owner == daemon.uid && workload.labelled && !selected_names.contains(workload.pool)) {
-      return "a workload is left in pool " + workload.pool;
-    }
+    return OfWorkload(pool, *found);
   }
 
-  if (IntAt(status, {"observedGeneration"}) != parsed.meta.generation) return "observedGeneration";
-  if (IntAt(status, {"desiredPools"}, -1) != selected) return "desiredPools";
-  if (IntAt(status, {"failedPools"}, -1) != taken) return "failedPools";
-  if (IntAt(status, {"readyPools"}, -1) != selected - taken) return "readyPools";
-  if (!daemon.paused && IntAt(status, {"updatedPools"}, -1) != selected - taken) return "updatedPools";
-  const Content* update = revision_named(daemon.update);
-  if (update == nullptr || update->digest != daemon.digest || update->owner != daemon.uid) return "updateRevision";
-  if (!daemon.paused && daemon.current != daemon.update) return "currentRevision";
-  std::int64_t highest_other = 0;
-  int old = 0;
-  for (const Cell& cell : revisions) {
-    if (cell.content().owner != daemon.uid) continue;
-    old += !live.contains(cell.content().key.name);
-    if (&cell.content() != update) highest_other = std::max(highest_other, IntAt(cell.content().Parse(), {"revision"}));
+  std::string OfWorkload(const Content& pool, const Content& workload) {
+    const std::string& name = pool.key.name;
+    if (!workload.labelled || !workload.fault.empty()) return "the workload of pool " + name + " was not repaired";
+    used_revisions_.insert(workload.label);
+    const Content* revision = RevisionNamed(workload.label);
+    if (revision == nullptr) return "the workload of pool " + name + " names no revision";
+    if (!daemon_.paused && revision->digest != daemon_.digest) return "pool " + name + " is on an old revision";
+    const RevisionContent made_from = *ContentOf(revision->Parse());
+    const auto rendered = Render(made_from, InputsFor(made_from, ParseNodePool(pool.Parse())), name, workload.label);
+    if (!rendered || (*rendered)["spec"] != workload.Parse()["spec"]) {
+      return "the workload of pool " + name + " is not what its revision renders";
+    }
+    if (revision->port == 0) return "";
+    const Content* service = ServiceOf(workload.key.name);
+    if (service == nullptr) return "no Service for pool " + name;
+    if (service->owner != daemon_.uid || service->pool != name || !service->fault.empty())
+      return "the Service of pool " + name + " is wrong";
+    if (service->port != revision->port) return "the Service of pool " + name + " is not what its revision asks for";
+    ++wanted_services_;
+    return "";
   }
-  if (old > kHistoryLimit) return "too many old revisions";
-  if (IntAt(update->Parse(), {"revision"}) <= highest_other) return "the update revision's number is not the highest";
-  return "";
-}
+
+  // Checks that the daemon has no other Services and workloads than those of its pools.
+  std::string OfRemains() const {
+    const auto ours = std::count_if(services_.begin(), services_.end(),
+                                    [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
+    if (ours != wanted_services_) return "a Service is left that nobody asks for";
+    for (const Cell& cell : workloads_) {
+      const Content& workload = cell.content();
+      if (workload.owner == daemon_.uid && workload.labelled && !selected_.contains(workload.pool)) {
+        return "a workload is left in pool " + workload.pool;
+      }
+    }
+    return "";
+  }
+
+  std::string OfStatus() const {
+    const Json& status = parsed_.status;
+    const auto selected = static_cast<std::int64_t>(selected_.size());
+    if (IntAt(status, {"observedGeneration"}) != parsed_.meta.generation) return "observedGeneration";
+    if (IntAt(status, {"desiredPools"}, -1) != selected) return "desiredPools";
+    if (IntAt(status, {"failedPools"}, -1) != taken_) return "failedPools";
+    if (IntAt(status, {"readyPools"}, -1) != selected - taken_) return "readyPools";
+    if (!daemon_.paused && IntAt(status, {"updatedPools"}, -1) != selected - taken_) return "updatedPools";
+    return "";
+  }
+
+  std::string OfRevisions() const {
+    const Content* update = RevisionNamed(daemon_.update);
+    if (update == nullptr || update->digest != daemon_.digest || update->owner != daemon_.uid) return "updateRevision";
+    if (!daemon_.paused && daemon_.current != daemon_.update) return "currentRevision";
+    std::int64_t highest_other = 0;
+    int old = 0;
+    for (const Cell& cell : revisions_) {
+      const Content& revision = cell.content();
+      if (revision.owner != daemon_.uid) continue;
+      old += !used_revisions_.contains(revision.key.name);
+      if (&revision != update) highest_other = std::max(highest_other, IntAt(revision.Parse(), {"revision"}));
+    }
+    if (old > kHistoryLimit) return "too many old revisions";
+    if (IntAt(update->Parse(), {"revision"}) <= highest_other) return "the update revision's number is not the highest";
+    return "";
+  }
+
+  const Content& daemon_;
+  const YurtAppDaemon parsed_;
+  const Cells pools_, workloads_, revisions_, services_;
+  std::set<std::string> used_revisions_;  // by status or by workloads
+  std::set<std::string> selected_;        // names of pools
+  std::int64_t taken_ = 0;                // pools in which a foreign workload has the name
+  std::ptrdiff_t wanted_services_ = 0;
+};
 
 }  // namespace
 
@@ -286,7 +323,7 @@ std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, 
 
 std::string FaultAtRest(const State& state) {
   for (const Cell& cell : state[kDaemon].Live()) {
-    if (std::string fault = FaultOfDaemonAtRest(state, cell.content()); !fault.empty()) {
+    if (std::string fault = RestCheck(state, cell.content()).Fault(); !fault.empty()) {
       return cell.content().key.name + " at rest: " + fault;
     }
   }

@@ -1,4 +1,4 @@
-// What must hold of every write, and of the state in which everything comes to rest.
+// The invariants of every write, and of the state in which everything comes to rest.
 #ifndef TESTS_MODEL_INVARIANTS_H_
 #define TESTS_MODEL_INVARIANTS_H_
 
@@ -9,12 +9,12 @@
 
 namespace yad::model {
 
-// `now` is the state before the write, whatever the same reconcile has written before included; `seen` what its caches
-// show, `begun` what the server had when it began. "" or what is wrong.
+// Returns the fault of a write, or "". `now` is the state before the write, with the earlier writes of the same
+// reconcile. `seen` is the view of its caches, and `begun` the view of the server when the reconcile began.
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write);
 
-// What is wrong with a state in which nobody has anything more to do; "" for nothing.
+// Returns the fault of a state in which nothing more happens; "" for none.
 std::string FaultAtRest(const State& state);
 
 }  // namespace yad::model

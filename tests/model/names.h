@@ -1,4 +1,4 @@
-// The words that the explored cluster is made of.
+// The names and labels of the explored cluster.
 #ifndef TESTS_MODEL_NAMES_H_
 #define TESTS_MODEL_NAMES_H_
 

@@ -16,7 +16,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// Each reconcile is far from the last one; the wall clock, which objects show, stands still but for Later.
+// A clock on which each reconcile is a minute after the last one. The wall clock, which objects show, changes only in
+// Later.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
@@ -77,13 +78,13 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
     }
     stores_->Of(k) = Store();
     AddIndexes(stores_->Of(k));
-    stores_->Of(k).Replace(std::move(objects), "0");  // Whatever is written now is newer.
+    stores_->Of(k).Replace(std::move(objects), "0");  // Every later write is newer.
   }
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
   clock_->Step();
-  // A reconcile that finds the daemon gone takes away its metrics. Nowhere else are there two reconcilers for one
-  // daemon in one process.
+  // A reconcile that finds the daemon gone removes its metrics. Only this test has two reconcilers for one daemon in
+  // one process.
   static std::shared_mutex metrics;
   const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
   std::shared_lock uses(metrics, std::defer_lock);
@@ -130,7 +131,7 @@ bool Concerns(const Content& content, const ObjectKey& daemon) {
   }
 }
 
-// A request, and what comes after each answer that it has had.
+// A request, and the node that follows each of its known answers.
 struct Runs::Node {
   const Request* request = nullptr;  // nullptr: the reconcile ends here
   std::string fault;
@@ -188,7 +189,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   Node* node = &*tree->root;
   for (const Server::Step& step : op.server().steps()) {
     if (node->request == nullptr) node->request = step.request;
-    // Another order of the same requests: caches have none. Not kept.
+    // The order of the requests differs, because caches have no order. This run is not kept.
     if (node->request != step.request) return run;
     node = &node->next[step.answer];
   }

@@ -15,14 +15,14 @@
 
 namespace yad::model {
 
-// What one reconcile does to the server, write after write. A process may end after any of them.
+// The writes of one reconcile, in their order. A process may end after any of them.
 struct Outcome {
   std::vector<Write> writes;
-  std::string fault;  // what can be told without looking at the writes; "" for nothing
+  std::string fault;  // a fault that does not show in the writes; "" for none
   bool operator==(const Outcome&) const = default;
 };
 
-// What somebody does to the server right after so many writes of a reconcile.
+// A change by another client right after so many writes of a reconcile.
 struct Interruption {
   std::size_t writes = 0;  // 0: never
   std::function<void(State&)> change;
@@ -33,12 +33,12 @@ class Operator {
  public:
   Operator();
   ~Operator();
-  // With nothing remembered.
+  // Reconciles in a new process.
   Outcome Reconcile(const State& state, const Seen& seen, const ObjectKey& daemon,
                     const Interruption& interruption = {});
-  // With what is remembered of a reconcile of `before`, and with caches that show everything both times.
+  // Reconciles in the process that has reconciled `before`, with caches that show everything both times.
   std::vector<Write> ReconcileAfter(const State& before, const State& state, const ObjectKey& daemon);
-  // Nothing remembered, an hour later: what is written then although nothing happened?
+  // Reconciles in a new process an hour later, and returns the writes.
   std::vector<Write> ReconcileLater(const State& state, const ObjectKey& daemon);
   Server& server() { return *server_; }
 
@@ -57,20 +57,19 @@ class Operator {
   std::unique_ptr<Stores> stores_;
 };
 
-// What reconciles do, known from others: with the same caches and the same answers so far, the next request is the
-// same. Thread-safe.
+// A memo of reconciles: with the same caches and the same answers so far, the next request is the same. Thread-safe.
 class Runs {
  public:
   Runs();
   ~Runs();
   Outcome Reconcile(Operator& op, const State& state, const Seen& seen, const ObjectKey& daemon,
                     const Interruption& interruption = {});
-  std::size_t size() const { return size_; }  // different ones, as the operator can tell them apart
+  std::size_t size() const { return size_; }  // number of reconciles that differ for the operator
 
  private:
   struct Node;
   struct Tree;
-  // nullopt: there is none that went like this one.
+  // Replays a known reconcile with the same answers; nullopt: there is none.
   static std::optional<Outcome> Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                        const Interruption& interruption);
 
@@ -83,7 +82,7 @@ class Runs {
   std::atomic<std::size_t> size_{0};
 };
 
-// Whether the daemon of this name may be concerned by the object.
+// Returns true if the object may concern the daemon of this name.
 bool Concerns(const Content& content, const ObjectKey& daemon);
 
 }  // namespace yad::model

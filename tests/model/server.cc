@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/daemon_index.h"
-#include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 #include "tests/support/fake_apiserver.h"
 
 namespace yad::model {
@@ -46,7 +46,7 @@ HttpResponse TextResponse(std::string text, int status = 200) {
   return {status, {{"content-type", "application/json"}}, std::move(text)};
 }
 
-// It is older than everything, and stays.
+// Returns the NodePool CRD, which is older than every other object and is never deleted.
 std::string NodePoolCrd() {
   return Json({{"apiVersion", kCrdType.ApiVersion()},
                {"kind", kCrdType.kind},
@@ -73,7 +73,7 @@ void Understand(const HttpRequest& http, Request& request) {
   for (std::string part; std::getline(path, part, '/');) {
     if (!part.empty()) parts.push_back(part);
   }
-  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]; of the core group api/VERSION…
+  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]; the core group has api/VERSION…
   std::size_t at = !parts.empty() && parts[0] == "api" ? 2 : 3;
   if (parts.size() > at + 1 && parts[at] == "namespaces") {
     request.key.ns = parts[at + 1];
@@ -241,7 +241,7 @@ std::uint64_t Server::Serve(const Request& request) {
     if (status_ == 422) refused_ = request.text + ": " + effect_->message;
     return Fnv1a64(effect_->message, static_cast<std::uint64_t>(status_));
   }
-  if (effect_->after == nullptr) {  // Nothing is different: no new version.
+  if (effect_->after == nullptr) {  // The write changes nothing, so there is no new version.
     shown_ = *live;
     return shown_->print();
   }
@@ -274,7 +274,7 @@ HttpResponse Server::Answer() const {
   if (status_ == 404) return StatusResponse(404, "NotFound", "not found");
   if (status_ == 400) return StatusResponse(400, "BadRequest", "not understood");
   if (steps_.back().request->verb == Request::kGetCrd) return TextResponse(NodePoolCrd());
-  // All in one page, whatever the limit: a server may give as many as it likes.
+  // All items are in one page, because a server may ignore the limit.
   std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"1"},"items":[)";
   for (const Shown& item : items_) text += (&item == items_.data() ? "" : ",") + objects_.Text(item);
   return TextResponse(text + "]}");

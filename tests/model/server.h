@@ -1,5 +1,5 @@
-// The kube-apiserver of one operator run, at the Client's transport: serves a State, and notes what the writes do to
-// it. What it answers to which request is computed once, so that a run can be told again without parsing anything.
+// The kube-apiserver of one operator run, at the Client's transport. It serves a State, and records the effects of the
+// writes. The answer to a request is computed once, so that a run can be replayed without parsing anything.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 
@@ -10,13 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
 #include "operator/runtime/store.h"
 #include "tests/model/state.h"
 
 namespace yad::model {
 
-// How many events of each type the caches show.
+// The number of events of each type that the caches show.
 using Seen = std::array<std::uint8_t, kKinds>;
 Seen SeesAll(const State& state);
 
@@ -46,12 +46,12 @@ class Objects {
 // One write that changed something.
 struct Write {
   Kind kind;
-  const Content* before;  // nullptr: it was made
-  const Content* after;   // `gone` where it was deleted
+  const Content* before;  // nullptr: it was created
+  const Content* after;   // `gone` if it was deleted
   bool operator==(const Write&) const = default;
 };
 
-// A request, understood once. Lives as long as the process.
+// A parsed request. It lives as long as the process.
 struct Request {
   std::uint32_t id = 0;
   enum Verb : std::uint8_t { kGet, kList, kPost, kPut, kPatch, kDelete, kGetCrd, kListPods, kUnknown } verb = kUnknown;
@@ -62,7 +62,7 @@ struct Request {
   std::string labels;    // selector of a list
   std::string name;      // of a list: the field selector's
   std::string text;      // method, path and body
-  std::size_t body = 0;  // where in `text` it begins
+  std::size_t body = 0;  // its start in `text`
 
   Json Body() const {
     return body == text.size() ? Json::object()
@@ -78,13 +78,13 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Somebody changes the State right after that many writes of this run. Until the next Start.
+  // Changes the State right after that many writes of this run, as another client does. Start cancels it.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
-  // Answers, and returns what tells this answer from others: equal ones are equal texts.
+  // Answers the request, and returns the fingerprint of the answer: equal fingerprints are equal texts.
   std::uint64_t Serve(const Request& request);
 
   const std::vector<Write>& writes() const { return writes_; }
-  // Requests that a real server refuses as malformed: a fault of who sent them.
+  // Returns the request that a real server rejects as malformed. The operator must not send one.
   const std::string& refused() const { return refused_; }
   struct Step {
     const Request* request;
@@ -96,7 +96,7 @@ class Server : public HttpTransport {
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
 
  private:
-  // What a write does to an object of which the server has a certain version.
+  // The effect of a write on an object of which the server has a certain version.
   struct Effect {
     const Content* after = nullptr;  // nullptr: nothing is changed
     int error = 0;
@@ -127,8 +127,8 @@ class Server : public HttpTransport {
   const Effect* effect_ = nullptr;
 };
 
-// What a new workload looks like at the server, and a changed one: the generation is 1 while status speaks of it (or
-// there is no status), and 2 while status is older than the spec.
+// Sets the generation of a changed workload to 2 if status becomes older than the spec. The generation is 1 while
+// status is up to date or absent.
 void SetGeneration(const Json& before, Json& object);
 
 }  // namespace yad::model

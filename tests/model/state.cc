@@ -81,7 +81,7 @@ void ReadFacts(const Json& object, Content& content) {
 
 bool ByKey(const Cell& a, const Cell& b) { return a.content().key_hash < b.content().key_hash; }
 
-// The cell takes its place among the others.
+// Puts the cell in its place, or removes the cell of that name if the content is gone.
 void Put(Cells& cells, Cell cell) {
   const auto at = std::lower_bound(cells.begin(), cells.end(), cell, ByKey);
   const bool there = at != cells.end() && at->content().key_hash == cell.content().key_hash;
@@ -94,7 +94,7 @@ void Put(Cells& cells, Cell cell) {
   }
 }
 
-// Objects of one name are numbered in the order in which the state shows them.
+// Numbers the objects of one name in the order in which the state shows them.
 void Renumber(Table& table) {
   struct Known {
     std::uint64_t key_hash;
@@ -147,7 +147,7 @@ std::uint64_t ContentHash(Kind kind, const ObjectKey& key, const std::string& te
 }
 
 Contents& Contents::Get() {
-  static Contents& contents = *new Contents;  // Never destroyed: so what it holds is no leak.
+  static Contents& contents = *new Contents;  // Never destroyed, so a leak checker reports no leak.
   return contents;
 }
 

@@ -20,8 +20,8 @@ enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService };
 inline constexpr int kKinds = 5;
 const ResourceType& TypeOf(Kind kind);
 
-// What one version of an object says, without uid and resourceVersion (a daemon keeps its uid: names depend on it).
-// Immutable. `gone` is the absence of the object.
+// The content of one version of an object, without uid and resourceVersion. A daemon keeps its uid, because names
+// depend on it. Immutable. `gone` is the absence of the object.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;
@@ -39,13 +39,13 @@ struct Content {
   std::string current;               // of a daemon: status.currentRevision
   std::string update;                // of a daemon: status.updateRevision
   std::uint64_t without_status = 0;  // of a daemon: a hash of all the rest
-  std::string digest;                // of a daemon: what the spec asks for; of a revision: what it holds
+  std::string digest;                // of the content: of a daemon's spec, or of a revision
   bool selected = false;             // of a pool
   std::string pool;                  // of a workload or a Service, from its selector
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
   bool foreign = false;              // of a workload: not to be touched
-  int port = 0;                      // of a Service, or of the one that a revision asks for; 0: for none
+  int port = 0;                      // of a Service, or of the one in a revision; 0: for none
   std::string fault;  // of a workload or a Service: what is wrong with owner, selector, labels; "" for nothing
 
   Json Parse() const { return Json::parse(text); }
@@ -55,7 +55,7 @@ struct Content {
 class Contents {
  public:
   static Contents& Get();
-  // `object` null: gone. Takes out of it what a Content does not keep.
+  // Returns the content of `object`, without the fields that a Content does not keep. A null object is gone.
   const Content& Intern(Kind kind, const ObjectKey& key, Json object);
   const Content& At(std::uint32_t id) const { return *by_id_[id]; }
   std::size_t size() const;
@@ -67,7 +67,7 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A content, and which of the objects of that name it is the state of (0: the first one that the state knows).
+// A content, and the number of its object among those of that name (0: the first one in the state).
 class Cell {
  public:
   Cell() = default;
@@ -95,7 +95,7 @@ struct Table {
   const Content* Find(std::uint64_t key_hash, std::size_t events_seen) const;
   // The incarnation that a new object of this name has.
   unsigned NextIncarnation(std::uint64_t key_hash) const;
-  void Change(const Content& content);  // at the server: made, changed, or gone
+  void Change(const Content& content);  // at the server: created, changed, or gone
   void Fold(std::size_t lag);           // caches are at most `lag` events behind
 };
 

@@ -22,7 +22,7 @@ std::string StableName(int daemon, int number, int pool) {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Lists that the operator sorts by name.
+// Sorts the lists that the operator sorts by name.
 void SortStatus(Json& status) {
   if (status.contains("nodepools")) std::sort(status["nodepools"].begin(), status["nodepools"].end());
   if (status.contains("workloadSummary")) {

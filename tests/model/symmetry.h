@@ -1,4 +1,4 @@
-// Pools differ in nothing but their names: states that are the same but for these are one.
+// Pools differ only in their names, so states that differ only in these names are one state.
 #ifndef TESTS_MODEL_SYMMETRY_H_
 #define TESTS_MODEL_SYMMETRY_H_
 
@@ -17,15 +17,15 @@ class Symmetry {
  public:
   explicit Symmetry(int pools);
 
-  // Renames the pools, and with them workloads and what status lists by name, so that of all states that are alike one
-  // is left. Returns the new names of p1, p2, ...; "" where they keep theirs.
+  // Renames the pools, and with them the workloads and the names in status, so that all states that are alike become
+  // one. Returns the new names of p1, p2, ...; "" if they keep theirs.
   std::string Canonicalize(State& state);
 
  private:
   using Renaming = std::vector<int>;  // pool -> pool
   struct Image {
     std::uint64_t hash = 0, key_hash = 0;
-    const Content* content = nullptr;  // made where it is needed
+    const Content* content = nullptr;  // created when it is needed
   };
   Image& ImageOf(const Content& content, std::size_t renaming);
   const Content& Renamed(const Content& content, Image& image, std::size_t renaming);

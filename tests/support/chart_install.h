@@ -1,4 +1,4 @@
-// The chart, installed by helm as people install it; only the Service leads to a port of this machine.
+// The chart, installed by helm as users install it; only the Service leads to a port of this machine.
 #ifndef TESTS_SUPPORT_CHART_INSTALL_H_
 #define TESTS_SUPPORT_CHART_INSTALL_H_
 
@@ -12,21 +12,21 @@
 
 namespace yad::testing {
 
-// helm as the administrator of one control plane. Thread-safe.
+// Runs helm as the administrator of one control plane. Thread-safe.
 class Helm {
  public:
-  static std::string Missing(const std::string& source_dir);  // "" if it is there
+  static std::string Missing(const std::string& source_dir);  // "" if helm is there
 
   Helm(const std::string& source_dir, const ControlPlane& plane);
 
   const std::string& chart() const { return chart_; }
-  // Never fails by itself: look at exit_code.
+  // Never throws; check exit_code.
   ProcessResult Try(std::vector<std::string> arguments) const;
-  // TestFailure unless it succeeds; returns stdout.
+  // Throws TestFailure unless helm succeeds; returns stdout.
   std::string Run(std::vector<std::string> arguments) const;
-  // Any other program, with helm and kubectl on its PATH.
+  // Runs any other program, with helm and kubectl on its PATH.
   ProcessResult TryRun(const std::vector<std::string>& command, std::map<std::string, std::string> env = {}) const;
-  // A command as it stands in our notes, with CHART for the chart, or in our documents.
+  // Runs a command from our notes, with CHART for the chart, or from our documents.
   ProcessResult TryShell(const std::string& script) const;
 
  private:
@@ -40,16 +40,16 @@ inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
 
 struct ChartInstallOptions {
   std::string release = "yad";
-  std::string ns = kOperatorNamespace;   // made if it is not there
+  std::string ns = kOperatorNamespace;   // created if it does not exist
   std::vector<std::string> values = {};  // for --set, each "key=value"
   std::string chart = {};                // a folder; empty: the project's
 };
 
-// One release, uninstalled by the destructor. Its ports are free ones, so that several live side by side. Not
+// One release, uninstalled by the destructor. Its ports are free ones, so that several can exist at once. Not
 // thread-safe.
 class ChartInstall {
  public:
-  // helm install. TestFailure if it fails.
+  // Runs helm install. Throws TestFailure if it fails.
   ChartInstall(const Helm& helm, const ControlPlane& plane, ChartInstallOptions options = {});
   ~ChartInstall();
   ChartInstall(const ChartInstall&) = delete;
@@ -57,7 +57,7 @@ class ChartInstall {
 
   const std::string& release() const { return options_.release; }
   const std::string& ns() const { return options_.ns; }
-  // Of the Deployment, the ServiceAccount, both webhook configurations …
+  // The name of the Deployment, the ServiceAccount, both webhook configurations …
   const std::string& name() const { return name_; }
   std::string webhook_service() const { return name_ + "-webhook"; }
   std::string certificate_secret() const { return name_ + "-webhook"; }
@@ -65,22 +65,23 @@ class ChartInstall {
   int metrics_port() const { return metrics_port_; }
   int webhook_port() const { return webhook_port_; }
 
-  // What helm said last, with the notes.
+  // The last output of helm, with the notes.
   const std::string& notes() const { return notes_; }
-  // The arguments of the container in the cluster's Deployment, as they are. They name the three ports.
+  // Returns the arguments of the container in the cluster's Deployment. They name the three ports.
   std::vector<std::string> args() const;
-  // The path of a kubeconfig with a token of the ServiceAccount; its namespace is the release's.
+  // Returns the path of a kubeconfig with a token of the ServiceAccount; its namespace is the release's.
   std::string kubeconfig() const;
-  // For this program on this machine, what the Deployment's pod would do. Its log is in the control plane's folder.
+  // Returns options that run this program on this machine as the Deployment's pod would run. Its log is in the control
+  // plane's folder.
   OperatorOptions operator_options(const std::string& binary) const;
 
-  // helm upgrade to the project's chart with the values of the installation and these.
+  // Runs helm upgrade to the project's chart with the values of the installation and these.
   void Upgrade(const std::vector<std::string>& values);
   void Uninstall();
 
  private:
   std::vector<std::string> WithValues(std::vector<std::string> command, const std::vector<std::string>& values) const;
-  // The apiserver resolves localhost itself, so it calls whoever listens on this machine.
+  // The apiserver resolves localhost itself, so it calls the program that listens on this machine.
   void PointServiceHere() const;
 
   const Helm& helm_;

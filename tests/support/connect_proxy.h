@@ -1,4 +1,4 @@
-// An HTTP proxy on 127.0.0.1 that makes tunnels (CONNECT).
+// An HTTP proxy on 127.0.0.1 that opens tunnels (CONNECT).
 #ifndef TESTS_SUPPORT_CONNECT_PROXY_H_
 #define TESTS_SUPPORT_CONNECT_PROXY_H_
 
@@ -11,7 +11,7 @@ namespace yad::testing {
 // Each tunnel has a thread of its own, which the destructor joins.
 class ConnectProxy {
  public:
-  // `authorization`: the value of Proxy-Authorization without which a request is refused with 407; "" for none.
+  // `authorization` is the value of Proxy-Authorization without which a request is rejected with 407; "" accepts all.
   explicit ConnectProxy(std::string authorization = "");
   ~ConnectProxy();
 

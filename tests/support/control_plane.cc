@@ -9,14 +9,14 @@
 #include <filesystem>
 #include <sstream>
 
-#include "operator/client/config.h"
+#include "operator/client/auth/config.h"
 #include "tests/support/eventually.h"
 
 namespace yad::testing {
 namespace {
 
-// Writes by anybody but Kubernetes' own components, which write far more than everybody else; and all that operators
-// ask that have a service account.
+// Logs the writes of everyone except Kubernetes' own components, which write far more than all others, and all requests
+// of service accounts.
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -31,7 +31,8 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
-// The requestReceivedTimestamp of an audit line; "" where the line is incomplete. It spares the parser older lines.
+// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. The parser can skip older
+// lines by it.
 std::string_view ReceivedIn(std::string_view line) {
   constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
   const std::size_t at = line.find(kKey);
@@ -103,8 +104,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard waits for the end of its stdin: that comes when this object goes or when this process dies, however it
-  // dies.
+  // The guard waits for the end of its stdin, which comes when this object is destroyed or when this process ends in
+  // any way.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";
@@ -120,13 +121,13 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   close(ends[0]);
   guard_pipe_ = ends[1];
 
-  // hack/cluster.sh starts in no other folder that holds a file.
+  // hack/cluster.sh accepts no other folder that has files.
   WriteFile(dir_ + "/.made-by-cluster.sh", "");
   WriteFile(dir_ + "/audit-policy.yaml", kAuditPolicy);
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");
   ProcessOptions process;
-  // The plugin runs on OpenShift: an ownerReference with blockOwnerDeletion then needs a right of its own.
+  // OpenShift runs this plugin: an ownerReference with blockOwnerDeletion then needs its own right.
   process.env["CLUSTER_APISERVER_FLAGS"] =
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
       (options.audit ? " --audit-policy-file=" + dir_ + "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log"
@@ -174,7 +175,7 @@ void ControlPlane::ApplyCrds() {
 }
 
 void ControlPlane::AwaitCrds() const {
-  // kubectl wait gives up on one that has no conditions yet.
+  // kubectl wait fails for a CRD that has no conditions yet.
   Eventually("all CRDs are established", [&] {
     const ProcessResult result = TryKubectl({"wait", "--for=condition=Established", "--timeout=10s", "crd", "--all"});
     return result.exit_code == 0 ? std::string() : result.err + result.out;
@@ -182,7 +183,7 @@ void ControlPlane::AwaitCrds() const {
 }
 
 ProcessResult ControlPlane::TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text) const {
-  // A cache of its own: kubectl keeps what it has discovered for hours, and servers reuse ports.
+  // kubectl keeps its discovery for hours, and servers reuse ports, so each control plane has its own cache.
   arguments.insert(arguments.begin(),
                    {kubectl_, "--kubeconfig=" + kubeconfig_, "--cache-dir=" + dir_ + "/kubectl-cache"});
   ProcessOptions options;

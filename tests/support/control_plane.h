@@ -1,4 +1,4 @@
-// A real control plane on 127.0.0.1 for tests, as hack/cluster.sh makes it.
+// A real control plane on 127.0.0.1 for tests, started by hack/cluster.sh.
 #ifndef TESTS_SUPPORT_CONTROL_PLANE_H_
 #define TESTS_SUPPORT_CONTROL_PLANE_H_
 
@@ -12,30 +12,31 @@
 
 namespace yad::testing {
 
-// One request that the apiserver's audit log has seen: everybody's writes, and all that a service account of the
-// operator asks.
+// One request in the apiserver's audit log, which has everyone's writes, and all requests of the operator's service
+// accounts.
 struct AuditedRequest {
   std::string verb;   // get, list, watch, create, update, patch, delete
   std::string group;  // "" for the core group
   std::string resource;
   std::string subresource;
   std::string ns;
-  std::string name;  // of a create: what the answer was named, where the log says so
+  std::string name;  // of a create: the name in the answer, if the log has it
   int code = 0;
   bool forbidden = false;  // by RBAC
   std::string user;
-  std::string received;  // the server's time, to the microsecond; texts compare as times do
+  std::string received;  // the server's time, to the microsecond; as text it sorts like the time
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
-// Of the lines of an audit log that contain `line_has`, the requests that the server received at `since` or later.
+// Returns the requests that the server received at `since` or later, of the lines of an audit log that contain
+// `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
-// The namespace and the service account of an operator whose rights are those that the chart gives it.
+// The namespace and the service account of an operator with the rights that the chart gives it.
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
 inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
 
-// The folder that holds etcd, kubectl, helm …, whether they are there yet or not.
+// Returns the folder of etcd, kubectl, helm …, which need not exist yet.
 std::string AssetsDir(const std::string& source_dir);
 
 struct ControlPlaneOptions {
@@ -44,11 +45,11 @@ struct ControlPlaneOptions {
   bool audit = true;        // false: no audit log; writes are then a little faster
 };
 
-// Started by the constructor, stopped by the destructor, and by a guard of its own if the test program dies in between.
+// The constructor starts it, and the destructor stops it; a guard process stops it if the test program dies before.
 // Thread-safe after its construction.
 class ControlPlane {
  public:
-  // "" if every program is there, else what is missing and what to do.
+  // Returns "" if every program is there, otherwise what is missing and how to get it.
   static std::string Missing(const std::string& source_dir);
 
   ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
@@ -59,22 +60,23 @@ class ControlPlane {
   std::string server() const;           // "https://127.0.0.1:port"
   int minor() const { return minor_; }  // of its version: 34 for Kubernetes 1.34
   Client& client() { return *client_; }
-  // hack/cluster.sh COMMAND on this control plane: "stop-apiserver", "start-apiserver" and so on.
+  // Runs hack/cluster.sh COMMAND on this control plane: "stop-apiserver", "start-apiserver" and so on.
   void RunScript(const std::string& command) const;
   void ApplyCrds();
-  void AwaitCrds() const;  // until all that are there are served
+  void AwaitCrds() const;  // until the apiserver serves all existing CRDs
 
-  // kubectl as the administrator. Never fails by itself: look at exit_code.
+  // Runs kubectl as the administrator. Never throws; check exit_code.
   ProcessResult TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
-  // TestFailure unless it succeeds; returns stdout.
+  // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // The writes of this operator's user agent in `ns` that the server received at `since` or later. The time decides and
-  // not the place in the log: the apiserver logs a write after it has committed it, so others may see the effect first.
+  // Returns the writes of this operator's user agent in `ns` that the server received at `since` or later. The time
+  // decides and not the place in the log: the apiserver logs a write after it has committed it, so others may observe
+  // the effect first.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
-  // The same for all requests of this service account. The log has a watch only after the watch has ended.
+  // Returns all requests of this service account in the same way. The log has a watch only after the watch has ended.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;
-  // A kubeconfig of a service account; the context's namespace is the account's.
+  // Writes a kubeconfig of a service account, and returns its path; the context's namespace is the account's.
   std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;
 
  private:

@@ -1,4 +1,4 @@
-// Waiting for the state of a cluster, and giving up on a test from inside a helper.
+// Helpers that wait for the state of a cluster, and that end a test.
 #ifndef TESTS_SUPPORT_EVENTUALLY_H_
 #define TESTS_SUPPORT_EVENTUALLY_H_
 
@@ -15,14 +15,14 @@ struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The garbage collector hears of a new CRD only after up to 30 s.
+// The garbage collector discovers a new CRD only after up to 30 s.
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
-// Calls `why_not` every 50 ms until it returns "". At the deadline TestFailure, with `what` and the last answer. A
-// TestFailure that `why_not` throws (an object that is not there yet) is an answer like any other.
+// Calls `why_not` every 50 ms until it returns "". At the deadline throws TestFailure, with `what` and the last answer.
+// A TestFailure that `why_not` throws (an object does not exist yet) is an answer like any other.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
-// The same for a predicate that returns bool, or the reason why not as a string ("" is good).
+// Waits for a predicate that returns bool, or the reason why not as a string ("" is success).
 template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {

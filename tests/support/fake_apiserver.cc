@@ -20,7 +20,7 @@ HttpResponse NotFoundResponse(const ResourceType& type, const std::string& name)
 
 HttpResponse ConflictResponse(const std::string& message) { return StatusResponse(409, "Conflict", message); }
 
-// What makes the generation rise.
+// Returns the part of the object whose change raises the generation.
 Json Desired(Json object) {
   for (const char* key : {"metadata", "status", "apiVersion", "kind"}) object.erase(key);
   return object;
@@ -34,7 +34,7 @@ int Controllers(const Json& object) {
   return count;
 }
 
-// What a server refuses in the place of `old` (null for a new object). "": nothing.
+// Returns the server's reason to reject `object` in the place of `old` (null for a new object), or "".
 std::string FaultOf(const ResourceType& type, const Json& old, const Json& object) {
   if (Controllers(object) > 1) return "metadata.ownerReferences: Only one reference can have Controller set to true";
   if (old.is_object() && HasSelector(type.resource)) {
@@ -52,7 +52,7 @@ std::string ProtobufField(char number, const std::string& bytes) {
   return field + static_cast<char>(size) + bytes;
 }
 
-// A ControllerRevision: only its data and its number.
+// Encodes only the data and the number of a ControllerRevision.
 HttpResponse ProtobufResponse(const Json& revision, const std::string& data) {
   std::string object = ProtobufField(1, ProtobufField(1, StringAt(revision, {"metadata", "name"})));
   object +=
@@ -79,7 +79,7 @@ ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
 
-// What `field=x` of a field selector asks for; "" where it is another, or none.
+// Returns the value of `field=x` in a field selector, or "" if the selector is another one, or missing.
 std::string FieldSelected(const HttpRequest& request, const std::string& field) {
   const std::string selector = QueryOf(request, "fieldSelector");
   return selector.starts_with(field + "=") ? selector.substr(field.size() + 1) : "";
@@ -165,7 +165,7 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
   const auto found = table.find(key);
   Json last = std::move(found->second);
   table.erase(found);
-  last["metadata"]["resourceVersion"] = NextVersion();  // A deletion is a version of its own.
+  last["metadata"]["resourceVersion"] = NextVersion();  // a deletion has its own version
   Tell(type, last, Json());
 }
 
@@ -299,7 +299,7 @@ FakeCluster::Target FakeCluster::TargetOf(const HttpRequest& request) {
   for (std::string part; std::getline(path, part, '/');) {
     if (!part.empty()) parts.push_back(part);
   }
-  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]
+  // The path is apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]].
   std::size_t at = 1;
   if (!parts.empty() && parts[0] == "apis" && at < parts.size()) target.type.group = parts[at++];
   if (at < parts.size()) target.type.version = parts[at++];
@@ -433,7 +433,7 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
   if (const std::string fault = FaultOf(target.type, old, object); !fault.empty())
     return StatusResponse(422, "Invalid", fault);
   record.changed = Replace(target.type, old, object);
-  // Without its last finalizer it is gone by now.
+  // The removal of the last finalizer has deleted the object.
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
   return JsonResponse(found == table.end() ? object : found->second);
@@ -441,7 +441,7 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
 
 HttpResponse FakeCluster::ServePatch(const Target& target, const Json& patch, WriteRecord& record) {
   const Json& old = TableOf(target.type).at(target.key);
-  // A precondition stands in the patch itself.
+  // The patch itself contains the precondition.
   Json object = old;
   if (target.subresource == "status") {
     if (patch.contains("status")) object["status"].merge_patch(patch["status"]);

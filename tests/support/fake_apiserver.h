@@ -1,5 +1,5 @@
-// A kube-apiserver in memory, behind the HTTP transport: so that a real Client, its URLs and its error handling are
-// tested with what uses it.
+// A kube-apiserver in memory, behind the HTTP transport, so that tests also cover a real Client with its URLs and its
+// error handling.
 #ifndef TESTS_SUPPORT_FAKE_APISERVER_H_
 #define TESTS_SUPPORT_FAKE_APISERVER_H_
 
@@ -19,23 +19,23 @@
 
 namespace yad::testing {
 
-// One request that would change something, as it was answered.
+// One request that would change something, with its answer.
 struct WriteRecord {
   std::string method;       // "POST", "PUT", "PATCH", "DELETE"
   std::string resource;     // "deployments"
   std::string subresource;  // "status"
   ObjectKey key;            // for a POST the name in the body
   int status = 0;
-  bool changed = false;  // false: refused, or nothing was different
+  bool changed = false;  // false: rejected, or nothing was different
 
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Keeps objects of any type as a real server does, as far as controllers can tell: uid, resourceVersion, generation
-// (rises with anything but metadata and status), creationTimestamp (a second apart each); status is written through its
-// subresource only; a write that changes nothing leaves the resourceVersion; a stale resourceVersion or another uid is
-// a Conflict; one controller per object; an immutable selector of workloads; finalizers; label selectors; the field
-// selectors metadata.name and spec.nodeName; pages; watches from any version.
+// Keeps objects of any type with the behaviour of a real server that matters to controllers: uid, resourceVersion,
+// generation (rises with anything except metadata and status), creationTimestamp (a second apart each); status is
+// written through its subresource only; a write that changes nothing leaves the resourceVersion; a stale
+// resourceVersion or another uid is a Conflict; one controller per object; an immutable selector of workloads;
+// finalizers; label selectors; the field selectors metadata.name and spec.nodeName; pages; watches from any version.
 // Thread-safe.
 class FakeCluster {
  public:
@@ -43,33 +43,33 @@ class FakeCluster {
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- what tests do to the cluster, past admission and faults; not in the log ----
+  // ---- changes by tests, past admission and faults; not in the log ----
   Json Create(const ResourceType& type, Json object);
-  // False: no such object.
+  // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
-  // Stores `data` of a ControllerRevision as this text, which another client has written with whitespace or escapes of
-  // its own. As a real server it then refuses each PATCH and each PUT with another text.
+  // Stores `data` of a ControllerRevision as this text, as another client writes it with whitespace or other escapes.
+  // The server then rejects each PATCH and each PUT with another text, as a real server does.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
-  // Removes it, or begins to where it has finalizers.
+  // Removes the object, or begins the deletion if it has finalizers.
   bool Delete(const ResourceType& type, const ObjectKey& key);
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
   std::string resource_version() const;
 
-  // ---- what the cluster does to its clients ----
-  // Called before a request is served (the method "GET" too); an answer, or an Error for no answer at all, replaces the
-  // server's own. An answer with `after` set is given after the server has done what was asked.
+  // ---- effects of the cluster on its clients ----
+  // Called before a request is served (the method "GET" too). An answer, or an Error for no answer at all, replaces the
+  // server's own. An answer with `after` set is given after the server has executed the request.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
   };
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
-  // Called after a request was answered, and may do to the cluster what it likes.
+  // Called after a request was answered, and may change the cluster.
   using Afterwards = std::function<void(const WriteRecord& request)>;
   void SetAfterwards(Afterwards afterwards);
-  // A mutating webhook: may change what is about to be stored by a client's POST, PUT or PATCH (not of status).
+  // A mutating webhook: may change the object that a client's POST, PUT or PATCH (not of status) is about to store.
   using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
   void SetMutation(Mutation mutation);
 
@@ -86,7 +86,7 @@ class FakeCluster {
 
   struct OpenWatch {
     Target target;
-    std::string name;  // that the field selector asks for; empty: any
+    std::string name;  // of the field selector; empty: any
     std::string label_selector;
     std::shared_ptr<FakeStream> stream;
   };
@@ -102,7 +102,7 @@ class FakeCluster {
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
-  // Tells the watches, those of now and those that begin before it.
+  // Sends the event to the open watches, and to those that begin at an earlier version.
   void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
@@ -115,7 +115,7 @@ class FakeCluster {
   const Table* FindTable(const ResourceType& type) const;
   std::string NextVersion() { return std::to_string(++version_); }
   Json& Insert(const ResourceType& type, Json object);
-  // Stores `object` in the place of `old`. Returns whether anything changed.
+  // Stores `object` in the place of `old`. Returns true if anything changed.
   bool Replace(const ResourceType& type, Json& old, Json object);
   void Remove(const ResourceType& type, const ObjectKey& key);
 
@@ -133,7 +133,7 @@ class FakeCluster {
   const std::shared_ptr<FakeTransport> transport_;
 };
 
-// "a,!b,c=d", as ListOptions has it.
+// Matches "a,!b,c=d", the format of ListOptions.
 bool MatchesSelectorText(const std::string& selector, const StringMap& labels);
 
 }  // namespace yad::testing

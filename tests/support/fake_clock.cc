@@ -65,9 +65,10 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// A waiter's mutex is locked before its condition variable is notified, or it could miss the call between looking at
-// the time and going to sleep. It waits with that mutex held for mutex_, so here it may only be tried; and mutex_ stays
-// locked meanwhile, so that a waiter (its variable may live on its stack) cannot go away.
+// The function locks a waiter's mutex before it notifies the condition variable. Otherwise the waiter could miss the
+// call between its look at the time and its sleep. The waiter waits for mutex_ with that mutex held, so this function
+// may only try to lock it. mutex_ stays locked meanwhile, so that a waiter (its variable may live on its stack) cannot
+// go away.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

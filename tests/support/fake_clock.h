@@ -1,4 +1,4 @@
-// A clock that a test moves by hand.
+// A clock that a test advances.
 #ifndef TESTS_SUPPORT_FAKE_CLOCK_H_
 #define TESTS_SUPPORT_FAKE_CLOCK_H_
 
@@ -10,9 +10,9 @@
 
 namespace yad {
 
-// Thread-safe. Time stands still but for Advance. Starts at 2026-01-02T03:04:05Z, and far from the steady epoch.
+// Thread-safe. Time stands still except for Advance. It starts at 2026-01-02T03:04:05Z, and far from the steady epoch.
 //
-// Threads that wait through the clock (WaitUntil, Sleep) are woken as soon as the fake time reaches their deadline, or
+// Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline, or
 // their condition holds and their condition variable was notified, as with a real clock.
 class FakeClock : public Clock {
  public:
@@ -23,21 +23,22 @@ class FakeClock : public Clock {
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override;
 
-  // Moves both times, and wakes whom it concerns. Don't hold a mutex that a waiting thread waits with.
+  // Moves both times, and wakes the waiters whose deadline has passed. The caller must not hold a mutex of a waiting
+  // thread.
   void Advance(Duration duration);
-  // Moves to the nearest deadline of a waiting thread, but not past `limit` from now. Returns how far it went;
-  // with no such deadline, it goes the whole `limit`.
+  // Moves to the nearest deadline of a waiting thread, but not past `limit` from now. Returns the step; without such a
+  // deadline, that is the whole `limit`.
   Duration AdvanceToNextDeadline(Duration limit = std::chrono::hours(1));
-  // Moves the wall clock alone (a node whose time is corrected).
+  // Moves only the wall clock (a node whose time is corrected).
   void SetWall(WallTime now);
 
   // Blocks until at least `count` threads wait with a deadline in the future (or without any: SteadyTime::max()). The
   // usual order of a test: AwaitWaiters, then Advance, so that the thread's deadline was computed before the time
   // moves. A thread that was notified and has not run yet still counts.
-  // Ends the process when nobody comes within a minute.
+  // Ends the process if the threads do not come within a minute.
   void AwaitWaiters(int count);
   int waiters() const;  // threads that wait now, with a deadline in the future
-  // How long until the nearest deadline of a waiting thread; nullopt: nobody waits for a time.
+  // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread waits for a time.
   std::optional<Duration> NextDeadline() const;
 
  private:
@@ -45,7 +46,7 @@ class FakeClock : public Clock {
     std::condition_variable_any* cv;
     std::mutex* mutex;
     SteadyTime deadline;
-    bool woken = false;  // its deadline has passed, and it was told so
+    bool woken = false;  // its deadline has passed, and it was notified
   };
   void WakeDue();
   int WaitersLocked() const;

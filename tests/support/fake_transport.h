@@ -1,4 +1,4 @@
-// An HttpTransport without a network, for tests of the Client and of everything above it.
+// An HttpTransport without a network, for tests of the Client and everything above it.
 #ifndef TESTS_SUPPORT_FAKE_TRANSPORT_H_
 #define TESTS_SUPPORT_FAKE_TRANSPORT_H_
 
@@ -12,22 +12,23 @@
 #include <string>
 #include <vector>
 
-#include "operator/client/transport.h"
+#include "operator/client/transport/transport.h"
 
 namespace yad::testing {
 
-// The test's end of one open stream. Thread-safe. What is pushed is read in order; then comes End or Fail, if called.
+// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order, and then End or Fail, if
+// called.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
 
   void Push(std::string chunk);
-  // {"type": type, "object": object} and a newline.
+  // Pushes {"type": type, "object": object} and a newline.
   void PushEvent(const std::string& type, const nlohmann::json& object);
   void End();              // in an orderly way
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
-  bool closed() const;     // The reader has gone.
-  // Waits until the reader has taken all that was pushed and asks for more (or has gone).
+  bool closed() const;     // the reader has closed it
+  // Blocks until the reader has read everything that was pushed and waits for more (or has closed the stream).
   void WaitUntilDrained() const;
 
  private:
@@ -44,13 +45,13 @@ class FakeStream {
   std::optional<Error> error_;
 };
 
-// Thread-safe. Records every request. Send is answered by the handler (without one: 404 with a Status object); Open by
-// the stream handler (without one: a new, empty FakeStream with status 200, which the test gets by TakeStream).
-// A stop token that has fired, or fires while a stream is read, gives kCancelled.
+// Thread-safe. Records every request. The handler answers Send (without a handler: 404 with a Status object). The
+// stream handler answers Open (without one: a new, empty FakeStream with status 200, which the test gets by
+// TakeStream). A stop token that has fired, or fires while a stream is read, gives kCancelled.
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;
-  // An answer that is no 2xx: return a FakeStream whose head says so, with the body in the head.
+  // For a status other than 2xx, return a FakeStream with that head and the body in the head.
   using StreamHandler = std::function<Result<std::shared_ptr<FakeStream>>(const HttpRequest&)>;
 
   FakeTransport() = default;
@@ -62,9 +63,9 @@ class FakeTransport : public HttpTransport {
 
   std::vector<HttpRequest> requests() const;  // both kinds, in order of arrival
   void ClearRequests();
-  // Waits until `count` requests have arrived, and returns them all.
+  // Blocks until `count` requests have arrived, and returns them all.
   std::vector<HttpRequest> WaitForRequests(std::size_t count) const;
-  // Waits for the next stream that was opened and not taken yet. nullptr: none came within a (long) safety limit.
+  // Blocks until a new stream is opened, and returns it. nullptr: none was opened within a (long) safety limit.
   std::shared_ptr<FakeStream> TakeStream();
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
@@ -79,13 +80,14 @@ class FakeTransport : public HttpTransport {
   std::deque<std::shared_ptr<FakeStream>> opened_;
 };
 
-// An answer with a JSON body.
+// Returns an answer with a JSON body.
 HttpResponse JsonResponse(const nlohmann::json& body, int status = 200);
-// An answer with a metav1.Status: StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already exists").
+// Returns an answer with a metav1.Status: StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already
+// exists").
 HttpResponse StatusResponse(int code, const std::string& reason, const std::string& message);
-// "/apis/apps/v1/deployments" of "/apis/apps/v1/deployments?limit=500".
+// Returns "/apis/apps/v1/deployments" for "/apis/apps/v1/deployments?limit=500".
 std::string PathOf(const HttpRequest& request);
-// The decoded value of a query parameter, or "" where it is absent.
+// Returns the decoded value of a query parameter, or "" if it is absent.
 std::string QueryOf(const HttpRequest& request, const std::string& name);
 
 }  // namespace yad::testing

@@ -26,8 +26,8 @@
 #include <thread>
 #include <utility>
 
-#include "operator/client/base64.h"
-#include "operator/client/config.h"
+#include "operator/base/base64.h"
+#include "operator/client/auth/config.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
 #include "tests/support/test_pki.h"
@@ -66,7 +66,8 @@ ContextPtr ClientContext(const std::string& ca_pem) {
   UsePem<X509>(ca_pem, PEM_read_bio_X509, X509_free,
                [&](X509* ca) { return X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca); });
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // A record that holds nothing for us (a session ticket) must not make SSL_read wait: who waits, watches both sides.
+  // A record without application data (a session ticket) must not make SSL_read wait, because the reader waits for both
+  // sides.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;
 }
@@ -79,7 +80,7 @@ sockaddr_in Loopback(int port) {
   return address;
 }
 
-// One TLS connection. One thread uses it; Shut may come from any other.
+// One TLS connection. One thread uses it; any other may call Shut.
 class Peer {
  public:
   Peer(int fd, SSL_CTX* context) : fd_(fd), ssl_(SSL_new(context)) {
@@ -99,7 +100,7 @@ class Peer {
     X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), kLoopback);
     return Ok(SSL_connect(ssl_));
   }
-  // Appends what has arrived, or nothing. False: there will be no more.
+  // Appends the bytes that have arrived, if any. Returns false at the end of the connection.
   bool Read(std::string& buffer) {
     char chunk[16384];
     const int count = SSL_read(ssl_, chunk, sizeof chunk);
@@ -116,8 +117,8 @@ class Peer {
   }
   void Shut() { shutdown(fd_, SHUT_RDWR); }
 
-  // Whether this one has something to read; waits until then, or until `other` has, which says nothing while it waits
-  // for an answer: that is its end.
+  // Blocks until this connection has bytes to read, and returns true; or until `other` has, and returns false. A client
+  // sends nothing while it waits for an answer, so bytes of `other` mean its end.
   bool AwaitUnless(const Peer& other) const {
     if (SSL_pending(ssl_) > 0) return true;
     pollfd ends[] = {{fd_, POLLIN, 0}, {other.fd_, POLLIN, 0}};
@@ -125,7 +126,7 @@ class Peer {
     }
     return ends[0].revents != 0;
   }
-  // Between two answers a server says nothing either, unless it ends the connection.
+  // A server sends nothing between two answers, unless it ends the connection.
   bool IsStale() const {
     pollfd end = {fd_, POLLIN, 0};
     return poll(&end, 1, 0) != 0;
@@ -133,7 +134,7 @@ class Peer {
 
  private:
   static bool Ok(int result) {
-    ERR_clear_error();  // It is the thread's, and would be taken for that of its next connection.
+    ERR_clear_error();  // the error queue is the thread's, so the next connection would read it
     return result == 1;
   }
 
@@ -141,7 +142,7 @@ class Peer {
   SSL* const ssl_;
 };
 
-// A client's connection and the one made for it.
+// A client's connection and the matching connection to the server.
 class Link {
  public:
   explicit Link(std::unique_ptr<Peer> client) : client_(std::move(client)) {}
@@ -166,7 +167,7 @@ class Link {
   std::unique_ptr<Peer> server_;
 };
 
-// A body that is not kept: the parser only says where the message ends.
+// A body that is not stored: the parser only finds the end of the message.
 struct PassedOnBody {
   struct value_type {};
   class reader {
@@ -185,8 +186,8 @@ struct PassedOnBody {
 using RequestParser = http::request_parser<http::string_body>;
 using AnswerParser = http::response_parser<PassedOnBody>;
 
-// Gives the buffer to the parser: to the end of the head, then to the end of the message. What it has understood leaves
-// the buffer. False: this is not HTTP.
+// Gives the buffer to the parser, to the end of the head or of the message, and removes the parsed bytes. Returns false
+// if this is not HTTP.
 template <typename Parser>
 bool Parse(Parser& parser, std::string& buffer) {
   while (!buffer.empty() && !parser.is_done()) {
@@ -286,7 +287,7 @@ struct FaultProxy::Impl {
     }
   }
 
-  // One request and its answer. False: the connection has to end.
+  // Serves one request. Returns false if the connection has to end.
   bool ServeOne(Link& link, int number) {
     std::string raw;  // as it came
     ProxiedRequest request;
@@ -318,7 +319,7 @@ struct FaultProxy::Impl {
       unparsed.append(raw, known);
       if (!Parse(parser, unparsed) || !Parse(parser, unparsed)) return false;
     }
-    if (!unparsed.empty()) return false;  // Nobody here sends a request before he has the answer to the last.
+    if (!unparsed.empty()) return false;  // pipelined requests are not supported
     const auto& message = parser.get();
     request.method = std::string(message.method_string());
     const std::string target(message.target());
@@ -340,7 +341,7 @@ struct FaultProxy::Impl {
     return link.server()->Write(raw);
   }
 
-  // `bytes` is then what has come, from the answer's first byte on.
+  // Reads up to the end of the head; `bytes` is then everything received from the answer's first byte.
   static bool ReadAnswersHead(Link& link, AnswerParser& answer, std::string& bytes) {
     std::string unparsed;
     while (!answer.is_header_done()) {
@@ -352,8 +353,8 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on what has come, and all that comes until the answer's end. At once, understood or not: a client may wait
-  // for the last byte of a chunk before it looks at the chunk.
+  // Passes on the received bytes, and all others until the answer's end, at once, parsed or not: a client may wait for
+  // the last byte of a chunk before it reads the chunk.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);
@@ -375,14 +376,14 @@ struct FaultProxy::Impl {
     }
   }
 
-  // Waits while everything is swallowed. False: the proxy ends.
+  // Blocks while everything is swallowed. Returns false if the proxy ends.
   bool Passes(int number) {
     std::unique_lock lock(mutex);
     stopped.wait(lock, [&] { return stopping || (!swallowing && number > swallowed_to); });
     return !stopping;
   }
 
-  // False: the proxy ends.
+  // Returns false if the proxy ends.
   bool Wait(std::chrono::milliseconds time) {
     if (time.count() == 0) return true;
     std::unique_lock lock(mutex);

@@ -32,7 +32,7 @@ struct HttpsClient::Impl {
   SSL_CTX* context = nullptr;
   SSL* ssl = nullptr;
   bool connected = false;
-  bool out_of_patience = false;  // the last read ended with it
+  bool out_of_patience = false;  // the last read timed out
   std::string buffer;
 
   explicit Impl(int port) : fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -57,7 +57,7 @@ struct HttpsClient::Impl {
   void Handshake(const std::string& ca_pem, int tls_version) {
     context = SSL_CTX_new(TLS_client_method());
     if (tls_version != 0) {
-      SSL_CTX_set_security_level(context, 0);  // or OpenSSL would not offer TLS 1.1 at all
+      SSL_CTX_set_security_level(context, 0);  // otherwise OpenSSL would not offer TLS 1.1 at all
       SSL_CTX_set_min_proto_version(context, tls_version);
       SSL_CTX_set_max_proto_version(context, tls_version);
       SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0");
@@ -76,7 +76,7 @@ struct HttpsClient::Impl {
     ERR_clear_error();
   }
 
-  // Whether there was more.
+  // Reads more bytes. Returns false if there are none.
   bool Fill() {
     char chunk[16384];
     errno = 0;

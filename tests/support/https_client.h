@@ -1,4 +1,4 @@
-// A blocking HTTPS/1.1 client for one connection to 127.0.0.1, which sends what a test says, right or wrong.
+// A blocking HTTPS/1.1 client for one connection to 127.0.0.1, which sends the test's bytes, valid or not.
 #ifndef TESTS_SUPPORT_HTTPS_CLIENT_H_
 #define TESTS_SUPPORT_HTTPS_CLIENT_H_
 
@@ -14,24 +14,24 @@ struct HttpsAnswer {
   std::string body;
 };
 
-// Nothing waits longer than half a minute. Used by one thread.
+// No call waits longer than half a minute. Used by one thread.
 class HttpsClient {
  public:
-  // Connects; the handshake trusts `ca_pem` for the name "localhost". `tls_version`: OpenSSL's number, 0 for any.
+  // Connects; the handshake trusts `ca_pem` for the name "localhost". `tls_version` is OpenSSL's number, 0 for any.
   HttpsClient(int port, const std::string& ca_pem, int tls_version = 0);
-  // Connects, and no more.
+  // Connects without a handshake.
   explicit HttpsClient(int port);
   ~HttpsClient();
   HttpsClient(HttpsClient&&) noexcept;
 
-  bool connected() const;         // TLS included, if asked for
+  bool connected() const;         // TLS included, if requested
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
   HttpsAnswer Read(bool head = false);  // head: the answer has no body, whatever its Content-Length
-  bool AwaitAnswer();                   // Until a first part of it is here, which Read returns with the rest.
-  bool Renegotiate();                   // of TLS 1.2; whether the server goes along
+  bool AwaitAnswer();                   // until its first part is here, which Read returns with the rest
+  bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
   bool AtEnd();  // waits for the server to close; false: it sent something, or did not within that time
-  // A whole request and its answer. `headers` end in CRLF each.
+  // Sends a whole request and returns its answer. `headers` end in CRLF each.
   HttpsAnswer Ask(const std::string& first_line, const std::string& body = "", const std::string& headers = "");
 
  private:

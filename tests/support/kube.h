@@ -19,7 +19,7 @@ inline const ResourceType kReplicaSetType{"apps", "v1", "replicasets", "ReplicaS
 inline const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 inline const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 
-// One namespace (ignored for cluster-scoped types). Thread-safe. Every failure is a TestFailure.
+// One namespace (ignored for cluster-scoped types). Thread-safe. Every error throws TestFailure.
 class Kube {
  public:
   Kube(Client& client, std::string ns) : client_(client), ns_(std::move(ns)) {}
@@ -30,10 +30,10 @@ class Kube {
   Json Get(const ResourceType& type, const std::string& name) const;
   std::optional<Json> Find(const ResourceType& type, const std::string& name) const;  // nullopt: it does not exist
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;
-  // apiVersion, kind and namespace are filled in.
+  // Sets apiVersion, kind and namespace.
   Json Create(const ResourceType& type, Json object) const;
   Json Update(const ResourceType& type, Json object) const;
-  // Replaces the object by what `change` makes of it; a conflict is tried again.
+  // Replaces the object by the result of `change`, and retries a conflict.
   template <typename Change>
   Json Edit(const ResourceType& type, const std::string& name, Change change) const {
     while (true) {
@@ -60,16 +60,16 @@ class Kube {
   std::string ns_;
 };
 
-// With room for 500 pods; KWOK makes it and its pods Ready.
+// Creates a Node with room for 500 pods; KWOK makes it and its pods Ready.
 void MakeNode(const Kube& kube, const std::string& name, const Json& labels = Json::object(),
               const Json& taints = Json::array());
 
-// `object[path]` by JSON pointer ("/metadata/name"); null where it is absent.
+// Returns `object[path]` by JSON pointer ("/metadata/name"), or null if it is absent.
 Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// All that its controller does not write: what has to be equal where nobody is to have touched a workload.
+// Returns everything that the controller of a workload does not write, to check that the workload was not touched.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

@@ -12,7 +12,8 @@ Result<ReconcileResult> Reconcile(Client& client, const Store& originals, const 
                                   std::stop_token stop) {
   const auto original = originals.Get(request);
   if (!original) {
-    // It is gone: the garbage collector removes the mirror. Any other failure is a failed read, and never means "gone".
+    // The original is gone, so the garbage collector removes the mirror. Any other error is a failed read, and never
+    // means "gone".
     if (original.error().reason == Reason::kNotFound) return ReconcileResult::Done();
     return Fail(original.error());
   }

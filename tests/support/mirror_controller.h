@@ -8,7 +8,7 @@
 
 namespace yad::testing {
 
-// docs/runtime.md's example: keeps a copy `<name>-mirror` of every ConfigMap that is labelled mirror=true.
+// The example of docs/runtime.md: keeps a copy `<name>-mirror` of every ConfigMap that is labelled mirror=true.
 void AddMirrorController(Manager& manager, Client& client, const std::string& ns);
 
 }  // namespace yad::testing

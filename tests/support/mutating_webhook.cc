@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "operator/client/base64.h"
+#include "operator/base/base64.h"
 #include "tests/support/eventually.h"
 #include "tests/support/webhook_setup.h"
 
@@ -30,7 +30,7 @@ MutatingWebhook::MutatingWebhook(const Kube& kube, const ResourceType& type, Mut
   kube_.Create(kMutatingWebhookConfigurationType,
                {{"metadata", {{"name", name_}}}, {"webhooks", Json::array({webhook})}});
 
-  // The apiserver follows its configurations with a delay.
+  // The apiserver applies its configurations with a delay.
   const Json labels = {{"app", "asked"}};
   const Json trial = {{"apiVersion", type.ApiVersion()},
                       {"kind", type.kind},

@@ -1,4 +1,4 @@
-// A mutating admission webhook, as other people's programs are one.
+// A mutating admission webhook, like those of other programs.
 #ifndef TESTS_SUPPORT_MUTATING_WEBHOOK_H_
 #define TESTS_SUPPORT_MUTATING_WEBHOOK_H_
 
@@ -14,15 +14,15 @@
 
 namespace yad::testing {
 
-// Served by this process over TLS, and asked about every create and update of a type in one namespace, whoever writes.
+// Served by this process over TLS, and called for every create and update of a type in one namespace.
 class MutatingWebhook {
  public:
-  // Changes `object`, which is about to be stored. Called on threads of its own.
+  // Changes `object`, which is about to be stored. Called on the webhook's threads.
   using Mutate = std::function<void(Json& object)>;
 
-  // Returns once the apiserver asks it. `kube` must outlive this.
+  // Returns once the apiserver calls it. `kube` must outlive this.
   MutatingWebhook(const Kube& kube, const ResourceType& type, Mutate mutate);
-  ~MutatingWebhook();  // takes the configuration away
+  ~MutatingWebhook();  // deletes the configuration
   MutatingWebhook(const MutatingWebhook&) = delete;
   MutatingWebhook& operator=(const MutatingWebhook&) = delete;
 

@@ -1,4 +1,4 @@
-// The operator as its users run it: a process with flags.
+// The operator as users run it: a process with flags.
 #ifndef TESTS_SUPPORT_OPERATOR_PROCESS_H_
 #define TESTS_SUPPORT_OPERATOR_PROCESS_H_
 
@@ -19,8 +19,8 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // more, after the usual ones
-  // Exactly these, instead of all that the fields above would give; the kubeconfig is then in the environment, and the
-  // ports are those that these arguments name.
+  // Exactly these flags, instead of those of the fields above; the kubeconfig is then in the environment, and these
+  // flags name the ports.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
@@ -32,7 +32,7 @@ class OperatorProcess {
  public:
   explicit OperatorProcess(const OperatorOptions& options);
 
-  void WaitUntilReady();  // /readyz says so; TestFailure at once if the process ends
+  void WaitUntilReady();  // by /readyz; TestFailure at once if the process ends
   bool Ready() const;
   std::string Readyz() const;  // the answer's text, whatever its status
   int Stop();                  // SIGTERM; the exit code
@@ -41,9 +41,9 @@ class OperatorProcess {
   std::optional<int> ExitCode() { return process_->ExitCode(); }
   int Wait(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
   std::string Log() const;
-  // /metrics as text.
+  // Returns /metrics as text.
   std::string Metrics() const;
-  // The sum of all samples of a metric whose labels include these texts, each as `name="value"`.
+  // Returns the sum of all samples of a metric whose labels include these texts, each as `name="value"`.
   double Metric(const std::string& name, const std::vector<std::string>& labels = {}) const;
   pid_t pid() const { return process_->pid(); }
 

@@ -3,7 +3,7 @@
 namespace yad::testing {
 namespace {
 
-// "nodepools" for a list or watch of them; "" for anything else.
+// Returns "nodepools" for a list or watch of them, and "" for anything else.
 std::string ResourceRead(const ProxiedRequest& request) {
   if (request.method != "GET" || request.query.find("fieldSelector=") != std::string::npos) return "";
   return request.path.substr(request.path.rfind('/') + 1);

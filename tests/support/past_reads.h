@@ -1,4 +1,4 @@
-// Shows a client of the apiserver, through a FaultProxy, the cluster as it was, or as it was until now.
+// Shows a client of the apiserver, through a FaultProxy, an old state of the cluster, or no changes for a while.
 #ifndef TESTS_SUPPORT_PAST_READS_H_
 #define TESTS_SUPPORT_PAST_READS_H_
 
@@ -13,19 +13,19 @@
 
 namespace yad::testing {
 
-// Lists and watches of some resources ("nodepools") are of the past or withheld; all else passes: writes, reads of
-// single objects (by name, or by a field selector), other resources. Thread-safe.
+// Answers lists and watches of some resources ("nodepools") from the past, or withholds them. Everything else passes:
+// writes, reads of single objects (by name, or by a field selector), other resources. Thread-safe.
 class PastReads {
  public:
-  // For FaultProxy.
+  // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Lists of this resource say this, a list as the apiserver answers; what happened since is not told.
+  // Answers lists of this resource with `list`, in the apiserver's format, and withholds later events.
   void Show(const std::string& resource, Json list);
-  // Nothing is told any more. Close the connections that are open.
+  // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // From now on all is told. Watches go on where the lists were; or, where nothing but that will do, `expired`: what
-  // happened in between is forgotten, and they have to list anew.
+  // Lets everything pass from now on. Watches continue from the lists. With `expired`, the events in between are lost,
+  // and the client has to list again.
   void Release(bool expired);
 
  private:

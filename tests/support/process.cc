@@ -57,7 +57,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 Process::Process(const std::vector<std::string>& command, const ProcessOptions& options) : name_(command.at(0)) {
-  // Everything that allocates comes before the fork: other threads may hold the allocator's lock.
+  // Everything that allocates comes before the fork, because other threads may hold the allocator's lock.
   std::vector<std::string> arguments = command;
   std::vector<std::string> environment = Environment(options.env);
   const std::vector<char*> argv = Pointers(arguments);
@@ -151,8 +151,8 @@ void WriteFile(const std::string& path, const std::string& text) {
 }
 
 int FreePort() {
-  // Not one of those that the system hands out for outgoing connections: between this and the moment when somebody
-  // listens, another connection could take it. Each once, in an order of this process's own.
+  // The port is not in the range of outgoing connections: before the program listens, another connection could take
+  // such a port. Each port is used once, in an order of this process.
   constexpr int kFirst = 10'000, kCount = 22'000;
   static std::atomic<unsigned> next = std::random_device()();
   for (int attempt = 0; attempt < kCount; ++attempt) {
@@ -180,7 +180,7 @@ PlainHttpAnswer HttpGet(int port, const std::string& path) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::string text;
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-    // HTTP/1.0: the answer is not chunked, and ends with the connection.
+    // With HTTP/1.0, the answer is not chunked, and ends with the connection.
     const std::string request = "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n";
     if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
       char buffer[65536];

@@ -19,7 +19,7 @@ struct ProcessOptions {
   std::string output_file;  // both streams are appended to it; empty: they are kept for Output()
 };
 
-// One child. It is killed when this object goes, and when the test program dies. Not thread-safe.
+// One child. It is killed when this object is destroyed, and when the test program dies. Not thread-safe.
 class Process {
  public:
   explicit Process(const std::vector<std::string>& command, const ProcessOptions& options = {});
@@ -28,9 +28,9 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void Signal(int signal);
-  // The exit code, or 128 + the signal that ended it; nullopt while it runs.
+  // Returns the exit code, or 128 + the signal that ended it; nullopt while it runs.
   std::optional<int> ExitCode();
-  // TestFailure where it does not end in time.
+  // Throws TestFailure if the child does not end in time.
   int Wait(std::chrono::milliseconds timeout);
   std::string Output() const;  // stdout
   std::string Errors() const;  // stderr
@@ -49,19 +49,19 @@ struct ProcessResult {
   std::string out;
   std::string err;
 };
-// Runs it to its end.
+// Runs the command to its end.
 ProcessResult RunProcess(const std::vector<std::string>& command, const ProcessOptions& options = {},
                          std::chrono::milliseconds timeout = std::chrono::minutes(3));
 
-std::string ReadFile(const std::string& path);  // "" where there is none
+std::string ReadFile(const std::string& path);  // "" if the file does not exist
 void WriteFile(const std::string& path, const std::string& text);
-int FreePort();  // a TCP port on 127.0.0.1 that nobody listened on a moment ago
+int FreePort();  // a TCP port on 127.0.0.1 without a listener a moment ago
 
 struct PlainHttpAnswer {
   int status = 0;  // 0: no answer
   std::string body;
 };
-// GET http://127.0.0.1:port/path
+// Sends GET http://127.0.0.1:port/path.
 PlainHttpAnswer HttpGet(int port, const std::string& path);
 
 }  // namespace yad::testing

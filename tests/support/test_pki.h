@@ -34,7 +34,7 @@ class TestCa {
   std::string cert_pem_;
 };
 
-// A private key that belongs to nothing, protected by a passphrase.
+// Returns an unused private key, protected by a passphrase.
 std::string EncryptedKeyPem();
 
 }  // namespace yad::testing

@@ -1,4 +1,4 @@
-// What was asked of this run of the tests, by its environment.
+// The environment variables of a test run.
 #ifndef TESTS_SUPPORT_TEST_RUN_H_
 #define TESTS_SUPPORT_TEST_RUN_H_
 
@@ -6,7 +6,7 @@
 
 namespace yad::testing {
 
-// YAD_ALL is set (`make test-long`): all of what `make test` takes a part of.
+// YAD_ALL is set (`make test-long`): run everything, and not the sample of `make test`.
 bool RunsEverything();
 
 // CI=true: programs that are missing fail a test instead of skipping it.

@@ -65,7 +65,7 @@ T* FromPem(const std::string& pem, Read read) {
 
 SSL_CTX* NewContext(const TestServerOptions& options) {
   SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-  SSL_CTX_set_security_level(context, 0);  // or OpenSSL would not offer TLS 1.1 at all
+  SSL_CTX_set_security_level(context, 0);  // otherwise OpenSSL would not offer TLS 1.1 at all
   if (options.max_tls_version != 0) {
     SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context, options.max_tls_version);
@@ -111,7 +111,7 @@ class Connection : public TestConnection {
     }
   }
 
-  // Also called from other threads.
+  // Other threads call this too.
   void Close() override {
     closed_ = true;
     shutdown(fd_, SHUT_RDWR);

@@ -1,4 +1,4 @@
-// A small HTTP/1.1 server on 127.0.0.1, over TLS or not, that misbehaves as told.
+// A small HTTP/1.1 server on 127.0.0.1, over TLS or not, with faults on request.
 #ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
 #define TESTS_SUPPORT_TLS_TEST_SERVER_H_
 
@@ -17,7 +17,7 @@ struct TestServerOptions {
   bool tls = true;
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
-  std::string client_ca_pem;                            // set: a client certificate of this CA is demanded
+  std::string client_ca_pem;                            // set: a client certificate of this CA is required
   std::string greeting;                                 // written to each connection before anything is read
   int max_tls_version = 0;                              // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
   std::size_t max_body = static_cast<std::size_t>(-1);  // of a longer body no more is read before the handler is called
@@ -33,7 +33,7 @@ struct TestRequest {
   std::string client_subject;  // common name of the client's certificate
 };
 
-// One connection, as a handler sees it.
+// One connection, for a handler.
 class TestConnection {
  public:
   virtual ~TestConnection() = default;
@@ -41,14 +41,14 @@ class TestConnection {
   virtual void Close() = 0;            // without a TLS farewell, as a process that dies
   virtual void WaitUntilClosed() = 0;  // by the client or the server's end
 
-  // A whole answer with Content-Length.
+  // Writes a whole answer with Content-Length.
   void Answer(int status, const std::string& body, const std::string& more_headers = "");
-  // The head of an answer that comes in chunks, and one chunk ("" ends it).
+  // StartChunks writes the head of a chunked answer, and Chunk writes one chunk ("" ends the answer).
   void StartChunks(int status = 200);
   void Chunk(const std::string& bytes);
 };
 
-// The handler is called for each request, on the connection's own thread. All threads are joined in the destructor.
+// Calls the handler for each request, on the connection's own thread. The destructor joins all threads.
 class TestServer {
  public:
   using Handler = std::function<void(TestConnection&, const TestRequest&)>;
@@ -59,7 +59,7 @@ class TestServer {
   std::string url() const;  // "https://127.0.0.1:PORT"
   std::vector<TestRequest> requests() const;
   int connections() const;  // accepted so far
-  // Closes all connections and listens on.
+  // Closes all connections and continues to listen.
   void DropConnections();
 
  private:
@@ -67,7 +67,7 @@ class TestServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// A port of 127.0.0.1 that nobody listens on.
+// Returns a port of 127.0.0.1 without a listener.
 int ClosedPort();
 
 }  // namespace yad::testing

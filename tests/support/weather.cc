@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : random_(seed) {}
-  // 0 … sides-1
+  // Returns 0 … sides-1.
   int Throw(int sides) { return static_cast<int>(random_() % static_cast<std::uint64_t>(sides)); }
 
  private:
@@ -31,7 +31,7 @@ ProxyReply Refusal(int code, const std::string& reason) {
   return {code, StatusText(code, reason), code == 429 ? "Retry-After: 1\r\n" : ""};
 }
 
-// The resource, without namespaces and names, so that it is the same in every run.
+// Returns the resource, without namespaces and names, so that it is the same in every run.
 std::string KindOf(const ProxiedRequest& request) {
   const std::string resources[] = {"yurtappdaemons",      "nodepools", "deployments", "statefulsets",
                                    "controllerrevisions", "leases",    "events"};

@@ -1,5 +1,4 @@
-// Ordinary weather between a client and the apiserver: what a FaultProxy does to each request, at random and yet the
-// same for the same seed.
+// Ordinary weather between a client and the apiserver: random faults of a FaultProxy, the same for the same seed.
 #ifndef TESTS_SUPPORT_WEATHER_H_
 #define TESTS_SUPPORT_WEATHER_H_
 
@@ -13,16 +12,16 @@
 
 namespace yad::testing {
 
-// What happens to a request depends on the seed, on its kind (method and resource), and on how many of its kind came
-// before. Thread-safe.
+// The fault of a request depends on the seed, on its kind (method and resource), and on the number of earlier requests
+// of its kind. Thread-safe.
 class Weather {
  public:
   explicit Weather(std::uint64_t seed) : seed_(seed) {}
 
-  // For FaultProxy.
+  // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
-  void Clear();  // No faults from here on.
-  // "PUT deployments: 503 instead", oldest first.
+  void Clear();  // no faults from here on
+  // Returns "PUT deployments: 503 instead", oldest first.
   std::vector<std::string> faults() const;
 
  private:

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "operator/api/well_known.h"
-#include "operator/client/base64.h"
+#include "operator/base/base64.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
 
@@ -50,8 +50,8 @@ void WebhookSetup::Install() {
   kube_.Create(kValidatingWebhookConfigurationType, configuration("validate"));
   installed_ = true;
 
-  // The apiserver follows its configurations with a delay. Nothing but the webhooks writes the template's selector, and
-  // nothing else refuses an empty image.
+  // The apiserver applies its configurations with a delay. Only the webhooks write the template's selector and reject
+  // an empty image.
   Json daemon = {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
                  {"kind", kYurtAppDaemonType.kind},
                  {"metadata", {{"name", "webhook-setup"}, {"namespace", kube_.ns()}}},

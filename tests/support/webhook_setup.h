@@ -15,8 +15,8 @@ inline const ResourceType kMutatingWebhookConfigurationType{
 inline const ResourceType kValidatingWebhookConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// An object with this label goes past the webhooks, as if it had been stored before they came. What takes the label
-// away does not: the apiserver asks where either the old or the new object is meant.
+// An object with this label bypasses the webhooks, as if it had been stored before they existed. The removal of the
+// label does not bypass them: the apiserver calls a webhook that matches the old or the new object.
 inline constexpr char kUncheckedLabel[] = "test/unchecked";
 
 // A certificate in files, a port, and both configurations, named after the namespace. Not thread-safe.
@@ -28,9 +28,10 @@ class WebhookSetup {
   WebhookSetup(const WebhookSetup&) = delete;
   WebhookSetup& operator=(const WebhookSetup&) = delete;
 
-  // For the operator.
+  // Returns the flags for the operator.
   std::vector<std::string> flags() const;
-  // Makes the configurations (failurePolicy Fail), once the operator is ready, and waits until the apiserver asks.
+  // Creates the configurations (failurePolicy Fail), once the operator is ready, and waits until the apiserver calls
+  // the webhooks.
   void Install();
   void Uninstall();
 

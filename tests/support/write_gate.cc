@@ -23,7 +23,7 @@ std::string Describe(const ProxiedRequest& request) {
   return text;
 }
 
-// SIGKILL, and waits until nothing of it runs any more. Whoever started it still has to ask for its exit code.
+// Sends SIGKILL, and blocks until the process has ended. Its parent still has to wait for its exit code.
 void KillAndWait(pid_t pid) {
   siginfo_t info{};
   if (kill(pid, SIGKILL) == 0) waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
@@ -49,7 +49,7 @@ bool WriteGate::Answered(const std::string& line, int status) {
   std::lock_guard lock(mutex_);
   busy_ = false;
   free_.notify_all();
-  if (status < 200 || status > 299) return true;  // It has changed nothing.
+  if (status < 200 || status > 299) return true;  // the write changed nothing
   writes_.push_back(line + " " + std::to_string(status));
   if (!armed_ || ++count_ != at_) return true;
   KillAndWait(victim_);

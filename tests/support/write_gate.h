@@ -1,4 +1,4 @@
-// Lets the writes of one client through a FaultProxy one at a time, counts them, and kills the client after one of
+// Passes the writes of one client through a FaultProxy one at a time, counts them, and kills the client after one of
 // them.
 #ifndef TESTS_SUPPORT_WRITE_GATE_H_
 #define TESTS_SUPPORT_WRITE_GATE_H_
@@ -14,25 +14,25 @@
 
 namespace yad::testing {
 
-// Events and Leases are let through, and never counted. Thread-safe.
+// Events and Leases pass, and are never counted. Thread-safe.
 class WriteGate {
  public:
-  // For FaultProxy.
+  // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Nothing more is let through until Arm: so that who is to be killed can be started first.
+  // Passes nothing more until Arm, so that the victim can start first.
   void Hold();
-  // Counts from here on. Right after write number `at` has taken effect, and before its answer is passed on, the
-  // process gets SIGKILL; once it is dead, its connection is closed, and nothing that it has sent besides is forwarded.
-  // 0: never.
+  // Starts the count. Right after write number `at` has taken effect, and before its answer is passed on, the process
+  // gets SIGKILL. Once it is dead, its connection is closed, and none of its other requests is forwarded. 0: never.
   void Arm(pid_t victim, int at);
   bool killed() const;
-  // Nobody is killed from here on. Returns how many writes were counted.
+  // Cancels the kill. Returns the number of counted writes.
   int Disarm();
-  // After a kill: the next process may write.
+  // Lets the next process write after a kill.
   void Reopen();
 
-  // All that took effect so far, as "PATCH /apis/…/web/status 200", with a mark at the one that was the last.
+  // Returns all writes that took effect, as "PATCH /apis/…/web/status 200", with a mark at the last one of the killed
+  // process.
   std::vector<std::string> writes() const;
 
  private:

@@ -24,7 +24,7 @@ Json PlainScalar(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
   Json value;
-  // Not "inf", "nan" and the like: texts, for all that JSON can say.
+  // "inf", "nan" and the like stay texts, because JSON has no such numbers.
   if (text.find_first_not_of("+-.0123456789eE") == std::string::npos &&
       (ReadNumber<std::int64_t>(text, value) || ReadNumber<double>(text, value))) {
     return value;

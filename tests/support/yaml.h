@@ -10,8 +10,8 @@
 
 namespace yad::testing {
 
-// The documents of a text, empty ones left out. Plain scalars become null, booleans and numbers as in YAML 1.2's core
-// schema; quoted ones stay texts. TestFailure, with the place, where it is no YAML.
+// Returns the documents of a text, without empty ones. Plain scalars become null, booleans and numbers as in YAML 1.2's
+// core schema; quoted ones stay texts. Throws TestFailure, with the place, if the text is not valid YAML.
 std::vector<Json> ParseYaml(const std::string& text);
 
 }  // namespace yad::testing

@@ -9,7 +9,7 @@ fault() { say "FAILED: $*"; faults=$((faults + 1)); }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache # Without the programs: a start that is not refused must not make a cluster.
+export XDG_CACHE_HOME=$work/cache # has no programs, so that a start that is not rejected makes no cluster
 
 # foreign: creates a folder that belongs to neither script, with the file names that both scripts use.
 foreign() {
@@ -43,7 +43,7 @@ done
 refuses "no folder" "$HACK/demo.sh" stop "$work/nowhere"
 refuses "no folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
 
-# Folders that the scripts created are stopped and deleted.
+# The scripts stop and delete the folders that they created.
 mkdir "$work/own"
 touch "$work/own/.made-by-cluster.sh" "$work/own/kubeconfig"
 "$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop a folder of its own"

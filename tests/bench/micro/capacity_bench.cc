@@ -1,4 +1,4 @@
-// What a plan of capacity costs: 1,000 nodes and 1,000 waiting pods, the goal is 10 ms.
+// The cost of a plan of capacity: 1,000 nodes and 1,000 pending pods, with a target of 10 ms.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::Snapshot;
 
-// Nodes with the labels that a real one has.
+// Returns the labels of a real node.
 StringMap NodeLabels(int i) {
   return {{"size", i % 2 == 0 ? "s" : "l"},
           {"kubernetes.io/hostname", "node-" + std::to_string(i)},
@@ -24,7 +24,8 @@ StringMap NodeLabels(int i) {
           {"topology.kubernetes.io/zone", "zone-" + std::to_string(i % 5)}};
 }
 
-// Half of the nodes are leased, three pods on each; the others are free. `shapes` different wishes of the pods.
+// Half of the nodes are leased, with three pods each; the others are free. The pods have `shapes` different
+// requirements.
 Snapshot MakeSnapshot(int count, int shapes) {
   Snapshot snapshot(testing::Autoscaler({{"scaleUp", {{"maxPerCycle", 10000}}}}));
   std::mt19937 random(1);

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 
 namespace yad::bench {
 namespace {
@@ -25,7 +25,7 @@ std::string Numbered(const char* format, int number) {
   return text;
 }
 
-// What an apiserver fills in.
+// Sets the defaults of an apiserver.
 void FillDefaults(Json& deployment) {
   Json& spec = deployment["spec"];
   spec["progressDeadlineSeconds"] = 600;
@@ -43,7 +43,7 @@ void FillDefaults(Json& deployment) {
   for (Json& volume : pod["volumes"]) volume["configMap"]["defaultMode"] = 420;
 }
 
-// The tree that says who owns which field.
+// Returns the tree of owned fields in managedFields.
 Json FieldsOf(const Json& value) {
   Json fields = Json::object();
   if (value.is_object()) {

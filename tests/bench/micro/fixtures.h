@@ -1,4 +1,4 @@
-// What the benchmarks work on: objects as an apiserver answers them, and a daemon at rest over any number of pools.
+// Input of the benchmarks: objects in the apiserver's format, and a daemon at rest over any number of pools.
 #ifndef TESTS_BENCH_MICRO_FIXTURES_H_
 #define TESTS_BENCH_MICRO_FIXTURES_H_
 
@@ -12,29 +12,31 @@ namespace yad::bench {
 inline constexpr char kImage[] = "registry.example.org/edge/gateway:1.4.2";
 inline constexpr char kNewImage[] = "registry.example.org/edge/gateway:1.5.0";
 
-// YurtAppDaemon ns/web with one container of everyday size: its Deployments have about 2.2 KB as an apiserver answers
-// them, managedFields left out.
+// Returns YurtAppDaemon ns/web with one container of usual size. Its Deployments have about 2.2 KB in the apiserver's
+// answers, without managedFields.
 Json GatewayDaemon(const std::string& image = kImage);
-// With three entries of overrides: an image for every pool, replicas for some by name, a patch for some by label.
+// Returns the daemon with three entries of overrides: an image for every pool, replicas for some by name, a patch for
+// some by label.
 Json GatewayDaemonWithOverrides();
 
 std::string PoolName(int index);  // "edge-00042"; ten regions by label, a taint for every third
 Json Pool(int index);
 
-// The pool's Deployment as an apiserver answers it: with its defaults, healthy.
+// Returns the pool's Deployment as an apiserver answers it: with its defaults, healthy.
 Json ServedDeployment(const Json& daemon, const RevisionPtr& revision, int pool);
-// managedFields of two managers, as server-side bookkeeping writes them for this object.
+// Adds managedFields of two managers, as an apiserver writes them for this object.
 Json WithManagedFields(Json object);
 
-// The daemon, and what it wants in `pools` pools, all there and healthy. Made once for each number; any thread.
+// Returns the daemon with all its objects in `pools` pools, existing and healthy. Cached for each number; any thread
+// may call it.
 const Snapshot& AtRest(int pools);
-// The same where the daemon has got a new image a moment ago.
+// Returns the same snapshot after a change of the daemon's image.
 Snapshot WithNewRevision(int pools);
 
-// A page of `count` Deployments, as text.
+// Returns a page of `count` Deployments, as text.
 std::string DeploymentPage(int first, int count);
 
-// Bytes that malloc has given out and not got back.
+// Returns the bytes that malloc has given out and not got back.
 std::size_t AllocatedBytes();
 
 }  // namespace yad::bench

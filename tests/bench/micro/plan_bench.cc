@@ -1,12 +1,12 @@
-// What one reconcile of one daemon computes, by the number of its pools.
+// The computations of one reconcile of one daemon, by the number of its pools.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 
-#include "operator/client/json_codec.h"
-#include "operator/yurtappdaemon/daemon_index.h"
-#include "operator/yurtappdaemon/plan.h"
-#include "operator/yurtappdaemon/status.h"
+#include "operator/json/json_codec.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "operator/yurtappdaemon/report/status.h"
 #include "tests/bench/micro/fixtures.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
@@ -25,10 +25,10 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
 
 std::int64_t Writes(const Plan& plan) {
   return std::count_if(plan.pools.begin(), plan.pools.end(),
-                       [](const PoolPlan& pool) { return pool.write != Write::kNone; });
+                       [](const PoolPlan& pool) { return pool.write != WorkloadAction::kNone; });
 }
 
-// Again and again, with what the first plan remembers; it has to have this many writes.
+// Repeats the plan with the memo of the first one. The plan must have this many writes.
 void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t writes) {
   PlanMemo memo;
   if (Writes(MakePlan(snapshot, memo)) != writes) return state.SkipWithError("the plan is another");
@@ -42,7 +42,7 @@ void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t wr
 void PlanNothingChanged(benchmark::State& state) { Planning(state, AtRest(static_cast<int>(state.range(0))), 0); }
 BENCHMARK(PlanNothingChanged)->Apply(Sizes);
 
-// The first plan after a start: nothing is remembered.
+// Measures the first plan after a start, when the memo is empty.
 void PlanNothingRemembered(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   for (auto _ : state) {
@@ -59,7 +59,7 @@ void PlanNewRevision(benchmark::State& state) {
 }
 BENCHMARK(PlanNewRevision)->Apply(Sizes);
 
-// The text to POST for one workload.
+// Renders the text to POST for one workload.
 void CreateBody(benchmark::State& state) {
   Snapshot snapshot = AtRest(1);
   snapshot.workloads.clear();
@@ -72,7 +72,7 @@ void CreateBody(benchmark::State& state) {
 }
 BENCHMARK(CreateBody);
 
-// One pool of many after the other: what each event of a pool costs on the way.
+// Plans a rollout in which one pool of many updates: the cost of each event of a pool during the rollout.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
   snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;
@@ -85,7 +85,7 @@ void ComputeStatus(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   PlanMemo memo;
   const Plan plan = MakePlan(snapshot, memo);
-  std::vector<PoolResult> results;
+  std::vector<PoolOutcome> results;
   for (const PoolPlan& pool : plan.pools) results.push_back({&pool, pool.workload, false, "", "", ""});
   const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout}).ToJson();
   for (auto _ : state) {
@@ -97,7 +97,7 @@ void ComputeStatus(benchmark::State& state) {
 }
 BENCHMARK(ComputeStatus)->Apply(Sizes);
 
-// All that a daemon asks of each pool.
+// Evaluates the daemon's selection for each pool.
 void Selecting(benchmark::State& state, const Json& daemon) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   const PoolSelection selection = ParseYurtAppDaemon(daemon)->pools;
@@ -109,7 +109,7 @@ void Selecting(benchmark::State& state, const Json& daemon) {
   PerPool(state);
 }
 
-// Half of the pools named, and a tenth excluded.
+// Half of the pools are named, and a tenth is excluded.
 void SelectNamedPools(benchmark::State& state) {
   Json daemon = GatewayDaemon();
   daemon["spec"].erase("nodepoolSelector");
@@ -126,7 +126,7 @@ void SelectPoolsByLabel(benchmark::State& state) {
 }
 BENCHMARK(SelectPoolsByLabel)->Apply(Sizes);
 
-// The reconciler with caches that show AtRest(pools), and a server that takes the status.
+// The reconciler with caches of AtRest(pools), and a server that accepts the status.
 class Resting {
  public:
   explicit Resting(int pools) {
@@ -148,7 +148,7 @@ class Resting {
       if (request.method == "PATCH") {
         daemon_.merge_patch(*ParseJson(request.body));
         daemon_["metadata"]["resourceVersion"] = std::to_string(++version_);
-      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // OpenYurt left none.
+      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // OpenYurt left none
         return testing::JsonResponse({{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}});
       }
       return testing::JsonResponse(daemon_);
@@ -173,7 +173,7 @@ class Resting {
                          clock_};
 };
 
-// From the key to the end, snapshot, plan and status included.
+// Measures a whole reconcile, with its snapshot, plan and status.
 void ReconcileNothingChanged(benchmark::State& state) {
   Resting resting(static_cast<int>(state.range(0)));
   if (!resting.Reconcile() || !resting.Reconcile()) return state.SkipWithError("it does not come to rest");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/work_queue.h"
 #include "tests/bench/micro/fixtures.h"
@@ -14,7 +14,7 @@
 namespace yad::bench {
 namespace {
 
-// Each thread takes a key, is done with it, and adds it again: nobody else does, so none is ever lost among others.
+// Each thread takes a key, finishes it, and adds it again, so no key gets lost.
 void QueueAddGetDone(benchmark::State& state) {
   static WorkQueue& queue = *[] {
     auto* filled = new WorkQueue;
@@ -30,8 +30,8 @@ void QueueAddGetDone(benchmark::State& state) {
 }
 BENCHMARK(QueueAddGetDone)->Threads(1)->Threads(4)->UseRealTime();
 
-// As the reflector takes a list in: pages of 500, each parsed, made small, and in the end put into the store at once.
-// bytes_per_object: what the store holds in the end.
+// Reads a list as the reflector does: pages of 500, each parsed and reduced, and at the end all put into the store at
+// once. bytes_per_object is the size of the store at the end.
 void StoreList(benchmark::State& state) {
   constexpr int kPage = 500;
   const int count = static_cast<int>(state.range(0));
@@ -60,7 +60,7 @@ void StoreList(benchmark::State& state) {
 }
 BENCHMARK(StoreList)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-// Of an event that is parsed already: the object made small, and put into a store of 1,000.
+// Measures a parsed event: the object is reduced, and put into a store of 1,000.
 void StoreApplyEvent(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(1000);
   Store store;
@@ -86,8 +86,8 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// 2,000 changed Deployments among 1,000 arrive at once, in pieces of 64 KiB: the CPU time of the informer's thread,
-// from its first event to its last.
+// Sends 2,000 changed Deployments among 1,000 at once, in pieces of 64 KiB. Measures the CPU time of the informer's
+// thread, from its first event to its last.
 void WatchBytesToHandler(benchmark::State& state) {
   constexpr int kObjects = 1000;
   constexpr int kEvents = 2000;

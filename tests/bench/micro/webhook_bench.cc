@@ -1,10 +1,10 @@
-// One admission call, from the body to the answer's body. The apiserver that is asked for dry runs takes everything, at
-// once, and is remembered.
+// One admission call, from the body to the answer's body. The apiserver accepts every dry run at once, and the webhook
+// remembers it.
 #include <benchmark/benchmark.h>
 
 #include <functional>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "tests/bench/micro/fixtures.h"
 #include "tests/unit/webhook/admission.h"
 
@@ -47,7 +47,7 @@ void ValidateNewImage(benchmark::State& state) {
 }
 BENCHMARK(ValidateNewImage)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// As many entries of overrides as pools, each for one of them.
+// The daemon has one entry of overrides for each pool.
 void ValidateOverrides(benchmark::State& state, const std::function<Json(int)>& pools_of) {
   const int pools = static_cast<int>(state.range(0));
   Json daemon = GatewayDaemon();

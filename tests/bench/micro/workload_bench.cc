@@ -1,7 +1,7 @@
 // Pure functions on one object: parse, render, merge, hash, selectors.
 #include <benchmark/benchmark.h>
 
-#include "operator/client/json_codec.h"
+#include "operator/json/json_codec.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/render.h"
 #include "tests/bench/micro/fixtures.h"
@@ -80,7 +80,7 @@ BENCHMARK(MergeNothingToDo);
 void MergeNewImage(benchmark::State& state) { Merge(state, kNewImage, true); }
 BENCHMARK(MergeNewImage);
 
-// From the daemon to the revision's name.
+// Computes the revision's name from the daemon.
 void HashRevision(benchmark::State& state) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(GatewayDaemon());
   for (auto _ : state) {

@@ -1,5 +1,5 @@
-// Preloaded into a process, this shifts what it takes for the time of day by $WRONG_CLOCK_SECONDS. Intervals stay
-// right, as on a machine whose clock was set wrong. time() stays too: TLS would refuse the servers' certificates.
+// A preloaded library that shifts the process's time of day by $WRONG_CLOCK_SECONDS. Intervals stay right, as on a
+// machine whose clock is wrong. time() stays too: TLS would reject the servers' certificates.
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

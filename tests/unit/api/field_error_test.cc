@@ -49,7 +49,7 @@ TEST(FieldErrorTest, SeveralAreDescribedAsAnAggregate) {
   EXPECT_EQ(error.causes[1].field, "b");
 }
 
-TEST(FieldErrorTest, OfMoreFaultsThanAnybodyReadsTheFirstAreKept) {
+TEST(FieldErrorTest, OnlyTheFirstThousandFaultsAreKept) {
   FieldErrors errors;
   for (std::size_t i = 0; i < FieldErrors::kMost; ++i) {
     EXPECT_FALSE(errors.full());
@@ -62,7 +62,7 @@ TEST(FieldErrorTest, OfMoreFaultsThanAnybodyReadsTheFirstAreKept) {
   EXPECT_EQ(errors[FieldErrors::kMost - 1].path, "999");
 }
 
-TEST(FieldErrorTest, LongDeepAndMalformedValuesAreTamed) {
+TEST(FieldErrorTest, LongDeepAndMalformedValuesAreShortenedOrReplaced) {
   EXPECT_LT(FieldError::Invalid("a", std::string(100000, 'x'), "d").value.size(), 300U);
   std::string umlauts;
   for (int i = 0; i < 1000; ++i) umlauts += "ö";

@@ -52,7 +52,7 @@ TEST(LabelSelectorTest, MatchesAsKubernetesDoes) {
   }
 }
 
-TEST(LabelSelectorTest, OneThatWasNeverParsedMatchesNothing) {
+TEST(LabelSelectorTest, UnparsedSelectorMatchesNothing) {
   EXPECT_FALSE(LabelSelector().Matches({}));
   EXPECT_FALSE(LabelSelector().empty());
   EXPECT_TRUE(Good("{}").empty());
@@ -125,7 +125,7 @@ TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
   }
 }
 
-TEST(LabelSelectorTest, WhatExcludesAnotherMatchesNothingThatItMatches) {
+TEST(LabelSelectorTest, ExclusiveSelectorsMatchNoCommonLabels) {
   const std::vector<std::string> texts = {
       "null",
       "{}",
@@ -147,7 +147,7 @@ TEST(LabelSelectorTest, WhatExcludesAnotherMatchesNothingThatItMatches) {
       if (*b != '\0') one["b"] = b;
     }
   }
-  // With one requirement of each, the labels above tell for certain.
+  // For selectors with one requirement each, the labels above decide whether both can match.
   for (const std::string& left : texts) {
     for (const std::string& right : texts) {
       const LabelSelector a = *LabelSelector::Parse(Json::parse(left), "s");

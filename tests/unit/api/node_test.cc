@@ -32,7 +32,7 @@ TEST(NodeTest, ConditionsTaintsAndRoomAreRead) {
   EXPECT_EQ(FormatTime(node.ready_since), "2026-11-20T10:00:00Z");
 }
 
-TEST(NodeTest, OneThatSaysNothingIsNotReadyAndInNoPool) {
+TEST(NodeTest, NodeWithoutFieldsIsNotReadyAndInNoPool) {
   for (const Json& object :
        {Json(), Json{{"status", {{"conditions", {{{"type", "Ready"}, {"status", "Unknown"}}}}}}}}) {
     EXPECT_FALSE(ParseNode(object).ready());

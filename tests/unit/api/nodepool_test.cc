@@ -43,7 +43,7 @@ TEST(NodePoolTest, TaintsAreDeduplicatedAndBadOnesLeftOut) {
   EXPECT_EQ(pool.taints, (std::vector<Taint>{{"b", "NoExecute"}, {"a", "NoSchedule"}, {"a", "PreferNoSchedule"}}));
 }
 
-TEST(NodePoolTest, OfflineMeansThatItSaysZeroReadyNodes) {
+TEST(NodePoolTest, PoolWithZeroReadyNodesInItsStatusIsOffline) {
   struct Case {
     const char* status;
     bool offline;

@@ -16,7 +16,7 @@ Json Waiting() {
             {"conditions", {{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}}}};
 }
 
-TEST(PodTest, OneForWhichTheSchedulerFoundNoNodeWaits) {
+TEST(PodTest, PodThatTheSchedulerCouldNotPlaceWaits) {
   const Pod pod = ParsePod(Waiting());
   EXPECT_TRUE(pod.waits());
   EXPECT_EQ(pod.uid, "u1");
@@ -26,7 +26,7 @@ TEST(PodTest, OneForWhichTheSchedulerFoundNoNodeWaits) {
   EXPECT_EQ(pod.placement->node_selector.at("apps.openyurt.io/nodepool"), "hangzhou");
 }
 
-TEST(PodTest, OneThatIsGatedOrDeletedOrHasANodeOrWasNotTriedDoesNotWait) {
+TEST(PodTest, GatedDeletedPlacedOrUntriedPodDoesNotWait) {
   Json gated = Waiting();
   gated["spec"]["schedulingGates"] = {{{"name", "quota"}}};
   EXPECT_FALSE(ParsePod(gated).waits());

@@ -28,7 +28,7 @@ TEST(QuantityTest, DifferentValuesAreNotEqual) {
   EXPECT_FALSE(QuantityEqual("10", "1"));
 }
 
-TEST(QuantityTest, WhatIsNoQuantityEqualsNothing) {
+TEST(QuantityTest, InvalidQuantityEqualsNothing) {
   for (const char* text : {"", "m", "1x", "1 ", "1.2.3", "--1", "1ei", "1e", "1e+", "1e1000000", "0x10", "1mi",
                            "99999999999999999999999999999999999999999"}) {
     EXPECT_FALSE(QuantityEqual(text, text)) << text;
@@ -46,7 +46,7 @@ TEST(QuantityTest, TheCanonicalFormIsAQuantityItself) {
   EXPECT_FALSE(CanonicalQuantity("10e999"));
 }
 
-TEST(QuantityTest, InUnitsItIsRoundedUpAsTheSchedulerDoes) {
+TEST(QuantityTest, QuantityInUnitsIsRoundedUpAsTheSchedulerDoes) {
   EXPECT_EQ(QuantityIn(Unit::kMilli, "250m"), 250);
   EXPECT_EQ(QuantityIn(Unit::kMilli, "1.5"), 1500);
   EXPECT_EQ(QuantityIn(Unit::kMilli, "100n"), 1);
@@ -61,7 +61,7 @@ TEST(QuantityTest, InUnitsItIsRoundedUpAsTheSchedulerDoes) {
   EXPECT_EQ(QuantityIn(Unit::kOne, "1" + std::string(60, '0')), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(QuantityTest, WhatIsBeyondTheTypeIsItsEnd) {
+TEST(QuantityTest, QuantityBeyondTheTypeBecomesItsLimit) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   for (const char* text : {"9E", "16Ei", "1e30", "99999999999999999999999999999999999999"}) {
     EXPECT_EQ(QuantityIn(Unit::kMilli, text), kMax) << text;

@@ -23,13 +23,13 @@ TEST(ResourcesTest, AListIsReadInTheSchedulersUnits) {
   EXPECT_EQ(resources.Get("example.com/none"), 0);
 }
 
-TEST(ResourcesTest, WhatIsNoAmountCountsAsNothing) {
+TEST(ResourcesTest, InvalidAmountsCountAsZero) {
   EXPECT_EQ(Resources::Parse(nullptr), Resources());
   EXPECT_EQ(Parse("much"), Resources());
   EXPECT_EQ(Parse({{"cpu", "much"}, {"memory", "-1Gi"}, {"pods", Json::array()}}), Resources());
 }
 
-TEST(ResourcesTest, EachThatIsAskedForMustBeThere) {
+TEST(ResourcesTest, EachRequestedResourceMustFit) {
   const Resources room = Parse({{"cpu", "1"}, {"memory", "1Gi"}, {"pods", "1"}});
   EXPECT_TRUE(Parse({{"cpu", "1"}, {"memory", "1Gi"}}).FitsIn(room));
   EXPECT_FALSE(Parse({{"cpu", "1001m"}}).FitsIn(room));
@@ -39,7 +39,7 @@ TEST(ResourcesTest, EachThatIsAskedForMustBeThere) {
   EXPECT_FALSE(Parse({{"pods", "2"}}).FitsIn(room));
 }
 
-TEST(ResourcesTest, WhatIsOverbookedHasRoomForNothingMore) {
+TEST(ResourcesTest, OverbookedResourceHasNoRoomLeft) {
   Resources room = Parse({{"cpu", "1"}});
   room.Subtract(Parse({{"cpu", "2"}}));
   EXPECT_FALSE(Parse({{"cpu", "1m"}}).FitsIn(room));

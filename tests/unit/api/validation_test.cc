@@ -31,7 +31,7 @@ Json GoodStatefulSet() {
   return object;
 }
 
-// A change: the JSON pointer below /spec, and the value; null takes away.
+// A change: the JSON pointer below /spec, and the new value. A null counts as absent.
 struct Edit {
   std::string pointer;
   Json value;
@@ -91,7 +91,7 @@ TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRefusedInItsWords) {
 }
 
 TEST(ValidationTest, TemplatesOwnSelectorIsReplacedAndSoNotJudged) {
-  // OpenYurt's webhook overwrote it: manifests with any selector there were accepted.
+  // OpenYurt's webhook overwrote the selector, so manifests with any selector were accepted.
   ExpectErrors({
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", {{"matchLabels", {{"other", "z"}}}}}}, {}},
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", 1}},
@@ -141,8 +141,8 @@ TEST(ValidationTest, CommonMistakesInPodsAreFound) {
       {{{pod_pointer + "/containers", nullptr}}, {pod + "containers: Required value"}},
       {{{pod_pointer + "/containers", Json::array()}}, {pod + "containers: Required value"}},
       {{{pod_pointer + "/containers", "c"}}, {pod + "containers: Invalid value: \"c\": must be a list"}},
-      {{{pod_pointer + "/containers", {1}}}, {pod + "containers[0]: Invalid value: 1: must be an object"}},
-      {{{pod_pointer + "/containers", {Json::object()}}},
+      {{{pod_pointer + "/containers", Json::array({1})}}, {pod + "containers[0]: Invalid value: 1: must be an object"}},
+      {{{pod_pointer + "/containers", Json::array({Json::object()})}},
        {pod + "containers[0].name: Required value", pod + "containers[0].image: Required value"}},
       {{{pod_pointer + "/containers/0/image", ""}}, {pod + "containers[0].image: Required value"}},
       {{{pod_pointer + "/containers/0/image", 7}}, {pod + "containers[0].image: Invalid value: 7: must be a string"}},
@@ -277,7 +277,7 @@ TEST(ValidationTest, GroupsAreChecked) {
         groups + "[0].maxUnavailable: Invalid value: 0: cannot be 0",
         groups + "[0].approval: Unsupported value: \"Never\": supported values: \"Automatic\", \"Manual\""}},
   });
-  // Signs that a list of approvals is made of.
+  // A list of approvals consists of these characters.
   for (const char* name : {"a,b", "a/b", " "}) {
     const auto errors = Texts(ValidateYurtAppDaemon(
         With(GoodDeployment(), {with((R"([{"pools": ["a"], "name": ")" + std::string(name) + "\"}]").c_str())})));
@@ -335,7 +335,7 @@ TEST(ValidationTest, OverridesHaveTheirShape) {
   });
 }
 
-TEST(ValidationTest, AllFaultsAreToldAtOnce) {
+TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(Json::parse(R"({"spec": {"revisionHistoryLimit": "x"}})"))),
             (std::vector<std::string>{
                 "spec.selector: Required value",
@@ -345,7 +345,7 @@ TEST(ValidationTest, AllFaultsAreToldAtOnce) {
                 "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
 }
 
-TEST(ValidationTest, AFaultInEachOfManyElementsIsToldOfSome) {
+TEST(ValidationTest, FaultsInManyElementsAreReportedForSomeOfThem) {
   const Json many(5000, 1);
   const Json selector = {{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", many}}}}};
   for (const Edit& edit : std::vector<Edit>{
@@ -384,7 +384,7 @@ TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {
     ValidateYurtAppDaemonUpdate(value, GoodDeployment());
     ValidateYurtAppDaemonUpdate(GoodStatefulSet(), value);
   }
-  // Every place of an object that uses everything, replaced by every kind of junk.
+  // Replaces every value of an object that uses every field by every kind of junk.
   Json full =
       With(GoodDeployment(),
            {{"/nodePools", Json::parse(R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})")},
@@ -429,7 +429,7 @@ TEST(ValidationTest, DeepNestingIsSurvived) {
     EXPECT_TRUE(ValidateYurtAppDaemonUpdate(deep, GoodDeployment()).empty());
   }
 
-  // Built in place: copying such a value is what overflows.
+  // The value is built in place, because a copy of it overflows the stack.
   Json hostile = GoodDeployment();
   hostile[Json::json_pointer("/spec" + pointer)] = nested(100000);
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(hostile)),

@@ -132,12 +132,12 @@ TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_EQ(
       UpdateFaults(Changed(Deployment(), "/spec/selector/matchLabels/app", "y"), Deployment()),
       std::vector<std::string>{"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable"});
-  // The same meaning, otherwise written, beside a change.
+  // Another spelling of the same selector does not block another change.
   Json same = Changed(Deployment(), "/spec/selector/matchExpressions", Json::array());
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }
 
-TEST(UpdateTest, SelectorThatCouldNeverWorkMayBeMended) {
+TEST(UpdateTest, SelectorThatCouldNeverWorkMayBeFixed) {
   for (const char* broken : {"null", "{}", R"({"matchExpressions": [{"key": "app", "operator": "In"}]})"}) {
     EXPECT_TRUE(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", Json::parse(broken))).empty());
   }
@@ -146,7 +146,7 @@ TEST(UpdateTest, SelectorThatCouldNeverWorkMayBeMended) {
 TEST(UpdateTest, KindCannotBeSwitched) {
   EXPECT_EQ(UpdateFaults(StatefulSet(), Deployment()),
             std::vector<std::string>{"spec.workloadTemplate: Forbidden: deploymentTemplate can't be replaced by "
-                                     "statefulSetTemplate: the workloads would have to be re-created. Make a new "
+                                     "statefulSetTemplate: the workloads would have to be recreated. Create a new "
                                      "YurtAppDaemon instead"});
   EXPECT_EQ(UpdateFaults(Deployment(), StatefulSet()).size(), 1U);
 }
@@ -167,7 +167,7 @@ TEST(UpdateTest, StatefulSetChangesOnlyWhatKubernetesCanChange) {
            Case{"/persistentVolumeClaimRetentionPolicy", {{"whenDeleted", "Delete"}}, true},
            Case{"/minReadySeconds", 3, true},
            Case{"/selector", {{"matchLabels", {{"app", "x"}}}}, true},
-           Case{"/podManagementPolicy", "OrderedReady", true},  // what it is without it
+           Case{"/podManagementPolicy", "OrderedReady", true},  // the default
            Case{"/serviceName", "", true},
            Case{"/volumeClaimTemplates/0/spec/volumeMode", "Filesystem", true},
            Case{"/volumeClaimTemplates/0/apiVersion", "v1", true},

@@ -13,7 +13,7 @@ TEST(BackoffTest, DoublesUntilTheCapAndStaysThere) {
   for (int expected : {100, 200, 400, 500, 500}) EXPECT_EQ(backoff.Next(), milliseconds(expected));
 }
 
-TEST(BackoffTest, ResetStartsAnew) {
+TEST(BackoffTest, ResetReturnsToTheFirstDelay) {
   Backoff backoff({milliseconds(100), seconds(5), 2.0, 0.0}, 1);
   backoff.Next();
   backoff.Next();

@@ -21,7 +21,7 @@ TEST(ErrorTest, TextBeginsWithTheReason) {
   EXPECT_EQ(Fail(Reason::kCancelled, "").value().ToString(), "Cancelled");
 }
 
-TEST(ErrorTest, OnlyWhatCanHealByItselfIsTransient) {
+TEST(ErrorTest, OnlyErrorsThatCanResolveThemselvesAreTransient) {
   const std::set<Reason> transient = {Reason::kTooManyRequests, Reason::kServerTimeout, Reason::kServiceUnavailable,
                                       Reason::kInternalError,   Reason::kTransport,     Reason::kNotSynced};
   for (int i = 0; i <= static_cast<int>(Reason::kUnknown); ++i) {

@@ -38,7 +38,7 @@ TEST(MetricsTest, RenderShowsCountersGaugesAndHistograms) {
   EXPECT_THAT(text, HasSubstr("test_shown_seconds_count{x=\"y\"} 3\n"));
 }
 
-TEST(MetricsTest, RemovedLabelSetsAreNoLongerShownAndStartAnew) {
+TEST(MetricsTest, RemovedLabelSetsAreNotShownAndStartAtZero) {
   GetGauge("test_removed", "Help.", {{"pool", "a"}}).Set(1);
   GetGauge("test_removed", "Help.", {{"pool", "b"}}).Set(2);
   GetHistogram("test_removed_seconds", "Help.", {{"pool", "a"}}, {1}).Observe(1);

@@ -29,7 +29,7 @@ Json Good() {
       "scaleDown": {"idleSeconds": 5, "unhealthySeconds": 6, "maxPerCycle": 7, "reclaimPolicy": "Quarantine"}}})");
 }
 
-// `value` at the JSON pointer below /spec; null takes away, as an apiserver has it.
+// Good() with `value` at the JSON pointer below /spec. A null counts as absent.
 Json With(const std::string& pointer, const Json& value) {
   Json object = Good();
   object[Json::json_pointer("/spec" + pointer)] = value;
@@ -71,7 +71,7 @@ TEST(AutoscalerTest, EachFieldIsRead) {
   EXPECT_TRUE(parsed->quarantine);
 }
 
-TEST(AutoscalerTest, WhatIsLeftOutHasTheDefaultsOfTheCrd) {
+TEST(AutoscalerTest, AbsentFieldsHaveTheDefaultsOfTheCrd) {
   Json object = Good();
   object["spec"] = {{"nodePool", "p"}, {"inventorySelector", Json::object()}, {"mode", nullptr}, {"scaleUp", nullptr}};
   const auto parsed = ParseNodePoolAutoscaler(object);
@@ -93,7 +93,7 @@ TEST(AutoscalerTest, WhatIsLeftOutHasTheDefaultsOfTheCrd) {
   EXPECT_FALSE(parsed->quarantine);
 }
 
-TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheMend) {
+TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
   const std::string at_least = "must be greater than or equal to ";
   const std::string at_most = "must be less than or equal to ";
   const std::vector<std::tuple<std::string, Json, std::string>> cases = {
@@ -104,7 +104,7 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheMend) {
       {"/nodePool", std::string(64, 'a'), "a node can't belong to this pool, because must be no more than 63"},
       {"/mode", "auto", "spec.mode: Unsupported value: \"auto\": supported values: \"Auto\", \"Manual\", \"Drain\""},
       {"/mode", 1, "spec.mode: Invalid value: 1: must be a string"},
-      {"/inventorySelector", nullptr, "spec.inventorySelector: Required value: say which nodes are spare, by a label"},
+      {"/inventorySelector", nullptr, "spec.inventorySelector: Required value: select the spare nodes by a label"},
       {"/inventorySelector", "spare", "spec.inventorySelector: Invalid value: \"spare\": must be an object"},
       {"/inventorySelector/matchLabels/a b", "c", "spec.inventorySelector.matchLabels: Invalid value: \"a b\": "},
       {"/inventorySelector/matchExpressions",
@@ -112,7 +112,7 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheMend) {
        "spec.inventorySelector.matchExpressions[0].operator: Invalid value: \"Gt\": not a valid selector operator"},
       {"/inventorySelector/matchLabels",
        {{"apps.openyurt.io/nodepool", "beijing"}},
-       "is in a pool, and no spare one: select by another label"},
+       "is in a pool and is not spare: select by another label"},
       {"/minNodes", -1, "spec.minNodes: Invalid value: -1: " + at_least + "0"},
       {"/minNodes", "1", "spec.minNodes: Invalid value: \"1\": must be an integer"},
       {"/minNodes", 8, "spec.minNodes: Invalid value: 8: must not be greater than spec.maxNodes (7)"},
@@ -120,7 +120,7 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheMend) {
       {"/maxNodes", 100'001, "spec.maxNodes: Invalid value: 100001: " + at_most + "100000"},
       {"/maxNodes", std::uint64_t{18446744073709551615u}, at_most + "100000"},
       {"/maxNodes", 1.5, "spec.maxNodes: Invalid value: 1.5: must be an integer"},
-      {"/maxNodes", 2, "wants 3 nodes, more than spec.maxNodes (2) allows: standby counts"},
+      {"/maxNodes", 2, "needs 3 nodes, more than spec.maxNodes (2) allows: standby counts"},
       {"/oneNodePerPod", "yes", "spec.oneNodePerPod: Invalid value: \"yes\": must be true or false"},
       {"/standby", Json::object(), "spec.standby: Invalid value: {}: must be a list"},
       {"/standby/0", "small", "spec.standby[0]: Invalid value: \"small\": must be an object"},
@@ -164,7 +164,7 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheMend) {
   }
 }
 
-TEST(AutoscalerTest, AllFaultsAreToldAtOnce) {
+TEST(AutoscalerTest, AllFaultsAreReportedAtOnce) {
   Json object = With("/minNodes", -1);
   object["spec"]["mode"] = "auto";
   object["spec"].erase("inventorySelector");
@@ -172,7 +172,7 @@ TEST(AutoscalerTest, AllFaultsAreToldAtOnce) {
               ElementsAre(HasSubstr("spec.mode"), HasSubstr("spec.inventorySelector"), HasSubstr("spec.minNodes")));
 }
 
-TEST(AutoscalerTest, WithoutASpecThatIsTheOnlyFault) {
+TEST(AutoscalerTest, MissingSpecIsTheOnlyFault) {
   for (const Json& object : {Json::object(), Json(nullptr), Json("x"), Json{{"spec", nullptr}}})
     EXPECT_THAT(Faults(object), ElementsAre("spec: Required value"));
   EXPECT_THAT(Faults({{"spec", 1}}), ElementsAre("spec: Invalid value: 1: must be an object"));
@@ -182,10 +182,11 @@ TEST(AutoscalerTest, ThePoolCannotBeChanged) {
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(With("/mode", "Drain"), Good()), IsEmpty());
   const auto faults = ValidateNodePoolAutoscalerUpdate(With("/nodePool", "beijing"), Good());
   ASSERT_EQ(faults.size(), 1u);
-  EXPECT_THAT(faults[0].ToString(), HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is immutable: the "
-                                              "nodes leased for \"hangzhou\" would belong to nobody; delete this "
-                                              "object and create one for the other pool"));
-  // One that never had a pool has leased nothing.
+  EXPECT_THAT(faults[0].ToString(),
+              HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is immutable: the "
+                        "nodes leased for \"hangzhou\" would have no NodePoolAutoscaler; delete this "
+                        "object and create one for the other pool"));
+  // An autoscaler that never had a pool has leased nothing.
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(Good(), Json::object()), IsEmpty());
 }
 
@@ -205,7 +206,7 @@ TEST(AutoscalerTest, ShortagesComeBackAsTheyWereWritten) {
   EXPECT_EQ(parsed->status["leased"], 3);
 }
 
-TEST(AutoscalerTest, AStatusOfSomebodyElsesMakingIsReadAsFarAsItGoes) {
+TEST(AutoscalerTest, MalformedStatusIsReadAsFarAsPossible) {
   for (const Json& junk : {Json(nullptr), Json(1), Json("x"), Json::array(), Json({{"a", 1}})}) {
     Json object = Good();
     object["status"] = junk;
@@ -226,7 +227,7 @@ TEST(AutoscalerTest, AStatusOfSomebodyElsesMakingIsReadAsFarAsItGoes) {
   EXPECT_EQ(parsed->shortages[0].requirements, (StringMap{{"a", "b"}}));
 }
 
-// Some value, nested up to `depth` levels; keys mostly those that mean something somewhere.
+// Returns a random value of up to `depth` levels. Most keys are fields of the type.
 Json RandomJson(std::mt19937& random, int depth) {
   static const char* const kKeys[] = {"spec",      "status",   "nodePool",   "mode",         "inventorySelector",
                                       "standby",   "name",     "count",      "nodeSelector", "matchLabels",
@@ -250,12 +251,12 @@ Json RandomJson(std::mt19937& random, int depth) {
   return value;
 }
 
-TEST(AutoscalerTest, WhateverIsThereIsEitherReadOrRefused) {
+TEST(AutoscalerTest, RandomObjectsAreEitherParsedOrRefused) {
   std::mt19937 random(20261122);
   for (int i = 0; i < 3000; ++i) {
     Json object = i % 2 == 0 ? RandomJson(random, 6) : Good();
     if (i % 2 == 1) {
-      // A good one with something else in one place.
+      // A good object with one random value.
       Json flat = object.flatten();
       auto at = flat.begin();
       std::advance(at, std::uniform_int_distribution<std::size_t>(0, flat.size() - 1)(random));

@@ -21,7 +21,7 @@ HttpResponse Refusal(int status, const std::string& reason, const std::string& m
   return response;
 }
 
-TEST(CapacityReconcilerTest, FromAWaitingPodToTheNodesWayBack) {
+TEST(CapacityReconcilerTest, NodeIsLeasedForAWaitingPodAndReleasedAfterIt) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");
   const Json before = *world.cluster.Get(kNodeType, {"", "n1"});
@@ -46,7 +46,7 @@ TEST(CapacityReconcilerTest, FromAWaitingPodToTheNodesWayBack) {
   EXPECT_THAT(StringMapAt(after, {"metadata", "annotations"}), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, AtRestNothingIsWritten) {
+TEST(CapacityReconcilerTest, SettledClusterCausesNoWrites) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.AddPod("huge", "99");
@@ -83,7 +83,7 @@ TEST(CapacityReconcilerTest, APodThatThePodCacheDoesNotShowKeepsItsNode) {
   world.Run(2);
   ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
   world.AddPod("late", "1", "n1");
-  for (int i = 0; i < 40; ++i) {  // the pods' cache stands still
+  for (int i = 0; i < 40; ++i) {  // The cache of pods is not updated.
     world.clock.Advance(std::chrono::seconds(1));
     world.SyncNodes();
     world.SyncAutoscalers();
@@ -116,7 +116,7 @@ TEST(CapacityReconcilerTest, TheSecondAutoscalerOfAPoolDoesNothing) {
   EXPECT_EQ(world.Reason(), "Acting");
 }
 
-TEST(CapacityReconcilerTest, ABadSpecIsToldAndWhatItLeasedStays) {
+TEST(CapacityReconcilerTest, InvalidSpecIsReportedAndItsLeasedNodesStay) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -127,7 +127,7 @@ TEST(CapacityReconcilerTest, ABadSpecIsToldAndWhatItLeasedStays) {
   EXPECT_EQ(world.Reason(), "InvalidSpec");
 }
 
-TEST(CapacityReconcilerTest, AServerThatRefusesIsAskedAgainAfterTenMinutesOrWithAnotherSpec) {
+TEST(CapacityReconcilerTest, RefusedWriteIsRetriedAfterTenMinutesOrWithANewSpec) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   int asked = 0;
@@ -161,7 +161,7 @@ TEST(CapacityReconcilerTest, APoolThatOnlyTheCacheLacksIsNotDrained) {
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
-TEST(CapacityReconcilerTest, WhatHasAnAutoscalerThatTheCacheDoesNotShowIsNotDrained) {
+TEST(CapacityReconcilerTest, PoolWhoseAutoscalerIsMissingInTheCacheIsNotDrained) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -184,7 +184,7 @@ TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd
   world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
   world.Run(60);
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
-  // It is back, and the pools are not yet.
+  // The CRD is back before its pools.
   world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const std::string& time) {
     world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, time);
@@ -197,7 +197,7 @@ TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd
   EXPECT_EQ(world.PhaseOf("n1"), "") << "the CRD was there before the lease was: only its pool is gone";
 }
 
-TEST(CapacityReconcilerTest, ANodeYoungerThanTheCrdWasLeasedUnderItWhateverItsLeaseSays) {
+TEST(CapacityReconcilerTest, NodeYoungerThanTheCrdIsReleasedDespiteAnOlderLease) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -243,7 +243,7 @@ TEST(CapacityReconcilerTest, ANodeThatMayNotBeGivenBackCanBeUsed) {
   EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
 }
 
-TEST(CapacityReconcilerTest, BeforeAllCachesAreFilledNothingIsDone) {
+TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreFilled) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.SyncNodes();
@@ -301,7 +301,7 @@ TEST(CapacityReconcilerTest, ALeavingNodeWhoseTaintIsTakenOffGetsItAgainAndIsRea
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
-TEST(CapacityReconcilerTest, OneAutoscalerWhoseStatusCannotBeWrittenHoldsUpNoOther) {
+TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOther) {
   CapacityWorld world;
   world.AddPool("beijing");
   world.AddAutoscaler("beijing", "beijing", {{"standby", {{{"name", "s"}, {"count", 1}}}}});

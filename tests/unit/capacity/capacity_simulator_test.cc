@@ -1,6 +1,6 @@
-// Random lives of a small pool: pods come and go, nodes fail and return, caches lag each for itself, the operator's
-// process ends after any of its writes. After each write a node is leased as a whole or not at all, and no node leaves
-// under a pod. In the end, all pods gone, every node is as it was.
+// Random histories of a small pool: pods come and go, nodes fail and return, each cache lags by itself, and the
+// operator's process ends after any of its writes. After each write, a node is leased completely or not at all, and no
+// node with a pod leaves the pool. When all pods are gone, every node is as it was at the start.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -38,7 +38,7 @@ class Life {
   std::string Play(int steps) {
     for (int step = 0; step < steps && fault_.empty(); ++step) Step();
     if (!fault_.empty()) return fault_;
-    // Peace: nobody dies any more, everything is seen.
+    // From here on the process does not end, and no cache lags.
     dies_at_ = -1;
     died_ = false;
     for (int i = 0; i < next_pod_; ++i) world_.DeletePod(PodName(i));
@@ -73,7 +73,7 @@ class Life {
       case 2:
         world_.SetReady(NodeName(Roll(kNodes)), Roll(3) > 0);
         break;
-      case 3: {  // a scheduler that had decided before the taint was there
+      case 3: {  // A scheduler had decided before the taint was there.
         const std::string node = NodeName(Roll(kNodes));
         if (world_.PhaseOf(node) == "Releasing" && LeftToRelease(node)) world_.AddPod(PodName(next_pod_++), "1", node);
         break;
@@ -100,7 +100,7 @@ class Life {
     world_.Sync();
   }
 
-  // It has not been tainted for so long that no scheduler could still decide by what was before.
+  // Returns true while a scheduler may still act on a node without its taint.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);
@@ -108,7 +108,7 @@ class Life {
 
   std::optional<FakeCluster::Fault> OnRequest(const WriteRecord& request) {
     if (request.method != "PATCH") return std::nullopt;
-    // From the moment of its death on nothing that it sends arrives.
+    // No request of an ended process arrives.
     if (died_) return FakeCluster::Fault{Fail(Reason::kTransport, "dead")};
     if (dies_at_ < 0 || dies_at_-- > 0) return std::nullopt;
     died_ = true;
@@ -150,7 +150,7 @@ class Life {
   int leases_ = 0;
 };
 
-TEST(CapacitySimulatorTest, WhateverHappensNoNodeIsHalfLeasedAndNoneLeavesUnderAPod) {
+TEST(CapacitySimulatorTest, NoNodeIsHalfLeasedAndNoneLeavesUnderAPod) {
   log::Configure(log::Level::kError, log::Format::kText);
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 1000U : 20U});
   int leases = 0;

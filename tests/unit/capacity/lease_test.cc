@@ -29,7 +29,7 @@ PoolAttributes Pool() {
   return {{{"zone", "b"}, {"region", "east"}}, {{"note", "pool's"}, {"owner", "shop"}}, {{"pool", "", "NoSchedule"}}};
 }
 
-// What a merge patch makes of the node, as far as it matters here.
+// Applies a merge patch to the fields of the node that a lease changes.
 Node After(const Node& before, const Json& patch) {
   Json object{{"metadata",
                {{"name", before.meta.key.name},
@@ -43,7 +43,7 @@ Node After(const Node& before, const Json& patch) {
   return ParseNode(object);
 }
 
-TEST(LeaseTextTest, ItIsReadAsItWasWritten) {
+TEST(LeaseTextTest, LeaseIsReadAsItWasWritten) {
   NodeLease lease = Joining();
   lease.applied = Pool();
   const auto read = ParseLease(FormatLease(lease));
@@ -51,7 +51,7 @@ TEST(LeaseTextTest, ItIsReadAsItWasWritten) {
   EXPECT_EQ(*read, lease);
 }
 
-TEST(LeaseTextTest, ItHasTheWordsOfTheContract) {
+TEST(LeaseTextTest, LeaseHasTheFieldsOfTheContract) {
   const Json json = Json::parse(FormatLease(Joining()));
   EXPECT_EQ(json, Json::parse(R"({"pool": "hangzhou", "phase": "Joining", "for": "uid-p",
                                   "since": "2026-11-20T12:00:00Z", "applied": {}})"));
@@ -65,7 +65,7 @@ TEST(LeaseTextTest, JunkIsAFaultAndNotALease) {
   EXPECT_TRUE(ParseLease(R"({"pool":"p","phase":"Idle","since":7,"applied":[1],"for":{}})"));
 }
 
-TEST(LeasePatchTest, OneWriteMakesTheNodeThePoolsAndTouchesNothingThatItHas) {
+TEST(LeasePatchTest, LeaseIsOneWriteThatKeepsTheNodesOwnAttributes) {
   const Node node = SpareNode();
   const Json patch = LeasePatch(node, Joining(), Pool());
   EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
@@ -83,7 +83,7 @@ TEST(LeasePatchTest, OneWriteMakesTheNodeThePoolsAndTouchesNothingThatItHas) {
   EXPECT_EQ(lease->applied.labels, (StringMap{{"region", "east"}}));
 }
 
-TEST(LeasePatchTest, GivenBackItIsWhatItWas) {
+TEST(LeasePatchTest, ReleasedNodeIsAsItWasBeforeTheLease) {
   const Node node = SpareNode();
   const Node leased = After(node, LeasePatch(node, Joining(), Pool()));
   NodeLease releasing = *ParseLease(leased.meta.Annotation(kLeaseAnnotation));
@@ -96,7 +96,7 @@ TEST(LeasePatchTest, GivenBackItIsWhatItWas) {
   EXPECT_EQ(back.taints, node.taints);
 }
 
-TEST(LeasePatchTest, WhatSomebodyChangedSinceStays) {
+TEST(LeasePatchTest, ReleaseKeepsValuesThatChangedSinceTheLease) {
   const Node node = SpareNode();
   Node leased = After(node, LeasePatch(node, Joining(), Pool()));
   leased.meta.labels["region"] = "west";
@@ -109,7 +109,7 @@ TEST(LeasePatchTest, WhatSomebodyChangedSinceStays) {
   EXPECT_EQ(back.meta.Annotation(kQuarantineAnnotation), "2026 not Ready");
 }
 
-TEST(LeaseTextTest, WhatAKubeletWroteThereMakesUsTakeAwayNothingOfKubernetes) {
+TEST(LeaseTextTest, LeaseWrittenByAKubeletRemovesNothingOfKubernetes) {
   const auto lease = ParseLease(R"({"pool":"p","phase":"Idle","applied":{
       "labels":{"node-restriction.kubernetes.io/tenant":"a","kubernetes.io/hostname":"n1","mine":"x"},
       "taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]}})");
@@ -118,7 +118,7 @@ TEST(LeaseTextTest, WhatAKubeletWroteThereMakesUsTakeAwayNothingOfKubernetes) {
   EXPECT_TRUE(lease->applied.taints.empty());
 }
 
-TEST(LeasePatchTest, AnotherPhaseLeavesTaintsOutOfIt) {
+TEST(LeasePatchTest, PatchOfThePhaseHasNoTaints) {
   const Json patch = PhasePatch(SpareNode(), Joining());
   EXPECT_FALSE(patch.contains("spec"));
 }

@@ -1,4 +1,4 @@
-// Random snapshots: what must hold of every plan, and a naive planner that agrees on who gets a node at all.
+// Random snapshots: the invariants of every plan, and a naive planner that must give nodes to the same pods.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -155,7 +155,7 @@ void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
     EXPECT_TRUE(plan.leases.empty());
   }
 
-  // All that is expected on a node fits there together.
+  // All pods that are expected on a node fit there together.
   std::map<std::string, Resources> rooms;
   std::map<std::string, int> pods_on;
   for (const auto& [key, name] : plan.expectations) {
@@ -173,14 +173,13 @@ void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
     for (const auto& [name, count] : pods_on) EXPECT_EQ(count, 1) << name;
   }
 
-  int begun = 0, limited = 0;
+  int limited = 0;
   for (const CapacityPlan::Release& release : plan.releases) {
     const std::string& name = release.node->meta.key.name;
     EXPECT_TRUE(LeaseOf(snapshot, *release.node)) << "gives back what was not leased: " << name;
     EXPECT_FALSE(HasWork(snapshot, name)) << "gives back a node with work: " << name;
     EXPECT_FALSE(pods_on.contains(name)) << "gives back a node that a pod is expected on: " << name;
     EXPECT_FALSE(leased_nodes.contains(name));
-    begun += release.begun;
     limited += !release.begun && release.cause != CapacityPlan::Release::Cause::kNotJoined;
   }
   EXPECT_LE(limited, spec.max_releases);
@@ -193,7 +192,7 @@ void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
   EXPECT_EQ(plan.leased, leased_before);
   EXPECT_EQ(plan.leased, plan.idle + plan.in_use + plan.joining + plan.releasing);
 
-  // Who waits for long enough is expected somewhere, is short of something, or comes with the next cycle.
+  // A pod that has waited for long enough is expected on a node, is in a shortage, or is served in the next cycle.
   std::set<std::string> told;
   for (const Shortage& shortage : plan.shortages) {
     for (const std::string& pod : shortage.pods) {
@@ -208,8 +207,8 @@ void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
   }
 }
 
-// Slow and plain: each pod in turn takes the first node that it may have. Only who gets a node is compared, and where
-// no limit, no failure of before and no shared wish blurs it.
+// A naive planner: each pod in turn takes the first node that it may have. The tests compare only which pods get a
+// node, and only for snapshots without limits, earlier failures and nodes that expect a pod.
 std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   const NodePoolAutoscaler& spec = snapshot.autoscaler;
   std::vector<const Pod*> pods;
@@ -251,10 +250,10 @@ std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
            (node.ready() || lease->phase == LeasePhase::kJoining);
   };
   for (const Pod* pod : pods) {
-    for (const Node* node : nodes) {  // what is leased
+    for (const Node* node : nodes) {  // leased before
       if (!expected.contains(pod->key.ToString()) && usable(*node) && fits(*pod, *node)) place(*pod, *node);
     }
-    for (const Node* node : taken) {  // what was free
+    for (const Node* node : taken) {  // leased by this plan
       if (!expected.contains(pod->key.ToString()) && fits(*pod, *node)) place(*pod, *node);
     }
     for (const Node* node : nodes) {
@@ -266,7 +265,7 @@ std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   return expected;
 }
 
-TEST(PlannerModelTest, WhatMustHoldHoldsOfEveryPlan) {
+TEST(PlannerModelTest, InvariantsHoldForEveryPlan) {
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 1000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
@@ -290,7 +289,7 @@ TEST(PlannerModelTest, TheOrderOfTheInputMakesNoDifference) {
   }
 }
 
-TEST(PlannerModelTest, ItGivesNodesToThePodsThatANaivePlannerGivesThemTo) {
+TEST(PlannerModelTest, PlannerServesThePodsThatANaivePlannerServes) {
   int compared = 0;
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 1000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
@@ -302,7 +301,7 @@ TEST(PlannerModelTest, ItGivesNodesToThePodsThatANaivePlannerGivesThemTo) {
     spec.max_nodes = 0;
     spec.shortages.clear();
     snapshot.pool_gone = snapshot.stopped = false;
-    for (Node& node : snapshot.nodes) {  // none that expects a pod already, none that did not join
+    for (Node& node : snapshot.nodes) {  // No node expects a pod, and no node that is not Ready is joining.
       const auto lease = LeaseOf(snapshot, node);
       if (!lease) continue;
       NodeLease unbound = *lease;

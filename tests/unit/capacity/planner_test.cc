@@ -33,7 +33,7 @@ const CapacityPlan::Change* ChangeOf(const CapacityPlan& plan, const std::string
 
 // ---- 1. which pods wait
 
-TEST(WaitingPodTest, OneThatWaitsForTheSchedulerGetsANode) {
+TEST(WaitingPodTest, PodThatTheSchedulerCannotPlaceGetsANode) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Waiting("p");
@@ -43,7 +43,7 @@ TEST(WaitingPodTest, OneThatWaitsForTheSchedulerGetsANode) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
-TEST(WaitingPodTest, NothingElseCounts) {
+TEST(WaitingPodTest, OtherPodsDoNotCountAsWaiting) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Waiting("deleting").deleting = true;
@@ -62,7 +62,7 @@ TEST(WaitingPodTest, NothingElseCounts) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
-TEST(WaitingPodTest, AYoungOneIsLeftToTheSchedulerForPendingSeconds) {
+TEST(WaitingPodTest, YoungPodIsLeftToTheSchedulerForPendingSeconds) {
   Snapshot snapshot(Autoscaler({{"scaleUp", {{"pendingSeconds", 30}}}}));
   snapshot.Free("n1");
   snapshot.Waiting("p").created = Ago(29);
@@ -73,9 +73,9 @@ TEST(WaitingPodTest, AYoungOneIsLeftToTheSchedulerForPendingSeconds) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
-// ---- 2. expectations come from what Nodes say
+// ---- 2. expectations come from the leases of the Nodes
 
-TEST(ExpectationTest, APodThatIsExpectedSomewhereIsNotAskedForTwice) {
+TEST(ExpectationTest, ExpectedPodGetsNoSecondNode) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Free("n2");
@@ -106,7 +106,7 @@ TEST(ExpectationTest, ANodeWhosePodHasComeIsInUse) {
   EXPECT_EQ(plan.in_use, 1);
 }
 
-TEST(ExpectationTest, OfTwoNodesThatExpectOnePodOneIsUnbound) {
+TEST(ExpectationTest, SecondNodeThatExpectsTheSamePodIsUnbound) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Leased("n2", LeasePhase::kReserved, 20, "uid-p");
@@ -116,7 +116,7 @@ TEST(ExpectationTest, OfTwoNodesThatExpectOnePodOneIsUnbound) {
   EXPECT_THAT(plan.changes, SizeIs(1));
 }
 
-TEST(ExpectationTest, WhereThePodNoLongerFitsItIsExpectedNoLonger) {
+TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedElsewhere) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Running("other", "n1", "4");
@@ -148,7 +148,7 @@ TEST(MatchTest, TheMostSpecificPodComesFirst) {
   EXPECT_THAT(snapshot.Plan().expectations, ElementsAre(Pair("shop/special", "n1")));
 }
 
-TEST(MatchTest, ThenPriorityThenAgeThenName) {
+TEST(MatchTest, EquallySpecificPodsAreOrderedByPriorityAgeAndName) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 20);
   snapshot.Waiting("b", "4");
@@ -228,7 +228,7 @@ TEST(MatchTest, APodFitsByRequiredAffinity) {
   EXPECT_THAT(with({}), ElementsAre("none: p"));
 }
 
-TEST(MatchTest, WithOneNodePerPodANodeTakesOnePod) {
+TEST(MatchTest, NodeTakesOnePodWithOneNodePerPod) {
   Snapshot snapshot(Autoscaler({{"oneNodePerPod", true}}));
   snapshot.Leased("used", LeasePhase::kInUse, 20);
   snapshot.Running("r", "used");
@@ -249,7 +249,7 @@ TEST(MatchTest, ANodeThatCanTakeNoPodsIsPassedOver) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
-TEST(ExpectationTest, WhereWhatComesWithTheNodeTakesItsRoomThePodWaitsByItself) {
+TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsTakeItsRoom) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Running("daemon", "n1", "1").of_node = true;
@@ -286,7 +286,7 @@ TEST(MatchTest, ANodeThatBlinksWhileItJoinsIsStillExpectedToTakeItsPods) {
   EXPECT_THAT(plan.expectations, UnorderedElementsAre(Pair("shop/a", "n1"), Pair("shop/b", "n1")));
 }
 
-// ---- 4. what is left leases free nodes
+// ---- 4. the remaining pods lease free nodes
 
 TEST(LeaseTest, OnlyFreeNodesAreLeased) {
   Snapshot snapshot;
@@ -323,7 +323,7 @@ TEST(LeaseTest, SeveralPodsShareANodeWhereTheyFit) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: a b c d", "n2: e"));
 }
 
-TEST(LeaseTest, PodsThatShareALeasedNodeAreNotAskedForAgainInTheNextCycle) {
+TEST(LeaseTest, PodsThatFitOnAJoiningNodeLeaseNoOtherNode) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kJoining, 1, "uid-a");
   snapshot.Free("n2");
@@ -344,7 +344,7 @@ TEST(LeaseTest, ThePoolsLabelsAndTaintsCountAsIfTheNodeHadThem) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
-TEST(LeaseTest, WhereNoFreeNodeIsOfAShapeTheLeaseNamesWhatIsAskedFor) {
+TEST(LeaseTest, LeaseWithoutAFreeNodeNamesTheRequirements) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Waiting("a", "1", {{"size", "l"}});
@@ -358,10 +358,10 @@ TEST(LeaseTest, WhereNoFreeNodeIsOfAShapeTheLeaseNamesWhatIsAskedFor) {
                                            "retryAt": "2026-11-20T12:03:00Z"}]})"));
 }
 
-TEST(LeaseTest, AShapeThatFailedWaitsUntilRetryAtWhichAFailureMeanwhileDoesNotExtend) {
+TEST(LeaseTest, FailedShapeWaitsUntilAFixedRetryAt) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
-  snapshot.Free("n1", "4", {{"size", "l"}});  // was there when it failed
+  snapshot.Free("n1", "4", {{"size", "l"}});  // older than the failure
   snapshot.Waiting("a", "1", {{"size", "l"}});
   snapshot.Waiting("b", "1", {{"size", "l"}});
   const CapacityPlan plan = snapshot.Plan();
@@ -373,7 +373,7 @@ TEST(LeaseTest, AShapeThatFailedWaitsUntilRetryAtWhichAFailureMeanwhileDoesNotEx
   EXPECT_EQ(plan.wake, kNow + std::chrono::seconds(100));
 }
 
-TEST(LeaseTest, AfterRetryAtItIsTriedAgain) {
+TEST(LeaseTest, FailedShapeIsRetriedAfterRetryAt) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 0, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Waiting("a", "1", {{"size", "l"}});
@@ -396,7 +396,7 @@ TEST(LeaseTest, AMatchingNewNodeEndsTheWait) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: a"));
 }
 
-TEST(LeaseTest, WhoAsksForLessThanThosePodsThatGotNoneIsNotHeldUp) {
+TEST(LeaseTest, SmallerPodsAreNotBlockedByPodsThatGotNoNode) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1");
@@ -410,7 +410,7 @@ TEST(LeaseTest, WhoAsksForLessThanThosePodsThatGotNoneIsNotHeldUp) {
   EXPECT_EQ(plan.shortages[0].retry_at, kNow + std::chrono::seconds(100));
 }
 
-TEST(LeaseTest, TheWaitOfOneShapeIsNoneOfAnother) {
+TEST(LeaseTest, BackoffOfOneShapeDoesNotDelayAnother) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1", "4", {{"size", "s"}});
@@ -419,7 +419,7 @@ TEST(LeaseTest, TheWaitOfOneShapeIsNoneOfAnother) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: b"));
 }
 
-TEST(LeaseTest, NoMoreThanMaxNodesStandbyIncluded) {
+TEST(LeaseTest, MaxNodesLimitsTheLeasedNodes) {
   Snapshot snapshot(Autoscaler({{"maxNodes", 2}}));
   snapshot.Leased("used", LeasePhase::kInUse, 20);
   snapshot.Running("r", "used", "4");
@@ -446,7 +446,7 @@ TEST(LeaseTest, TheLimitOfACycleGoesRoundTheShapes) {
   EXPECT_THAT(plan.shortages, IsEmpty()) << "they come with the next cycle";
 }
 
-TEST(LeaseTest, ManualSaysWhoWaitsAndDoesNothing) {
+TEST(LeaseTest, ManualModeReportsShortagesAndChangesNothing) {
   Snapshot snapshot(
       Autoscaler({{"mode", "Manual"},
                   {"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
@@ -464,7 +464,7 @@ TEST(LeaseTest, ManualSaysWhoWaitsAndDoesNothing) {
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/b"));
 }
 
-TEST(LeaseTest, WhereAutoIsRefusedNothingIsWritten) {
+TEST(LeaseTest, StoppedAutoscalerChangesNothing) {
   Snapshot snapshot;
   snapshot.stopped = true;
   snapshot.Leased("idle", LeasePhase::kIdle, 10000);
@@ -479,7 +479,7 @@ TEST(LeaseTest, WhereAutoIsRefusedNothingIsWritten) {
   EXPECT_EQ(plan.shortages[0].reason, "Stopped");
 }
 
-TEST(LeaseTest, WhoAsksForSomethingElseThanThosePodsThatGotNoneIsNotHeldUp) {
+TEST(LeaseTest, PodsWithOtherTolerationsAreNotBlockedByPodsThatGotNoNode) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1").taints = {{"spare", "", "NoSchedule"}};
@@ -501,7 +501,7 @@ TEST(LeaseTest, ANodeThatHasBecomeReadySinceIsANewOne) {
   EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
 }
 
-TEST(LeaseTest, AShapeThatDidNotJoinWaitsThoughNobodyAsksForItMeanwhile) {
+TEST(LeaseTest, ShapeThatDidNotJoinBacksOffEvenWithoutPods) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 100, {"shop/gone"})});
   Snapshot snapshot(Autoscaler({}, known));
   const CapacityPlan plan = snapshot.Plan();
@@ -510,9 +510,9 @@ TEST(LeaseTest, AShapeThatDidNotJoinWaitsThoughNobodyAsksForItMeanwhile) {
   EXPECT_THAT(plan.shortages[0].pods, IsEmpty());
 }
 
-// ---- 5. standby, and what idles
+// ---- 5. standby, and idle nodes
 
-TEST(StandbyTest, PodsThatGotNoneDoNotHoldItUp) {
+TEST(StandbyTest, PodsThatGotNoNodeDoNotBlockStandby) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 1}}}}}, known));
   snapshot.Free("n1");
@@ -520,7 +520,7 @@ TEST(StandbyTest, PodsThatGotNoneDoNotHoldItUp) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: standby"));
 }
 
-TEST(StandbyTest, ItIsFilledUp) {
+TEST(StandbyTest, StandbyIsFilledUp) {
   Snapshot snapshot(Autoscaler(
       {{"standby", {{{"name", "small"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 2}}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 20, "", {{"size", "s"}});
@@ -534,7 +534,7 @@ TEST(StandbyTest, ItIsFilledUp) {
   EXPECT_EQ(plan.standby[0].have, 1);
 }
 
-TEST(StandbyTest, PodsTakeItAndItIsRefilled) {
+TEST(StandbyTest, PodsTakeStandbyNodesAndStandbyIsRefilled) {
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 1}}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 20);
   snapshot.Free("n2");
@@ -557,7 +557,7 @@ TEST(StandbyTest, ANodeCountsOnceInListOrder) {
   EXPECT_THAT(Leases(plan), ElementsAre("n2: standby"));
 }
 
-TEST(StandbyTest, OnlyHealthyOnesCountAndThoseThatJoinAreWaitedFor) {
+TEST(StandbyTest, OnlyHealthyNodesCountAndJoiningNodesAreAwaited) {
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 2}}}}}));
   Snapshot::NotReady(snapshot.Leased("sick", LeasePhase::kIdle, 50), 50);
   Snapshot::NotReady(snapshot.Leased("joining", LeasePhase::kJoining, 50), 50);
@@ -568,7 +568,7 @@ TEST(StandbyTest, OnlyHealthyOnesCountAndThoseThatJoinAreWaitedFor) {
   EXPECT_THAT(Leases(plan), ElementsAre("n1: standby"));
 }
 
-TEST(StandbyTest, WhereThereIsNoNodeForItThatIsAShortageWithoutPods) {
+TEST(StandbyTest, MissingStandbyNodeIsAShortageWithoutPods) {
   Snapshot snapshot(
       Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 3}}}}}));
   const CapacityPlan plan = snapshot.Plan();
@@ -578,7 +578,7 @@ TEST(StandbyTest, WhereThereIsNoNodeForItThatIsAShortageWithoutPods) {
   EXPECT_THAT(plan.shortages[0].pods, IsEmpty());
 }
 
-TEST(ReleaseTest, WhatHasIdledForIdleSecondsIsGivenBack) {
+TEST(ReleaseTest, NodeThatIdledForIdleSecondsIsReleased) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 599);
   CapacityPlan plan = snapshot.Plan();
@@ -588,7 +588,7 @@ TEST(ReleaseTest, WhatHasIdledForIdleSecondsIsGivenBack) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n2"));
 }
 
-TEST(ReleaseTest, OneAfterTheOtherTheLongestIdleFirst) {
+TEST(ReleaseTest, LongestIdleNodeIsReleasedFirst) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 700);
   snapshot.Leased("n2", LeasePhase::kIdle, 800);
@@ -597,7 +597,7 @@ TEST(ReleaseTest, OneAfterTheOtherTheLongestIdleFirst) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n1", "n2"));
 }
 
-TEST(ReleaseTest, NotTheStandbyAndNotBelowMinNodes) {
+TEST(ReleaseTest, StandbyAndMinNodesAreNotReleased) {
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 1}}}}, {"scaleDown", {{"maxPerCycle", 5}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 700);
   snapshot.Leased("n2", LeasePhase::kIdle, 800);
@@ -609,7 +609,7 @@ TEST(ReleaseTest, NotTheStandbyAndNotBelowMinNodes) {
   EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
 }
 
-TEST(ReleaseTest, NeverANodeWithWork) {
+TEST(ReleaseTest, NodeWithAPodIsNeverReleased) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 10000);
   snapshot.Running("r", "n1");
@@ -622,7 +622,7 @@ TEST(LeaseTest, PendingPodOfADaemonSetLeasesNoNodeAndIsNoShortage) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 60);
   snapshot.Free("n2");
-  // Its affinity names a node, which has no room for it.
+  // The pod's affinity names a node that has no room for it.
   Pod& pod = snapshot.Waiting("ds", "64");
   pod.of_node = true;
   CapacityPlan plan = snapshot.Plan();
@@ -634,7 +634,7 @@ TEST(LeaseTest, PendingPodOfADaemonSetLeasesNoNodeAndIsNoShortage) {
   EXPECT_TRUE(plan.expectations.empty()) << "n1 is not kept for it";
 }
 
-TEST(ReleaseTest, PodsOfDaemonSetsAndFinishedOnesAreNoWork) {
+TEST(ReleaseTest, DaemonSetPodsAndFinishedPodsDoNotBlockARelease) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 10000);
   snapshot.Running("ds", "n1").of_node = true;
@@ -642,14 +642,14 @@ TEST(ReleaseTest, PodsOfDaemonSetsAndFinishedOnesAreNoWork) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n1"));
 }
 
-TEST(ReleaseTest, ANodeThatSomeoneWaitsForStays) {
+TEST(ReleaseTest, NodeThatAWaitingPodNeedsStays) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 10000);
   snapshot.Waiting("p");
   EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
 }
 
-TEST(ReleaseTest, OnlyWhatWeLeasedIsEverGivenBack) {
+TEST(ReleaseTest, OnlyLeasedNodesAreReleased) {
   Snapshot snapshot(Autoscaler({{"mode", "Drain"}}));
   snapshot.Free("of-the-pool").meta.labels["apps.openyurt.io/nodepool"] = "hangzhou";
   Node& moved = snapshot.Leased("moved-by-a-person", LeasePhase::kIdle, 10000);
@@ -678,7 +678,7 @@ TEST(ReleaseTest, AnUnhealthyNodeWithWorkStays) {
   EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
 }
 
-TEST(ReleaseTest, DrainGivesBackWhatIdlesAtOnceAndLeasesNothing) {
+TEST(ReleaseTest, DrainReleasesIdleNodesAtOnceAndLeasesNothing) {
   Snapshot snapshot(Autoscaler({{"mode", "Drain"},
                                 {"minNodes", 2},
                                 {"standby", {{{"name", "s"}, {"count", 2}}}},
@@ -718,7 +718,7 @@ TEST(ReleaseTest, APodOnANodeThatIsBeingGivenBackBringsItBackToUse) {
   EXPECT_EQ(patch["spec"]["taints"], Json::parse(R"([{"key": "own", "effect": "NoSchedule"}])"));
 }
 
-TEST(ReleaseTest, WithReclaimPolicyQuarantineEveryNodeIsKeptOut) {
+TEST(ReleaseTest, ReclaimPolicyQuarantineKeepsOutEveryReleasedNode) {
   Snapshot snapshot(Autoscaler({{"scaleDown", {{"reclaimPolicy", "Quarantine"}}}}));
   Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 600);
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
@@ -726,7 +726,7 @@ TEST(ReleaseTest, WithReclaimPolicyQuarantineEveryNodeIsKeptOut) {
   EXPECT_EQ(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
 }
 
-// ---- 6. joining, and what does not join
+// ---- 6. nodes that join, and nodes that do not
 
 TEST(JoinTest, ANodeThatIsReadyHasJoined) {
   Snapshot snapshot;
@@ -740,7 +740,7 @@ TEST(JoinTest, ANodeThatIsReadyHasJoined) {
   EXPECT_EQ(plan.idle, 1);
 }
 
-TEST(JoinTest, NotReadyByJoinTimeoutItIsUndoneAndTheShapeBacksOff) {
+TEST(JoinTest, NodeNotReadyByJoinTimeoutIsReleasedAndItsShapeBacksOff) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kJoining, 299, "uid-p", {{"size", "l"}});
   Snapshot::NotReady(node, 250);
@@ -786,7 +786,7 @@ TEST(JoinTest, APodThatStillCannotBeScheduledBacksOffByItself) {
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/a"));
 }
 
-TEST(JoinTest, WhileItBacksOffItIsMatchedWithNothing) {
+TEST(JoinTest, PodThatBacksOffIsNotMatched) {
   const Json known = Json::array({ShortageOf({}, "Unschedulable", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Leased("n1", LeasePhase::kIdle, 20);

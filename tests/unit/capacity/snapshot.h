@@ -22,11 +22,11 @@ inline NodePoolAutoscaler Autoscaler(const Json& spec = Json::object(), const Js
   return ParseNodePoolAutoscaler(object).value();
 }
 
-// Nodes and pods stay where they are: the planner gets pointers.
+// Nodes and pods are in deques, because the planner gets pointers to them.
 struct Snapshot {
   explicit Snapshot(NodePoolAutoscaler spec = Autoscaler()) : autoscaler(std::move(spec)) {}
 
-  // A spare one, Ready for a day.
+  // Adds a spare node that has been Ready for a day.
   Node& Free(const std::string& name, const std::string& cpu = "4", const StringMap& labels = {}) {
     Node& node = nodes.emplace_back();
     node.meta.key.name = name;
@@ -60,7 +60,7 @@ struct Snapshot {
     node.ready_since = Ago(seconds_ago);
   }
 
-  // Waits for a minute.
+  // Adds a pod that has waited for a minute.
   Pod& Waiting(const std::string& name, const std::string& cpu = "1", const StringMap& selector = {}) {
     Pod& pod = pods.emplace_back();
     pod.key = {"shop", name};
@@ -101,7 +101,7 @@ struct Snapshot {
   std::deque<Pod> pods;
 };
 
-// "n1: shop/a shop/b", "n2: standby", "none: shop/c".
+// Returns the leases as "n1: a b", "n2: standby", "none: c".
 inline std::vector<std::string> Leases(const CapacityPlan& plan) {
   std::vector<std::string> leases;
   for (const CapacityPlan::Lease& lease : plan.leases) {

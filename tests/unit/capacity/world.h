@@ -1,5 +1,4 @@
-// A cluster in memory with the autoscaler in it, one pass at a time, and a scheduler and kubelets as far as it can
-// tell.
+// A cluster in memory with the autoscaler, which runs one pass at a time, and a simple scheduler.
 #ifndef TESTS_UNIT_CAPACITY_WORLD_H_
 #define TESTS_UNIT_CAPACITY_WORLD_H_
 
@@ -11,7 +10,7 @@
 #include "operator/api/well_known.h"
 #include "operator/capacity/capacity_reconciler.h"
 #include "operator/capacity/fit.h"
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
 
@@ -33,7 +32,7 @@ class CapacityWorld : public EventSink {
     events.push_back(regarding.kind + " " + regarding.key.name + " " + reason);
   }
 
-  // The process ends, and another begins.
+  // Ends the operator's process and starts another.
   void Restart() {
     CapacityReconciler::Options options;
     options.pool_type = [] { return kNodePoolType; };
@@ -79,7 +78,7 @@ class CapacityWorld : public EventSink {
   }
   void DeletePod(const std::string& name) { cluster.Delete(kPodType, {"shop", name}); }
 
-  // Each pod without a node goes to the first that it may run on, or is told that there is none.
+  // Binds each pod without a node to the first node that it may run on, or marks the pod as unschedulable.
   void Schedule() {
     for (const Json& object : cluster.List(kPodType)) {
       const Pod pod = ParsePod(object);
@@ -122,7 +121,7 @@ class CapacityWorld : public EventSink {
     SyncAutoscalers();
   }
   Result<ReconcileResult> Pass() { return reconciler->Reconcile({}); }
-  // Caches that are up to date, and a pass each second.
+  // Runs a pass each second, with caches that are up to date.
   void Run(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       clock.Advance(std::chrono::seconds(1));

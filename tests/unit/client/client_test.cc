@@ -60,7 +60,7 @@ TEST_F(ClientTest, PathsAreThoseOfTheApiConvention) {
   EXPECT_EQ(ResourcePath(kPods, "a/b", "c?d#e%\xc3\xa9"), "/api/v1/namespaces/a%2Fb/pods/c%3Fd%23e%25%C3%A9");
 }
 
-TEST_F(ClientTest, GetMetaAsksForNoMore) {
+TEST_F(ClientTest, GetMetaRequestsMetadataOnly) {
   Answer(JsonResponse({{"kind", "PartialObjectMetadata"},
                        {"metadata", {{"namespace", "a"}, {"name", "b"}, {"uid", "u"}, {"generation", 3}}}}));
   const Result<ObjectMeta> meta = client().GetMeta(kDeployments, {"a", "b"});
@@ -75,7 +75,7 @@ TEST_F(ClientTest, GetMetaAsksForNoMore) {
   EXPECT_EQ(client().GetMeta(kDeployments, {"a", ""}).error().reason, Reason::kInvalid);
 }
 
-TEST_F(ClientTest, ListOfMetadataAsksForNoMore) {
+TEST_F(ClientTest, ListOfMetadataRequestsMetadataOnly) {
   Answer(JsonResponse({{"kind", "PartialObjectMetadataList"},
                        {"metadata", {{"resourceVersion", "9"}}},
                        {"items", {{{"metadata", {{"name", "n"}}}}}}}));
@@ -138,7 +138,7 @@ TEST_F(ClientTest, KeyThatWouldAddressSomethingElseIsRefusedWithoutARequest) {
   EXPECT_TRUE(transport_->requests().empty());
 }
 
-TEST_F(ClientTest, ListAsksWithAllOptionsEncodedAndFillsInTheItemsTypes) {
+TEST_F(ClientTest, ListSendsAllOptionsEncodedAndFillsInTheItemsTypes) {
   Answer(JsonResponse(Json::parse(R"({"kind":"DeploymentList","apiVersion":"apps/v1",
     "metadata":{"resourceVersion":"77","continue":"tok=="},"items":[{"metadata":{"name":"x"}},{"kind":"Other"}]})")));
   ListOptions options;
@@ -174,7 +174,7 @@ TEST_F(ClientTest, ListWithoutOptionsHasNoQuery) {
   EXPECT_EQ(Last().path, "/api/v1/pods");
 }
 
-TEST_F(ClientTest, AnswerThatIsNoListIsAnErrorAndNotAnEmptyList) {
+TEST_F(ClientTest, InvalidListIsAnErrorAndNotAnEmptyList) {
   for (const char* body :
        {"{}", "[]", "null", "", "<html>", R"({"items":{}})", R"({"items":[1]})", R"({"items":"x"})"}) {
     Answer({200, {}, body});
@@ -184,7 +184,7 @@ TEST_F(ClientTest, AnswerThatIsNoListIsAnErrorAndNotAnEmptyList) {
   }
 }
 
-TEST_F(ClientTest, WatchAsksForBookmarksAndATimeOut) {
+TEST_F(ClientTest, WatchRequestsBookmarksAndATimeOut) {
   WatchOptions options;
   options.ns = "a";
   options.resource_version = "9";
@@ -201,9 +201,9 @@ TEST_F(ClientTest, WatchAsksForBookmarksAndATimeOut) {
   EXPECT_GT(Last().timeout, options.timeout);
 }
 
-TEST_F(ClientTest, WhoeverMayNotWriteAnyMoreReadsOnAndSendsNoWrite) {
+TEST_F(ClientTest, ClientThatMayNotWriteStillReadsAndSendsNoWrite) {
   bool may = true;
-  const std::unique_ptr<Client> leader = client().WritingOnlyIf([&] { return may; });
+  const std::unique_ptr<Client> leader = client().WithWriteGuard([&] { return may; });
   EXPECT_TRUE(leader->Create(kDeployments, Object("a", "b")));
   may = false;
   const std::size_t sent = transport_->requests().size();
@@ -223,12 +223,12 @@ TEST_F(ClientTest, WhoeverMayNotWriteAnyMoreReadsOnAndSendsNoWrite) {
   EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the client itself is not meant";
 }
 
-// Whoever waits for the rate limit may wait into a time in which another leads.
-TEST_F(ClientTest, WhetherAWriteIsAllowedIsAskedAfterTheRateLimit) {
+// A write may wait for the rate limit until another replica leads.
+TEST_F(ClientTest, PermissionToWriteIsCheckedAfterTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;
   std::atomic<bool> may = true;
-  const std::unique_ptr<Client> leader = client().WritingOnlyIf([&] { return may.load(); });
+  const std::unique_ptr<Client> leader = client().WithWriteGuard([&] { return may.load(); });
   ASSERT_TRUE(leader->Create(kDeployments, Object("a", "b")));
   Result<Json> second = Json();
   std::thread writer([&] { second = leader->Create(kDeployments, Object("a", "c")); });
@@ -240,7 +240,7 @@ TEST_F(ClientTest, WhetherAWriteIsAllowedIsAskedAfterTheRateLimit) {
   EXPECT_EQ(transport_->requests().size(), 1U);
 }
 
-TEST_F(ClientTest, WithoutALimitNobodyWaitsBehindOthers) {
+TEST_F(ClientTest, UnlimitedClientDoesNotWaitForTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;
   const std::unique_ptr<Client> unlimited = client().WithoutLimit();
@@ -318,7 +318,7 @@ TEST_F(ClientTest, UpdatePutsTheObjectOrItsStatus) {
   EXPECT_EQ(QueryOf(Last(), "dryRun"), "All");
 }
 
-TEST_F(ClientTest, PatchSaysItsType) {
+TEST_F(ClientTest, PatchSendsItsContentType) {
   const std::pair<PatchType, const char*> types[] = {
       {PatchType::kMerge, "application/merge-patch+json"},
       {PatchType::kJson, "application/json-patch+json"},
@@ -391,7 +391,7 @@ TEST_F(ClientTest, RawAnswerIsTheBody) {
   EXPECT_EQ(Last().path, "/readyz");
 }
 
-TEST_F(ClientTest, AuthorizationIsAskedForEachRequest) {
+TEST_F(ClientTest, AuthorizationIsReadForEachRequest) {
   int asked = 0;
   options_.authorization = [&asked](const std::stop_token&) -> Result<std::string> {
     return "Bearer " + std::to_string(++asked);
@@ -459,7 +459,7 @@ TEST_F(ClientTest, EachAnswerIsObserved) {
   EXPECT_THAT(seen, ElementsAre("GET 0 2", "DELETE 404 0"));
 }
 
-TEST_F(ClientTest, WhoAsksForTheWarningsOfOneWriteGetsThemAlone) {
+TEST_F(ClientTest, WarningsOfOneWriteGoToItsCallerOnly) {
   std::vector<std::string> seen;
   options_.on_warning = [&](const std::string& text) { seen.push_back(text); };
   const Json pod = {{"metadata", {{"namespace", "a"}, {"name", "b"}}}};

@@ -1,4 +1,4 @@
-#include "operator/client/config.h"
+#include "operator/client/auth/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Sets environment variables, and puts them back.
+// Sets environment variables and restores them.
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() : dir_(std::filesystem::path(::testing::TempDir()) / ("config_test_" + std::to_string(getpid()))) {
@@ -88,7 +88,7 @@ TEST_F(ConfigTest, MissingFileOfTheFlagIsAnError) {
   EXPECT_EQ(config.error().message, "kubeconfig /no/such: No such file or directory");
 }
 
-TEST_F(ConfigTest, WithoutAnyConfigAllPlacesAreNamed) {
+TEST_F(ConfigTest, ErrorWithoutAnyConfigNamesAllPlaces) {
   setenv("HOME", dir_.c_str(), 1);
   EXPECT_THAT(Server(),
               AllOf(HasSubstr("--kubeconfig is not given"), HasSubstr("KUBECONFIG is not set"),

@@ -1,4 +1,4 @@
-#include "operator/client/cpprest_body.h"
+#include "operator/client/transport/cpprest_body.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST_F(AnswerTest, BytesAreAppended) {
   EXPECT_EQ(bytes, "abcdef");
 }
 
-TEST_F(AnswerTest, WhatArrivedBeforeAFailureIsTakenBeforeIt) {
+TEST_F(AnswerTest, BytesBeforeAFailureAreTakenBeforeIt) {
   answer_->Begin(200, {});
   (void)Put("abc");
   answer_->End(std::make_exception_ptr(std::runtime_error("broke")));
@@ -77,7 +77,7 @@ TEST_F(AnswerTest, StopEndsTheWait) {
   EXPECT_EQ(answer_->Wait(Part::kHead, stop_.get_token(), std::chrono::hours(1)), Waited::kStopped);
 }
 
-TEST_F(AnswerTest, OneThatIsNotTakenHoldsTheSenderBack) {
+TEST_F(AnswerTest, UnreadAnswerBlocksTheSender) {
   EXPECT_TRUE(Put("1234567").is_done());
   const pplx::task<std::size_t> full = Put("89abc");
   EXPECT_FALSE(full.is_done());
@@ -86,7 +86,7 @@ TEST_F(AnswerTest, OneThatIsNotTakenHoldsTheSenderBack) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// Whoever rests for an hour is there at once, or never.
+// An answer with a rest of an hour: bytes are there at once, or the test hangs.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {
@@ -97,12 +97,12 @@ class RestTest : public AnswerTest {
   Waited WaitLong() { return answer_->Wait(Part::kSomeBytes, stop_.get_token(), std::chrono::hours(1)); }
 };
 
-TEST_F(RestTest, WhatComesAloneIsThereAtOnce) {
+TEST_F(RestTest, SinglePieceIsThereAtOnce) {
   EXPECT_EQ(WaitLong(), Waited::kThere);
   EXPECT_EQ(Take(), "a");
 }
 
-TEST_F(RestTest, NobodyIsWokenForWhatComesRightAfterUnlessThatIsMuchOrTheEnd) {
+TEST_F(RestTest, PiecesRightAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
   (void)Take();
   (void)Put("b");
   std::jthread stopper([&] { stop_.request_stop(); });
@@ -124,7 +124,7 @@ TEST_F(RestTest, NobodyIsWokenForWhatComesRightAfterUnlessThatIsMuchOrTheEnd) {
   EXPECT_EQ(Take(), "l");
 }
 
-TEST_F(RestTest, WhatCameMeanwhileIsThereAfterwards) {
+TEST_F(RestTest, PiecesDuringTheRestAreThereAfterIt) {
   answer_ = std::make_shared<Answer>(Answer::Limits{.most_waiting = 8, .most = 32, .rest = milliseconds(1)});
   (void)Put("a");
   (void)Take();
@@ -133,7 +133,7 @@ TEST_F(RestTest, WhatCameMeanwhileIsThereAfterwards) {
   EXPECT_EQ(Take(), "b");
 }
 
-TEST_F(AnswerTest, OneThatIsWantedAsAWholeHoldsNobodyBackAndHasALimit) {
+TEST_F(AnswerTest, WholeAnswerDoesNotBlockTheSenderAndHasALimit) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   EXPECT_EQ(Wait(Part::kAll), Waited::kSilent);
@@ -144,7 +144,7 @@ TEST_F(AnswerTest, OneThatIsWantedAsAWholeHoldsNobodyBackAndHasALimit) {
   EXPECT_EQ(Take(), "123456789");
 }
 
-TEST_F(AnswerTest, OneThatNobodyWantsAnyMoreReadsNoFurther) {
+TEST_F(AnswerTest, AbandonedAnswerReadsNoFurther) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   answer_->Abandon();
@@ -167,7 +167,7 @@ TEST(RequestBodyTest, IsReadInPiecesAndOnceMore) {
   EXPECT_EQ(std::streamoff(body.getpos(std::ios_base::in)), 3);
 }
 
-TEST(BlockBufferTest, WhatTheLibraryDoesNotAskForIsRefused) {
+TEST(BlockBufferTest, UnusedStreamOperationsAreRefused) {
   RequestBody body("a");
   EXPECT_THROW((void)body.sbumpc(), std::logic_error);
   EXPECT_THROW((void)body.putc('a'), std::logic_error);

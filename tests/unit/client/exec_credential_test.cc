@@ -1,4 +1,4 @@
-#include "operator/client/exec_credential.h"
+#include "operator/client/auth/exec_credential.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(ExecCredentialTest, TokenAndExpiryAreRead) {
   EXPECT_EQ(credential->expires, ParseTime("2026-01-02T03:04:05Z"));
 }
 
-TEST(ExecCredentialTest, OneThatExpiresInCenturiesNeverDoes) {
+TEST(ExecCredentialTest, CredentialThatExpiresInCenturiesNeverExpires) {
   for (const char* time : {"9999-12-31T23:59:59Z", "2400-02-29T00:00:00+01:00"}) {
     const auto credential =
         ParseExecCredential(std::string(R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)") +
@@ -43,20 +43,20 @@ TEST(ExecCredentialTest, CertificateAndKeyAreRead) {
   EXPECT_EQ(credential->expires, std::nullopt);
 }
 
-TEST(ExecCredentialTest, OutputThatIsNoneIsAnErrorThatDoesNotQuoteIt) {
+TEST(ExecCredentialTest, InvalidOutputIsAnErrorThatDoesNotQuoteIt) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "printed nothing"},
       {"topsecret", "no JSON object"},
       {"[\"topsecret\"]", "no JSON object"},
       {R"({"kind":"Secret","token":"topsecret"})", "kind ExecCredential"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","status":{"token":"topsecret"}})",
-       "was asked for client.authentication.k8s.io/v1 and printed client.authentication.k8s.io/v1beta1"},
+       "must print apiVersion client.authentication.k8s.io/v1, and printed client.authentication.k8s.io/v1beta1"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"})", "neither"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":5}})", "neither"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"topsecret\nx"}})",
        "line break"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"topsecret"}})",
-       "not together"},
+       "only one of"},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
            "status":{"token":"topsecret","expirationTimestamp":"soon"}})",
        "expirationTimestamp"},

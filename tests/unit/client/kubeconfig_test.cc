@@ -1,4 +1,4 @@
-#include "operator/client/kubeconfig.h"
+#include "operator/client/auth/kubeconfig.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::string Message(const Result<ClusterConfig>& config) {
   return config.error().message;
 }
 
-// A kubeconfig with one of each; the arguments are flow maps.
+// A kubeconfig with one cluster, user and context; the arguments are YAML flow maps.
 std::string Config(const std::string& cluster, const std::string& user = "{token: t}") {
   return "apiVersion: v1\nkind: Config\ncurrent-context: dev\nclusters: [{name: c, cluster: " + cluster +
          "}]\nusers: [{name: u, user: " + user + "}]\ncontexts: [{name: dev, context: {cluster: c, user: u}}]\n";
@@ -154,7 +154,7 @@ TEST(KubeconfigTest, ExecPluginIsRead) {
   EXPECT_EQ(command("/bin/get"), "/bin/get");
 }
 
-TEST(KubeconfigTest, FailuresNameFileEntryAndMend) {
+TEST(KubeconfigTest, FailuresNameFileEntryAndFix) {
   const struct {
     std::string text;
     std::vector<std::string> parts;
@@ -175,7 +175,7 @@ TEST(KubeconfigTest, FailuresNameFileEntryAndMend) {
       {Config("{server: h, insecure-skip-tls-verify: 'yes'}"), {"insecure-skip-tls-verify must be true or false"}},
       {Config("{server: h, insecure-skip-tls-verify: true, certificate-authority-data: Q0E=}"),
        {"contradict each other"}},
-      {Config("{server: h, certificate-authority-data: '***'}"), {"certificate-authority-data is no base64"}},
+      {Config("{server: h, certificate-authority-data: '***'}"), {"certificate-authority-data is not valid base64"}},
       {Config(kServer, "{client-certificate: /no/such}"), {"user \"u\": client-certificate /no/such: No such file"}},
       {Config(kServer, "{auth-provider: {name: gcp}}"), {"user \"u\": auth-provider is not supported", "exec"}},
       {Config(kServer, "{as: admin}"), {"user \"u\": as: impersonation is not supported"}},
@@ -188,7 +188,7 @@ TEST(KubeconfigTest, FailuresNameFileEntryAndMend) {
       {Config(kServer, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: c, env: [1]}}"), {"env must be"}},
       {Config(kServer, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: c, interactiveMode: Always}}"),
        {"interactiveMode Always"}},
-      {"[]", {"this is no kubeconfig"}},
+      {"[]", {"this is not a kubeconfig"}},
       {"kind: Pod", {"its kind is \"Pod\", not \"Config\""}},
       {"clusters: 5", {"clusters must be a list"}},
       {"clusters: [5]", {"clusters entry 1 must be a map"}},

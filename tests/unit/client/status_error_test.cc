@@ -48,7 +48,7 @@ TEST(StatusErrorTest, ReasonOfTheStatusObjectDecides) {
   }
 }
 
-TEST(StatusErrorTest, HttpStatusDecidesWhereTheBodyIsNoStatus) {
+TEST(StatusErrorTest, HttpStatusDecidesIfTheBodyIsNotAStatus) {
   const std::pair<int, Reason> cases[] = {
       {400, Reason::kBadRequest}, {401, Reason::kUnauthorized},       {403, Reason::kForbidden},
       {404, Reason::kNotFound},   {409, Reason::kConflict},           {410, Reason::kExpired},
@@ -80,7 +80,7 @@ TEST(StatusErrorTest, CausesAndRetryAfterAreTaken) {
   EXPECT_EQ(error.causes[0].message, "too long");
 }
 
-TEST(StatusErrorTest, RetryAfterHeaderCountsWhereTheBodySaysNothing) {
+TEST(StatusErrorTest, RetryAfterHeaderCountsIfTheBodyHasNone) {
   HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
   response.headers["retry-after"] = "3";
   EXPECT_EQ(Parse(response).retry_after, std::chrono::seconds(3));

@@ -1,4 +1,4 @@
-#include "operator/client/token_source.h"
+#include "operator/client/auth/token_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

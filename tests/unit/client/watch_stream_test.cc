@@ -18,7 +18,7 @@ std::string Line(const std::string& type, const std::string& name) {
   return Json{{"type", type}, {"object", {{"kind", "Pod"}, {"metadata", {{"name", name}}}}}}.dump() + "\n";
 }
 
-// Every event's type and name, then the end: "A:a M:b end" or the error's reason.
+// Returns every event's type and name, then "end" or the error's reason: "A:a M:b end".
 std::string ReadAll(Watch& watch) {
   std::string out;
   for (;;) {

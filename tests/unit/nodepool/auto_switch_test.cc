@@ -7,7 +7,7 @@
 #include <new>
 #include <thread>
 
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 #include "tests/support/fake_clock.h"
 #include "tests/unit/runtime/fake_api_server.h"
 
@@ -22,7 +22,7 @@ struct Events : EventSink {
               const std::string& note) override {
     told.With([&](auto& list) { list.push_back(regarding.key.name + " " + reason + ": " + note); });
   }
-  Guarded<std::vector<std::string>> told;
+  Synchronized<std::vector<std::string>> told;
 };
 
 class AutoSwitchTest : public ::testing::Test {
@@ -37,7 +37,7 @@ class AutoSwitchTest : public ::testing::Test {
   void Answer(Result<std::string> answer) {
     answer_.With([&](auto& value) { value = std::move(answer); });
   }
-  // Until it has asked once more.
+  // Advances the clock until the next check is done.
   void Pass() {
     const int asked = asked_;
     clock_.AwaitWaiters(1);
@@ -50,7 +50,7 @@ class AutoSwitchTest : public ::testing::Test {
 
   FakeClock clock_;
   Events events_;
-  Guarded<Result<std::string>> answer_{std::string()};
+  Synchronized<Result<std::string>> answer_{std::string()};
   std::atomic<int> asked_ = 0;
   std::atomic<bool> on_ = false;
   std::atomic<bool> fail_ = false;
@@ -73,14 +73,14 @@ class AutoSwitchTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(AutoSwitchTest, ItIsOnAtOnceWhereNobodyElseDoes) {
+TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
   Start();
   Until([&] { return on_.load(); });
-  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOn: this operator looks after the "
-                                  "pools: nobody else does"));
+  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
+                                  "NodePools: no other controller does"));
 }
 
-TEST_F(AutoSwitchTest, ItFollowsWhatIsInstalledAndRemovedLaterAndSaysSoOnce) {
+TEST_F(AutoSwitchTest, ControllerFollowsLaterInstallationsAndReportsEachOnce) {
   Answer(std::string("somebody else does"));
   Start();
   Until([&] { return asked_ >= 1; });
@@ -94,15 +94,15 @@ TEST_F(AutoSwitchTest, ItFollowsWhatIsInstalledAndRemovedLaterAndSaysSoOnce) {
   Pass();
   Until([&] { return !on_.load(); });
   Until([&] { return Told().size() == 3; });
-  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not look after "
-                                  "the pools: somebody else does",
-                                  "nodepools.apps.openyurt.io NodePoolControllerOn: this operator looks after the "
-                                  "pools: nobody else does",
-                                  "nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not look after "
-                                  "the pools: it is back"));
+  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
+                                  "the NodePools: somebody else does",
+                                  "nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
+                                  "NodePools: no other controller does",
+                                  "nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
+                                  "the NodePools: it is back"));
 }
 
-TEST_F(AutoSwitchTest, WhereTheClusterCannotBeAskedItStaysAsItIs) {
+TEST_F(AutoSwitchTest, FailedCheckKeepsTheControllerAsItIs) {
   Answer(Fail(Reason::kTransport, "down"));
   Start();
   Until([&] { return asked_ >= 1; });
@@ -118,7 +118,7 @@ TEST_F(AutoSwitchTest, WhereTheClusterCannotBeAskedItStaysAsItIs) {
   EXPECT_EQ(Told().size(), 1U);
 }
 
-TEST_F(AutoSwitchTest, AControllerThatFailsEndsIt) {
+TEST_F(AutoSwitchTest, FailedControllerEndsTheSwitch) {
   fail_ = true;
   Start();
   thread_.join();
@@ -126,7 +126,7 @@ TEST_F(AutoSwitchTest, AControllerThatFailsEndsIt) {
   EXPECT_EQ(outcome_.error().message, "it failed");
 }
 
-TEST_F(AutoSwitchTest, AnExceptionWhileItIsOnEndsNeitherTheProcessNorTheAsking) {
+TEST_F(AutoSwitchTest, ExceptionOfACheckEndsNeitherTheControllerNorTheChecks) {
   Start();
   Until([&] { return on_.load(); });
   throw_ = true;

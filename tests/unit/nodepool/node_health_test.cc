@@ -16,7 +16,7 @@ NodeFault FaultOf(std::map<std::string, std::string> conditions, const std::vect
   return HealthOf(WithConditions(std::move(conditions)), agents, drivers).fault;
 }
 
-TEST(NodeHealthTest, ANodeThatIsNotReadyOrUnknownOrNeverSaidIsNotReady) {
+TEST(NodeHealthTest, NodeWhoseReadyConditionIsFalseUnknownOrAbsentIsNotReady) {
   EXPECT_EQ(FaultOf({{"Ready", "False"}}), NodeFault::kNotReady);
   EXPECT_EQ(FaultOf({{"Ready", "Unknown"}}), NodeFault::kUnknown);
   EXPECT_EQ(FaultOf({}), NodeFault::kUnknown);
@@ -50,7 +50,7 @@ TEST(NodeHealthTest, AMissingCsiDriverIsAWarningAndNamed) {
   EXPECT_EQ(health.detail, "disk.csi.example.com");
 }
 
-TEST(NodeHealthTest, OfSeveralFaultsTheWorstCounts) {
+TEST(NodeHealthTest, WorstOfSeveralFaultsCounts) {
   const std::map<std::string, std::string> all = {
       {"Ready", "True"}, {"NetworkUnavailable", "True"}, {"MemoryPressure", "True"}, {"PIDPressure", "True"}};
   EXPECT_EQ(FaultOf(all, {"a"}, {"d"}), NodeFault::kNetworkUnavailable);

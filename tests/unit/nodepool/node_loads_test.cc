@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 
 namespace yad {
 namespace {
@@ -27,7 +27,7 @@ class NodeLoadsTest : public ::testing::Test {
             {"spec", {{"nodeName", node}, {"containers", {{{"resources", {{"requests", {{"cpu", cpu}}}}}}}}}},
             {"status", {{"phase", "Running"}, {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}};
   }
-  // As the informer would.
+  // Applies the pod as the informer does; returns the affected nodes.
   std::vector<std::string> Put(Json pod) {
     pod["metadata"]["resourceVersion"] = std::to_string(++version_);
     options_.transform(pod);
@@ -71,7 +71,7 @@ TEST_F(NodeLoadsTest, APodThatHasNoNodeOrHasEndedCountsForNone) {
   EXPECT_EQ(MilliCpu("n"), 0);
 }
 
-TEST_F(NodeLoadsTest, AStatusThatChangesNoRequestIsNoNews) {
+TEST_F(NodeLoadsTest, StatusThatChangesNoRequestIsIgnored) {
   Put(PodJson("a", "n"));
   Json pod = PodJson("a", "n");
   pod["status"]["conditions"][0]["status"] = "False";
@@ -91,7 +91,7 @@ TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsNamedUnlessItIsBeingReplaced) {
   EXPECT_THAT(loads_.Of("n")->agents_not_ready, IsEmpty());
 }
 
-TEST_F(NodeLoadsTest, NodesThatNobodyAsksAboutAreNotRemembered) {
+TEST_F(NodeLoadsTest, NodesThatWereNeverReadAreNotRemembered) {
   Put(PodJson("a", "nobody-has-this-node"));
   EXPECT_EQ(loads_.remembered(), 0U);
   Put(PodJson("b", "n"));
@@ -99,7 +99,7 @@ TEST_F(NodeLoadsTest, NodesThatNobodyAsksAboutAreNotRemembered) {
   EXPECT_EQ(loads_.remembered(), 1U);
 }
 
-TEST_F(NodeLoadsTest, BeforeTheFirstListOfPodsNothingIsKnown) {
+TEST_F(NodeLoadsTest, LoadsAreUnknownBeforeTheFirstListOfPods) {
   Store empty;
   AddPodsByNode(empty);
   NodeLoads loads(empty);

@@ -22,7 +22,7 @@ class NodeReconcilerTest : public ::testing::Test {
   NodePoolWorld world_;
 };
 
-TEST_F(NodeReconcilerTest, ANodeGetsWhatItsPoolSaysInOneWriteAndThenNoMore) {
+TEST_F(NodeReconcilerTest, NodeGetsItsPoolsAttributesInOneWrite) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   ASSERT_TRUE(world_.Give("n"));
@@ -78,7 +78,7 @@ TEST_F(NodeReconcilerTest, ACacheThatLagsTakesNothingAway) {
   EXPECT_THAT(world_.events.told, IsEmpty());
 }
 
-// Its watch of the pools is behind that of the Nodes, as a new leader's may be.
+// The watch of the pools lags behind that of the Nodes, as it may for a new leader.
 TEST_F(NodeReconcilerTest, ACacheThatLagsNeitherTakesBackNorEvicts) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
@@ -93,7 +93,7 @@ TEST_F(NodeReconcilerTest, ACacheThatLagsNeitherTakesBackNorEvicts) {
   EXPECT_EQ(Zone(), "");
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north");
-  // The other leader gives another zone, and takes nothing away.
+  // The other leader sets another zone, and removes nothing.
   world_.EditPool("a", {{"spec", {{"labels", {{"zone", "south"}}}}}});
   world_.EditNode("n", {{"metadata",
                          {{"labels", {{"zone", "south"}}},
@@ -107,7 +107,7 @@ TEST_F(NodeReconcilerTest, ACacheThatLagsNeitherTakesBackNorEvicts) {
   EXPECT_EQ(Zone(), "south");
 }
 
-// The autoscaler has leased the Node by a newer version of the pool than the cache shows.
+// The autoscaler has leased the Node for a newer version of the pool than the cache shows.
 TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsBehind) {
   world_.AddPool("a");
   world_.AddNode("n", "a");
@@ -136,7 +136,7 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
-  // It is back, and the pools are not yet.
+  // The CRD is back before its pools.
   EXPECT_THAT(world_.events.told, IsEmpty());
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
@@ -149,7 +149,7 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north") << "the pool was made before";
   EXPECT_THAT(world_.events.told, SizeIs(1)) << "told all the same";
-  // Who has not seen the pool waits for a while.
+  // A new process that has not observed the pool waits for a while.
   NodeReconciler next(
       world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
   crd_born(29);
@@ -171,7 +171,7 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";
-  // One that has come back, and is deleted, is gone at once.
+  // A pool that came back and is then deleted is gone at once.
   crd_born(2);
   world_.AddPool("a", kSpec);
   born(kNodePoolType, "a", std::chrono::minutes(1));
@@ -193,7 +193,7 @@ TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain
   EXPECT_EQ(Zone(), "");
 }
 
-TEST_F(NodeReconcilerTest, WhatSomebodyKeepsUndoingIsGivenAgainMoreAndMoreSeldom) {
+TEST_F(NodeReconcilerTest, RevertedAttributesAreWrittenAgainWithBackoff) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
   world_.AddPool("a", spec);
@@ -212,7 +212,7 @@ TEST_F(NodeReconcilerTest, WhatSomebodyKeepsUndoingIsGivenAgainMoreAndMoreSeldom
   EXPECT_LE(writes, 13);
 }
 
-TEST_F(NodeReconcilerTest, WhatAWebhookTakesOutAgainIsNoLoop) {
+TEST_F(NodeReconcilerTest, AttributesThatAWebhookRemovesCauseNoLoop) {
   world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
     if (type.resource == "nodes") object["metadata"]["labels"].erase("zone");
   });

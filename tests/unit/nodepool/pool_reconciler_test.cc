@@ -37,7 +37,7 @@ TEST_F(PoolReconcilerTest, TheNodesOfThePoolsLabelAreCountedAndNoOthers) {
   EXPECT_EQ(status["resources"]["allocatable"]["cpu"], "6");
 }
 
-TEST_F(PoolReconcilerTest, ANodeThatSaysNothingOfPodsMakesNoSumOfThem) {
+TEST_F(PoolReconcilerTest, NodeWithoutAllocatablePodsAddsNoneToTheSum) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.EditNode("n1", {{"status", {{"allocatable", {{"pods", nullptr}}}}}});
@@ -45,7 +45,7 @@ TEST_F(PoolReconcilerTest, ANodeThatSaysNothingOfPodsMakesNoSumOfThem) {
   EXPECT_EQ(StatusOf("a")["resources"]["allocatable"]["pods"], "0");
 }
 
-TEST_F(PoolReconcilerTest, WhereNothingDiffersNothingIsWritten) {
+TEST_F(PoolReconcilerTest, EqualStatusIsNotWritten) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.Count("a");
@@ -55,7 +55,7 @@ TEST_F(PoolReconcilerTest, WhereNothingDiffersNothingIsWritten) {
   EXPECT_EQ(world_.Writes(), 0U);
 }
 
-TEST_F(PoolReconcilerTest, HoweverOftenThingsChangeAPoolsStatusIsWrittenOnceASecond) {
+TEST_F(PoolReconcilerTest, PoolStatusIsWrittenAtMostOnceASecond) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.Count("a");
@@ -72,7 +72,7 @@ TEST_F(PoolReconcilerTest, HoweverOftenThingsChangeAPoolsStatusIsWrittenOnceASec
   EXPECT_GE(writes, 5);
 }
 
-TEST_F(PoolReconcilerTest, WhatComesTooSoonIsLookedAtAgainInTime) {
+TEST_F(PoolReconcilerTest, ChangeWithinASecondIsRequeuedForTheEndOfTheSecond) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.Count("a");
@@ -87,7 +87,7 @@ TEST_F(PoolReconcilerTest, WhatComesTooSoonIsLookedAtAgainInTime) {
 TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
-  // The server stores what OpenYurt's CRD has.
+  // The server stores only the fields of OpenYurt's CRD.
   Json stored = world_.Pool("a");
   world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     if (request.subresource != "status") return std::nullopt;
@@ -112,7 +112,7 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
 }
 
-TEST_F(PoolReconcilerTest, WhatSomebodyElseWritesIsPutRightAndMoreSeldomWhereItGoesOn) {
+TEST_F(PoolReconcilerTest, ForeignStatusWritesAreRevertedWithBackoff) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.Count("a");
@@ -128,7 +128,7 @@ TEST_F(PoolReconcilerTest, WhatSomebodyElseWritesIsPutRightAndMoreSeldomWhereItG
   EXPECT_LE(writes, 12);
 }
 
-TEST_F(PoolReconcilerTest, ItIsWrittenInTheVersionInWhichThePoolWasRead) {
+TEST_F(PoolReconcilerTest, StatusIsWrittenInTheVersionInWhichThePoolWasRead) {
   ResourceType newer = kNodePoolType;
   newer.version = "v1beta2";
   world_.cluster.Create(newer, {{"metadata", {{"name", "a"}}}});
@@ -148,7 +148,7 @@ TEST_F(PoolReconcilerTest, TheMetricsEndWithThePool) {
   EXPECT_THAT(metrics::Render(), Not(HasSubstr("pool=\"metric-pool\"")));
 }
 
-TEST_F(PoolReconcilerTest, WhatItsNodesDoNotGetIsReportedOnce) {
+TEST_F(PoolReconcilerTest, AttributesThatNodesDoNotGetAreReportedOnce) {
   world_.AddPool("a", {{"labels", {{"kubernetes.io/hostname", "x"}, {"good", "1"}}}});
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(world_.Count("a"));
@@ -159,7 +159,7 @@ TEST_F(PoolReconcilerTest, WhatItsNodesDoNotGetIsReportedOnce) {
   EXPECT_THAT(world_.events.told[0], HasSubstr("label kubernetes.io/hostname"));
 }
 
-TEST_F(PoolReconcilerTest, BeforeTheFirstListOfNodesNothingIsWritten) {
+TEST_F(PoolReconcilerTest, NothingIsWrittenBeforeTheFirstListOfNodes) {
   world_.AddPool("a");
   world_.SyncOne(world_.pools, kNodePoolType, ProjectPool, nullptr);
   const auto result = world_.counting.Reconcile({"", "a"}, {});

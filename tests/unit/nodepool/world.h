@@ -1,4 +1,4 @@
-// A cluster in memory with the two halves of the nodepool controller in it, one step at a time.
+// A cluster in memory with both reconcilers of the nodepool controller, which run one step at a time.
 #ifndef TESTS_UNIT_NODEPOOL_WORLD_H_
 #define TESTS_UNIT_NODEPOOL_WORLD_H_
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "operator/api/well_known.h"
-#include "operator/nodepool/informers.h"
+#include "operator/cluster/informers.h"
 #include "operator/nodepool/node_loads.h"
 #include "operator/nodepool/node_reconciler.h"
 #include "operator/nodepool/pool_reconciler.h"
@@ -27,7 +27,7 @@ struct RecordedEvents : EventSink {
   std::vector<std::string> told;
 };
 
-// Caches show the cluster as it is when Sync is called (which Count and Give do), as a watch would.
+// The caches show the cluster as of the last Sync, which Count and Give call.
 struct NodePoolWorld {
   NodePoolWorld() {
     AddNodesByPool(nodes);

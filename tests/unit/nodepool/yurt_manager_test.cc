@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 const WallTime kNow = ParseTime("2026-11-22T08:00:00Z");
 
-// A server that answers reviews of rights, and has at most a webhook configuration and a Lease.
+// A server that answers access reviews, and has at most a webhook configuration and a Lease.
 class YurtManagerTest : public ::testing::Test {
  protected:
   static HttpResponse Answer(int status, const Json& body) {
@@ -56,9 +56,9 @@ class YurtManagerTest : public ::testing::Test {
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
 };
 
-TEST_F(YurtManagerTest, WhereNobodyElseDoesItMayBeOn) { EXPECT_EQ(WhyNot(), ""); }
+TEST_F(YurtManagerTest, ControllerMayBeOnWithoutYurtManager) { EXPECT_EQ(WhyNot(), ""); }
 
-TEST_F(YurtManagerTest, WithoutTheRightsNothingElseIsAsked) {
+TEST_F(YurtManagerTest, MissingRightsKeepTheControllerOffWithoutOtherReads) {
   for (const char* right : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
     denied_ = {right};
     EXPECT_THAT(WhyNot(), HasSubstr("it may not ")) << right;
@@ -66,18 +66,18 @@ TEST_F(YurtManagerTest, WithoutTheRightsNothingElseIsAsked) {
   EXPECT_TRUE(paths_.empty());
 }
 
-TEST_F(YurtManagerTest, WhereItsWebhooksReviewNodePoolsItIsOff) {
+TEST_F(YurtManagerTest, WebhooksForNodePoolsKeepTheControllerOff) {
   webhooks_ = Webhooks("nodepools");
   EXPECT_THAT(WhyNot(), HasSubstr("yurt-manager-validating-webhook-configuration"));
 }
 
-TEST_F(YurtManagerTest, WhereItsNodePoolControllerIsSwitchedOffAlthoughItRunsItMayBeOn) {
+TEST_F(YurtManagerTest, ControllerMayBeOnIfYurtManagerHasNoWebhooksForNodePools) {
   webhooks_ = Webhooks("yurtappsets");
   lease_ = Lease("2026-11-22T07:59:55.000000Z");
   EXPECT_EQ(WhyNot(), "");
 }
 
-TEST_F(YurtManagerTest, WithoutWebhooksItsLeaseSaysWhetherItRuns) {
+TEST_F(YurtManagerTest, LeaseDecidesIfThereAreNoWebhooks) {
   lease_ = Lease("2026-11-22T07:59:55.000000Z");
   EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-manager"));
   lease_ = Lease("2026-11-22T07:50:00.000000Z");
@@ -86,12 +86,12 @@ TEST_F(YurtManagerTest, WithoutWebhooksItsLeaseSaysWhetherItRuns) {
   EXPECT_EQ(WhyNot(), "") << "it was given back";
 }
 
-TEST_F(YurtManagerTest, WhoMayNotLookStaysOff) {
+TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
   fails_ = 403;
-  EXPECT_THAT(WhyNot(), HasSubstr("it may not look"));
+  EXPECT_THAT(WhyNot(), HasSubstr("it may not read"));
 }
 
-TEST_F(YurtManagerTest, AFailedReadIsNoAnswer) {
+TEST_F(YurtManagerTest, FailedReadIsAnError) {
   fails_ = 503;
   EXPECT_FALSE(WhyNotNodePool(client_, kNow, {}));
 }

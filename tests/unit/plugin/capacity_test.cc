@@ -4,11 +4,11 @@
 
 #include <sstream>
 
-#include "plugin/capacity_snapshot.h"
-#include "plugin/capacity_table.h"
-#include "plugin/commands.h"
-#include "plugin/exit_code.h"
+#include "plugin/commands/capacity_snapshot.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/exit_code.h"
 #include "plugin/plugin.h"
+#include "plugin/view/capacity_table.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One pod waits; n1 is free, n2 idles on lease for long. As people write it: few quotes.
+// One pod waits, n1 is free, and n2 has idled on lease for long. The text has few quotes, as in hand-written YAML.
 constexpr char kSnapshot[] = R"(apiVersion: capacity.openyurt.io/v1alpha1
 kind: NodePoolAutoscaler
 metadata: {name: hangzhou}
@@ -73,7 +73,7 @@ struct Ran {
   std::string out, err;
 };
 
-// As the program runs, where there is no cluster.
+// Runs the program without a cluster.
 Ran RunIt(std::vector<std::string> arguments, const std::string& input) {
   std::ostringstream out, err;
   std::istringstream in(input);
@@ -87,7 +87,7 @@ Ran Plan(const std::string& input, std::vector<std::string> more = {}) {
   return RunIt(more, input);
 }
 
-TEST(CapacityPlanTest, WithJsonItIsThePlannersOwnWords) {
+TEST(CapacityPlanTest, JsonOutputIsThePlannersPlan) {
   const Ran ran = Plan(kSnapshot, {"-o", "json"});
   ASSERT_EQ(ran.code, kDone) << ran.err;
   EXPECT_EQ(ran.err, "");
@@ -96,7 +96,7 @@ TEST(CapacityPlanTest, WithJsonItIsThePlannersOwnWords) {
     "expectations": {"shop/web-1": "n1"}, "shortages": []})"));
 }
 
-TEST(CapacityPlanTest, WithoutAFormatItIsForPeople) {
+TEST(CapacityPlanTest, DefaultOutputIsATable) {
   const Ran ran = Plan(kSnapshot);
   ASSERT_EQ(ran.code, kDone) << ran.err;
   EXPECT_EQ(ran.out,
@@ -117,7 +117,7 @@ TEST(CapacityPlanTest, WithoutAFormatItIsForPeople) {
   EXPECT_THAT(Plan(kSnapshot, {"-o", "yaml"}).out, StartsWith("expectations:\n  shop/web-1: n1\n"));
 }
 
-TEST(CapacityPlanTest, WithoutANodeTheShapeIsNamed) {
+TEST(CapacityPlanTest, LeaseWithoutANodeNamesTheShape) {
   std::string snapshot = kSnapshot;
   snapshot.replace(snapshot.find("{apps.openyurt.io/nodepool: hangzhou}\n  containers"), 37,
                    "{apps.openyurt.io/nodepool: hangzhou, size: l}");
@@ -137,7 +137,7 @@ TEST(CapacityPlanTest, ThePoolsAttributesAreWhatAJoiningNodeGets) {
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
   EXPECT_EQ(Json::parse(Plan(kSnapshot + pool, {"-o", "json"}).out)["leases"][0]["node"], nullptr)
       << "the pod does not tolerate the pool's taint";
-  // Another pool's are nothing to it.
+  // The attributes of another pool do not count.
   std::string other = pool;
   other.replace(other.find("hangzhou"), 8, "beijing");
   EXPECT_EQ(Json::parse(Plan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");
@@ -156,7 +156,7 @@ TEST(CapacityPlanTest, APoolThatGoesIsDrainedAndOneOfTheHostsNetworkKeepsItsNode
   EXPECT_THAT(kept.err, HasSubstr("note: NodePool \"hangzhou\" has spec.hostNetwork: true"));
 }
 
-TEST(CapacityPlanTest, WhatKubectlPrintsAsJsonIsReadToo) {
+TEST(CapacityPlanTest, JsonListOfKubectlIsReadToo) {
   const std::string list = R"({"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "capacity.openyurt.io/v1alpha1", "kind": "NodePoolAutoscaler", "metadata": {"name": "a"},
      "spec": {"nodePool": "p", "inventorySelector": {}}},
@@ -167,30 +167,31 @@ TEST(CapacityPlanTest, WhatKubectlPrintsAsJsonIsReadToo) {
   EXPECT_THAT(cut.err, HasSubstr("standard input: line "));
 }
 
-TEST(CapacityPlanTest, BadInputIsRefusedWithTheMend) {
+TEST(CapacityPlanTest, BadInputIsRefusedWithTheFix) {
   const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\n";
   const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n";
   const std::vector<std::pair<std::string, std::string>> cases{
       {node,
-       "there is no NodePoolAutoscaler (apiVersion capacity.openyurt.io/v1alpha1), and a plan follows from "
+       "there is no NodePoolAutoscaler (apiVersion capacity.openyurt.io/v1alpha1), and a plan needs "
        "exactly one: add it"},
       {"", "there is no NodePoolAutoscaler"},
       {std::string(kAutoscaler) + kAutoscaler,
-       "there are 2 NodePoolAutoscalers (\"a\", \"a\"), and a plan follows from exactly one: leave one of them"},
-      {std::string(kAutoscaler) + node + node, "Node \"n1\" is there twice: take one out"},
-      {std::string(kAutoscaler) + pod + pod, "Pod \"default/a\" is there twice: take one out"},
+       "there are 2 NodePoolAutoscalers (\"a\", \"a\"), and a plan needs exactly one: keep one of them"},
+      {std::string(kAutoscaler) + node + node, "Node \"n1\" is duplicated: remove one"},
+      {std::string(kAutoscaler) + pod + pod, "Pod \"default/a\" is duplicated: remove one"},
       {std::string(kAutoscaler) + "apiVersion: apps/v1\nkind: Deployment\n",
-       "object 2, a Deployment of apps/v1, is no part of a snapshot: take it out; a snapshot has Nodes and Pods of v1, "
-       "one NodePoolAutoscaler of capacity.openyurt.io/v1alpha1, and perhaps its NodePool of apps.openyurt.io"},
-      {std::string(kAutoscaler) + "kind: Node\nmetadata: {name: x}\n", "object 2, a Node without an apiVersion, is no"},
-      {std::string(kAutoscaler) + "apiVersion: v1\n", "object 2 without a kind of v1, is no part"},
+       "object 2, a Deployment of apps/v1, is not part of a snapshot: remove it; a snapshot has Nodes and Pods of v1, "
+       "one NodePoolAutoscaler of capacity.openyurt.io/v1alpha1, and optionally its NodePool of apps.openyurt.io"},
+      {std::string(kAutoscaler) + "kind: Node\nmetadata: {name: x}\n",
+       "object 2, a Node without an apiVersion, is not"},
+      {std::string(kAutoscaler) + "apiVersion: v1\n", "object 2 without a kind of v1, is not part"},
       {std::string(kAutoscaler) + "apiVersion: v1\nkind: List\nitems: [3]\n", "object 2 without a kind without"},
-      {"- 1\n", "a document is no object with apiVersion and kind"},
+      {"- 1\n", "a document is not an object with apiVersion and kind"},
       {"a: [1\n", "standard input: line "},
       {"apiVersion: capacity.openyurt.io/v1alpha1\nkind: NodePoolAutoscaler\nmetadata: {name: a}\n"
        "spec: {nodePool: p, mode: on, minNodes: -1}\n",
        "standard input: NodePoolAutoscaler \"a\" is invalid: [spec.mode: Invalid value: true: must be a string, "
-       "spec.inventorySelector: Required value: say which nodes are spare, by a label that they have, spec.minNodes: "
+       "spec.inventorySelector: Required value: select the spare nodes by a label that they have, spec.minNodes: "
        "Invalid value: -1: must be greater than or equal to 0]"},
   };
   for (const auto& [input, error] : cases) {
@@ -208,12 +209,12 @@ TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"plan"}, "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE"},
       {{"plan", "-f", "x", "--now=yesterday"},
-       "\"yesterday\" is no time: write it as RFC 3339, like 2026-11-22T12:00:00Z"},
-      {{"plan", "-f", "x", "--now", "2026-13-01T00:00:00Z"}, "is no time"},
-      {{"plan", "-f", "x", "-o", "wide"}, "\"wide\" is no output format here: it is one of json|yaml"},
-      {{"plan", "hangzhou", "-f", "x"}, "plan takes no name: the file says which NodePoolAutoscaler"},
-      {{"pod/x"}, "\"pod/x\" is no NodePoolAutoscaler: give NAME or npa/NAME"},
-      {{"A_b"}, "\"A_b\" is no name of a NodePoolAutoscaler"},
+       "\"yesterday\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z"},
+      {{"plan", "-f", "x", "--now", "2026-13-01T00:00:00Z"}, "is not a valid time"},
+      {{"plan", "-f", "x", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
+      {{"plan", "hangzhou", "-f", "x"}, "plan takes no name: the file has the NodePoolAutoscaler"},
+      {{"pod/x"}, "\"pod/x\" is not a valid NodePoolAutoscaler: give NAME or npa/NAME"},
+      {{"A_b"}, "\"A_b\" is not a valid name of a NodePoolAutoscaler"},
   };
   for (const auto& [arguments, error] : cases) {
     const Ran ran = RunIt(arguments, "");
@@ -224,7 +225,7 @@ TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
               AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get npa,nodes,pods")));
 }
 
-TEST(CapacityPlanTest, WhatIsWrittenWithoutQuotesIsTakenAsTextAndSaid) {
+TEST(CapacityPlanTest, UnquotedValuesAreReadAsTextAndReported) {
   const std::string snapshot = std::string(kAutoscaler) +
                                "apiVersion: v1\nkind: Node\nmetadata: {name: 7, labels: {s: t, zone: 1, gpu: yes}}\n"
                                "status: {allocatable: {cpu: 2}, conditions: [{type: Ready, status: True}]}\n---\n"
@@ -234,12 +235,13 @@ TEST(CapacityPlanTest, WhatIsWrittenWithoutQuotesIsTakenAsTextAndSaid) {
                                "Unschedulable}]}\n";
   const Ran ran = Plan(snapshot, {"-o", "json"});
   EXPECT_EQ(Json::parse(ran.out)["expectations"], (Json{{"default/b", "7"}}));
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("note: Node 2: metadata.name is no text, and taken as \"7\": put it in quotes"),
-                             HasSubstr("metadata.labels.zone is no text, and taken as \"1\""),
-                             HasSubstr("note: Pod \"b\": spec.nodeSelector.zone is no text")));
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("note: Node 2: metadata.name is not a string, and is read as \"7\": put it in quotes"),
+                    HasSubstr("metadata.labels.zone is not a string, and is read as \"1\""),
+                    HasSubstr("note: Pod \"b\": spec.nodeSelector.zone is not a string")));
 }
 
-TEST(CapacityPlanTest, JunkIsLeftOutAndHarmsNothing) {
+TEST(CapacityPlanTest, JunkIsLeftOut) {
   std::string snapshot = kSnapshot;
   for (const char* junk : {"metadata: 1\n", "metadata: {labels: {a: b}}\n", "metadata: {name: x1, labels: [1]}\n",
                            "metadata: {name: x2}\nspec: {taints: {}}\nstatus: [1, 2]\n",
@@ -333,16 +335,16 @@ TEST_F(CapacityTest, EachAutoscalerIsALine) {
             "NoCapacity: 2 pods and standby   Ready=False (HostNetwork)   60m\n");
 }
 
-TEST_F(CapacityTest, WithANameItsNodesAndShortagesAreShown) {
+TEST_F(CapacityTest, NamedAutoscalerIsShownWithItsNodesAndShortages) {
   options_.autoscaler = "hangzhou";
   ASSERT_EQ(Run(), kDone);
   const std::string& out = out_.str();
   EXPECT_THAT(out, HasSubstr("\n"
-                             "NODE   PHASE                             FOR      SINCE   READY\n"
-                             "n1     InUse                             <none>   5m      True\n"
-                             "n2     Joining                           shop/a   5m      True\n"
-                             "n3     Reserved                          uid u2   5m      True\n"
-                             "n4     <unreadable: is no JSON object>"));
+                             "NODE   PHASE                                FOR      SINCE   READY\n"
+                             "n1     InUse                                <none>   5m      True\n"
+                             "n2     Joining                              shop/a   5m      True\n"
+                             "n3     Reserved                             uid u2   5m      True\n"
+                             "n4     <unreadable: is not a JSON object>"));
   EXPECT_THAT(out, Not(HasSubstr("permanent")));
   EXPECT_THAT(out, HasSubstr("QUARANTINED NODE   WHY\nq1                 2026-11-22 not Ready\n"));
   EXPECT_THAT(out, HasSubstr("STANDBY   WANT   HAVE\nsmall     2      1\n"));
@@ -352,7 +354,7 @@ TEST_F(CapacityTest, WithANameItsNodesAndShortagesAreShown) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(CapacityTest, WhatMayNotBeReadIsSaidAndTheRestShown) {
+TEST_F(CapacityTest, ForbiddenReadsAreReportedAndTheRestIsShown) {
   options_.autoscaler = "hangzhou";
   pods_forbidden_ = true;
   ASSERT_EQ(Run(), kDone);
@@ -370,14 +372,14 @@ TEST_F(CapacityTest, ObjectsArePrintedAsTheyAre) {
   EXPECT_EQ(Json::parse(out_.str()), AutoscalerJson());
 }
 
-TEST_F(CapacityTest, WhatIsNotThereIsSaidWithTheMend) {
+TEST_F(CapacityTest, MissingObjectsAndTypesAreReportedWithTheFix) {
   options_.autoscaler = "beijing";
-  EXPECT_THAT(Run().error().message, HasSubstr("\"beijing\" not found (kubectl yad capacity shows all there are)"));
+  EXPECT_THAT(Run().error().message, HasSubstr("\"beijing\" not found (kubectl yad capacity lists all)"));
   missing_ = "the server could not find the requested resource";
   EXPECT_THAT(Run().error().message, HasSubstr("install the operator with nodePoolAutoscaler.enabled=true"));
 }
 
-TEST(CapacityCompletionTest, BelowCapacityThereIsPlan) {
+TEST(CapacityCompletionTest, PlanIsCompletedBelowCapacity) {
   const auto complete = [](const std::vector<std::string>& words) {
     std::ostringstream out, err;
     std::istringstream in;
@@ -385,7 +387,7 @@ TEST(CapacityCompletionTest, BelowCapacityThereIsPlan) {
     RunComplete(words, console);
     return out.str();
   };
-  EXPECT_THAT(complete({"--kubeconfig=/nowhere", "capacity", "p"}), StartsWith("plan\tWhat would be leased"));
+  EXPECT_THAT(complete({"--kubeconfig=/nowhere", "capacity", "p"}), StartsWith("plan\tWhat the operator would lease"));
   EXPECT_THAT(complete({"cap"}), AllOf(StartsWith("capacity\tThe NodePoolAutoscalers"), Not(HasSubstr("plan"))));
   EXPECT_THAT(complete({"capacity", "plan", "--n"}), HasSubstr("--now\t"));
   EXPECT_EQ(complete({"capacity", "plan", "-o", ""}), "json\nyaml\n:4\n");

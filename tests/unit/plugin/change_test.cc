@@ -1,12 +1,12 @@
-// What undo, approve and diff -f make of objects.
+// The changes that undo, approve and diff -f make to objects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugin/applied.h"
-#include "plugin/approval.h"
-#include "plugin/preview.h"
-#include "plugin/revision_of.h"
-#include "plugin/undo.h"
+#include "plugin/commands/approval.h"
+#include "plugin/commands/revision_of.h"
+#include "plugin/commands/undo.h"
+#include "plugin/manifest/apply_dry_run.h"
+#include "plugin/manifest/preview.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
 namespace yad {
@@ -54,14 +54,14 @@ TEST(UndoTest, ASelectorInTheTemplateStays) {
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
-TEST(UndoTest, AnInvalidSpecIsMended) {
+TEST(UndoTest, InvalidSpecIsFixed) {
   Json daemon = DaemonJson("app:2");
   TemplateOf(daemon)["spec"].erase("template");
   EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
-TEST(UndoTest, GoesBackToTheOneBeforeWhatTheSpecSays) {
+TEST(UndoTest, GoesBackToTheRevisionBeforeThatOfTheSpec) {
   const auto entry = [](const std::string& image, std::int64_t number) {
     auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image)));
     revision->number = number;
@@ -122,7 +122,7 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   for (const char* group : {"canary", "west", "default"}) {
     const auto approved = Approve({"north", group}, daemon, before);
     ASSERT_FALSE(approved);
-    EXPECT_THAT(approved.error().message, HasSubstr("those that do are north, south"));
+    EXPECT_THAT(approved.error().message, HasSubstr("valid: north, south"));
   }
   daemon["metadata"]["generation"] = 2;
   ASSERT_FALSE(Approve({"north"}, daemon, before));
@@ -130,7 +130,7 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   EXPECT_EQ(Approvals(daemon), "");
 }
 
-TEST(ManifestPatchTest, ItIsThatOfKubectlApply) {
+TEST(ManifestPatchTest, PatchEqualsThatOfKubectlApply) {
   const Json last = R"({"spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 2}, "list": [1]}})"_json;
   const Json manifest = R"({"spec": {"a": 2, "deep": {"x": 1}, "list": [1, 2], "new": true}})"_json;
   const Json live = R"({"metadata": {"uid": "u"}, "spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 3, "z": 4},
@@ -141,7 +141,7 @@ TEST(ManifestPatchTest, ItIsThatOfKubectlApply) {
   EXPECT_EQ(ManifestPatch(last, R"({"spec": {"a": 1}})"_json, R"({"spec": {"a": 1}})"_json), Json::object());
 }
 
-TEST(RevisionOfTest, TheNewestWithThisContentOrANewOne) {
+TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrMakesOne) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson("app:1"));
   const RevisionPtr one = MakeRevision(DaemonJson("app:1"), 1);
   const RevisionPtr two = MakeRevision(DaemonJson("app:2"), 2);
@@ -151,7 +151,7 @@ TEST(RevisionOfTest, TheNewestWithThisContentOrANewOne) {
   EXPECT_EQ(made->name, one->name);
   EXPECT_EQ(made->label, one->label);
   EXPECT_EQ(made->number, 3);
-  // The name is taken by other content: as the operator does, the next one.
+  // Another content has the name, so the plugin takes the next hash, as the operator does.
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
@@ -219,7 +219,7 @@ TEST(PreviewTest, OnlyWordsThatStandAloneAreReplaced) {
   EXPECT_EQ(ReplaceWord("x", "", "?"), "x");
 }
 
-TEST(PreviewTest, WhatControllersWriteIsNotShown) {
+TEST(PreviewTest, FieldsThatControllersWriteAreNotShown) {
   Json workload = WorkloadJson(DaemonJson(), MakeRevision(DaemonJson()), PoolJson("a"));
   const Json shown = Shown(workload);
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp"}) {

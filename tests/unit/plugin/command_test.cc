@@ -1,14 +1,14 @@
-// Commands against an apiserver in memory: what the real one cannot be made to do at will.
+// Commands against an apiserver in memory, for behaviour that a real apiserver does not show on demand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <thread>
 
-#include "plugin/commands.h"
-#include "plugin/exit_code.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/manifest/yaml_reader.h"
 #include "plugin/plugin.h"
-#include "plugin/yaml_reader.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
 #include "tests/unit/yurtappdaemon/builders.h"
@@ -34,7 +34,7 @@ class CommandTest : public ::testing::Test {
     return command(session);
   }
   Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
-  // Before each of the first `count` PUTs somebody else changes the daemon.
+  // Another user changes the daemon before each of the first `count` PUTs.
   void Interfere(int count, const std::function<void(Json&)>& change) {
     transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
       if (request.method == "PUT" && (*left)-- > 0) cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, change);
@@ -52,7 +52,7 @@ class CommandTest : public ::testing::Test {
   Console console_{out_, err_, in_, [] { return std::nullopt; }};
 };
 
-TEST_F(CommandTest, StatusWritesOfTheOperatorAreNoReasonToFail) {
+TEST_F(CommandTest, StatusWritesOfTheOperatorDoNotFailTheCommand) {
   int written = 0;
   Interfere(5, [&](Json& daemon) { daemon["status"]["n"] = ++written; });
   options_.command = Command::kPause;
@@ -61,12 +61,12 @@ TEST_F(CommandTest, StatusWritesOfTheOperatorAreNoReasonToFail) {
   EXPECT_EQ(Daemon()["status"]["n"], 5);
 }
 
-TEST_F(CommandTest, SomebodyElsesSpecIsNotOverwritten) {
+TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   Interfere(1, [](Json& daemon) { daemon["spec"]["revisionHistoryLimit"] = 3; });
   options_.command = Command::kPause;
   const auto paused = Run(RunPause);
   ASSERT_FALSE(paused);
-  EXPECT_THAT(paused.error().message, HasSubstr("somebody else has just changed the spec"));
+  EXPECT_THAT(paused.error().message, HasSubstr("another client has just changed the spec"));
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
@@ -103,13 +103,13 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   EXPECT_EQ(out_.str(), all);
 }
 
-// With real time: two threads wait for each other.
+// These tests use real time, because two threads wait for each other.
 class StatusTest : public CommandTest {
  protected:
   Result<int> RunWatching(const std::function<void()>& meanwhile) {
     options_.watch = true;
     std::jthread other([&] {
-      cluster_.transport()->WaitForRequests(2);  // the first look, and the watch
+      cluster_.transport()->WaitForRequests(2);  // the first read, and the watch
       meanwhile();
     });
     Client client(cluster_.transport(), {});
@@ -124,13 +124,13 @@ class StatusTest : public CommandTest {
   }
 };
 
-TEST_F(StatusTest, ItFollowsTheWatchToTheEnd) {
+TEST_F(StatusTest, StatusFollowsTheWatchToTheEnd) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
   EXPECT_THAT(out_.str(), ::testing::EndsWith("(RollingOut)...\nyurtappdaemon \"web\" successfully rolled out\n"));
 }
 
-TEST_F(StatusTest, ARolloutThatStopsEndsIt) {
+TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
@@ -143,10 +143,10 @@ TEST_F(CommandTest, ARestartWithinTheSameSecondIsRefusedAsKubectlDoes) {
   EXPECT_EQ(Run(RunRestart), kDone);
 }
 
-TEST_F(CommandTest, NothingOfTheClusterIsWrittenByReading) {
+TEST_F(CommandTest, ReadingCommandsWriteNothing) {
   options_.command = Command::kPools;
   EXPECT_EQ(Run(RunPools), kDone);
-  EXPECT_EQ(err_.str(), "status tells of no pools yet: is the operator running?\n");
+  EXPECT_EQ(err_.str(), "status lists no pools yet: is the operator running?\n");
   EXPECT_EQ(Run(RunHistory), kDone);
   EXPECT_THAT(err_.str(), HasSubstr("No rollout history found."));
   EXPECT_TRUE(cluster_.writes().empty());
@@ -179,11 +179,11 @@ TEST_F(RenderTest, SeveralDaemonsAndOtherObjectsMayStandInAFile) {
   wanted.erase("status");
   EXPECT_EQ(documents->at(0), wanted);
   EXPECT_EQ(err_.str(),
-            "note: of the pool only the name is known, no taints (--pool-file FILE tells them)\n"
-            "note: of the pool only the name is known, no taints (--pool-file FILE tells them)\n");
+            "note: only the name of the pool is known, not its taints (give --pool-file FILE)\n"
+            "note: only the name of the pool is known, not its taints (give --pool-file FILE)\n");
 }
 
-TEST_F(RenderTest, WhatIsNotKnownIsSaid) {
+TEST_F(RenderTest, MissingLabelsAndUidAreReported) {
   Json daemon = DaemonJson();
   daemon["metadata"].erase("uid");
   daemon["spec"]["overrides"] = R"([{"nodepoolSelector": {}, "replicas": 2}])"_json;
@@ -193,17 +193,17 @@ TEST_F(RenderTest, WhatIsNotKnownIsSaid) {
                                 HasSubstr("--uid UID, or metadata.uid in the file")));
 }
 
-TEST_F(RenderTest, WhatWouldNotBeCreatedIsNotRendered) {
+TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   Json daemon = DaemonJson();
   daemon["spec"]["nodePools"] = {{"exclude", {"a"}}};
   EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kDone);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("its name is no label value"));
+  EXPECT_THAT(err_.str(), HasSubstr("its name is not a valid label value"));
 }
 
-TEST_F(RenderTest, AFileThatIsWrongIsRefusedWithTheMend) {
+TEST_F(RenderTest, InvalidFileIsRefusedWithTheFix) {
   EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
   Json daemon = DaemonJson();
@@ -222,7 +222,7 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
     RunComplete(words, console);
     return out.str();
   };
-  EXPECT_THAT(complete({"un"}), StartsWith("undo\tPut an earlier"));
+  EXPECT_THAT(complete({"un"}), StartsWith("undo\tRestore the template"));
   EXPECT_THAT(complete({"-n", "x", "res"}), AllOf(HasSubstr("restart\t"), HasSubstr("resume\t"), HasSubstr(":4\n")));
   EXPECT_THAT(complete({"undo", "--to"}), StartsWith("--to-revision\t"));
   EXPECT_EQ(complete({"undo", "web", "--dry-run", "s"}), "server\n:4\n");

@@ -1,11 +1,11 @@
-#include "plugin/options.h"
+#include "plugin/commands/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "plugin/exit_code.h"
+#include "plugin/commands/exit_code.h"
 
 namespace yad {
 namespace {
@@ -50,7 +50,7 @@ TEST(OptionsTest, GlobalFlagsMayStandAnywhere) {
   }
 }
 
-TEST(OptionsTest, StatusWaitsUnlessToldNotTo) {
+TEST(OptionsTest, StatusWaitsUnlessWatchIsFalse) {
   EXPECT_TRUE(Parse({"status", "web"}).options->watch);
   EXPECT_TRUE(Parse({"status", "web", "-w"}).options->watch);
   EXPECT_FALSE(Parse({"status", "web", "--watch=false"}).options->watch);
@@ -59,7 +59,7 @@ TEST(OptionsTest, StatusWaitsUnlessToldNotTo) {
   EXPECT_EQ(Parse({"status", "web", "--timeout=1m30s"}).options->timeout, std::chrono::seconds(90));
 }
 
-TEST(OptionsTest, AllThatACommandTakesArrives) {
+TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   const auto restart = Parse({"restart", "web", "--pool", "a", "--pool=b"}).options;
   EXPECT_EQ(restart->pools, (std::vector<std::string>{"a", "b"}));
   const auto approve = Parse({"approve", "yad/web", "north", "south"}).options;
@@ -80,23 +80,23 @@ TEST(OptionsTest, AllThatACommandTakesArrives) {
   EXPECT_EQ(Parse({"diff", "-f", "-"}).options->file, "-");
 }
 
-TEST(OptionsTest, WhatIsWrongIsSaidWithTheMendAndEndsWithTwo) {
+TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"frobnicate"}, "error: unknown command \"frobnicate\"\nSee 'kubectl yad --help' for help and examples.\n"},
       {{"--frob"}, "error: unknown flag: --frob"},
       {{"status"}, "NAME is required"},
-      {{"status", "deployment/web"}, "\"deployment/web\" is no YurtAppDaemon: give NAME or yad/NAME"},
-      {{"status", "Web"}, "\"Web\" is no name of a YurtAppDaemon"},
+      {{"status", "deployment/web"}, "\"deployment/web\" is not a valid YurtAppDaemon: give NAME or yad/NAME"},
+      {{"status", "Web"}, "\"Web\" is not a valid name of a YurtAppDaemon"},
       {{"status", "a", "b"}, "See 'kubectl yad status --help'"},
-      {{"status", "a", "--timeout", "soon"}, "\"soon\" is no duration: write 90s, 5m or 1h30m"},
-      {{"pools", "-o", "table"}, "\"table\" is no output format here: it is one of wide|json|yaml|name"},
+      {{"status", "a", "--timeout", "soon"}, "\"soon\" is not a valid duration: write 90s, 5m or 1h30m"},
+      {{"pools", "-o", "table"}, "unknown output format \"table\"; valid: wide|json|yaml|name"},
       {{"pools", "web", "-A"}, "a YurtAppDaemon can't be named with -A"},
       {{"pools", "-w", "-o", "json"}, "-w shows tables only"},
       {{"undo", "web", "--to-revision", "-1"}, "--to-revision"},
       {{"undo", "web", "--dry-run", "maybe"}, "--dry-run must be none, client or server"},
       {{"approve", "web"}, "GROUP is required"},
       {{"hold", "hangzhou"}, "--reason is required"},
-      {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is no name of a NodePool"},
+      {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is not a valid name of a NodePool"},
       {{"release"}, "POOL is required"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
@@ -120,7 +120,7 @@ TEST(OptionsTest, HelpNamesTheExitCodes) {
   for (const auto& arguments : {std::vector<std::string>{}, {"--help"}}) {
     const Parsed parsed = Parse(arguments);
     EXPECT_EQ(parsed.exit_code, kDone);
-    EXPECT_THAT(parsed.out, HasSubstr("4  status: --timeout came first"));
+    EXPECT_THAT(parsed.out, HasSubstr("4  status: --timeout expired"));
     EXPECT_THAT(parsed.out, HasSubstr("approve"));
   }
   const Parsed parsed = Parse({"undo", "--help"});

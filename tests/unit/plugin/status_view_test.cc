@@ -1,15 +1,15 @@
-// What status and pools show.
+// The output of status and pools.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "plugin/live_view.h"
-#include "plugin/pool_table.h"
-#include "plugin/progress.h"
-#include "plugin/status_frame.h"
-#include "plugin/text.h"
+#include "plugin/view/live_view.h"
+#include "plugin/view/pool_table.h"
+#include "plugin/view/progress.h"
+#include "plugin/view/status_frame.h"
+#include "plugin/view/text.h"
 
 namespace yad {
 namespace {
@@ -27,7 +27,7 @@ Json Condition(const std::string& type, const std::string& status, const std::st
   return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"observedGeneration", 2}};
 }
 
-// Of `pools` pools those before `updated` are Ready, the rest Updating.
+// A daemon with `pools` pools: the first `updated` pools are Ready, the rest are Updating.
 Json Daemon(int pools, int updated, const Json& progressing, const std::string& ready = "False") {
   Json daemon =
       R"({"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "status": {"observedGeneration": 2,
@@ -72,7 +72,7 @@ TEST(ProgressTest, ProgressingDecides) {
   }
 }
 
-TEST(ProgressTest, WhatThePartitionKeepsBackIsNoPartOfTheRollout) {
+TEST(ProgressTest, PoolsThatThePartitionKeepsBackAreNotPartOfTheRollout) {
   const Progress partitioned = ReadProgress(
       Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
   EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
@@ -80,14 +80,14 @@ TEST(ProgressTest, WhatThePartitionKeepsBackIsNoPartOfTheRollout) {
             "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (1 of 3 pools are updated; partition keeps 2)");
 }
 
-TEST(ProgressTest, AnOldStatusSaysNothingOfTheNewSpec) {
+TEST(ProgressTest, OldStatusIsNotReadForTheNewSpec) {
   Json daemon = Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", ""));
   daemon["metadata"]["generation"] = 3;
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
-  daemon["status"]["observedGeneration"] = 3;  // The condition is still that of the spec before.
+  daemon["status"]["observedGeneration"] = 3;  // The condition is still that of the previous spec.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
-  daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // As OpenYurt writes it.
+  daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // OpenYurt writes such a status.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   daemon.erase("status");
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
@@ -137,7 +137,7 @@ TEST(PoolTableTest, DaemonsShowTheirProgress) {
   EXPECT_THAT(lines[2], HasSubstr("NotObserved"));
 }
 
-TEST(StatusFrameTest, NoLineIsWiderThanTheScreenAndNoneIsOneTooMany) {
+TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
   Json daemon = Daemon(40, 3, Condition("Progressing", "True", "RollingOut", std::string(300, 'm')));
   daemon["status"]["pools"][5]["name"] = std::string(60, 'p');
   daemon["status"]["pools"][6]["reason"] = "ProgressDeadlineExceeded, überschritten";
@@ -162,7 +162,7 @@ TEST(StatusFrameTest, TheRestIsCountedByPhase) {
   EXPECT_EQ(lines.back(), "and 34 more: 2 Updating, 32 Ready");
 }
 
-TEST(StatusFrameTest, TheFirstPoolThatKnowsWhyItIsNotReadyTellsIt) {
+TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
   Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", ""));
   daemon["status"]["pools"][1].update({{"reason", "ImagePullBackOff"}, {"message", "no such image"}});
   const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kNow);

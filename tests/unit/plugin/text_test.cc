@@ -1,8 +1,8 @@
-#include "plugin/text.h"
+#include "plugin/view/text.h"
 
 #include <gtest/gtest.h>
 
-#include "plugin/console.h"
+#include "plugin/view/console.h"
 
 namespace yad {
 namespace {
@@ -78,7 +78,7 @@ TEST(TextTest, WidthCountsCharactersAndNoColours) {
   EXPECT_EQ(Width("é█…"), 3u);
 }
 
-TEST(TextTest, WhatIsTooWideIsCutOnACharactersEdge) {
+TEST(TextTest, WideTextIsCutBetweenCharacters) {
   EXPECT_EQ(Fit("abcdef", 6, true), "abcdef");
   EXPECT_EQ(Fit("abcdef", 4, true), "abc…");
   EXPECT_EQ(Fit("éééé", 3, false), "éé~");

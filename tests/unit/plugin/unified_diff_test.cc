@@ -1,4 +1,4 @@
-#include "plugin/unified_diff.h"
+#include "plugin/view/unified_diff.h"
 
 #include <gtest/gtest.h>
 
@@ -34,12 +34,12 @@ TEST(UnifiedDiffTest, ChangesNearEachOtherShareAHunkAndOthersDoNot) {
       "@@ -1,4 +1,3 @@\n-a\n 1\n 2\n 3\n@@ -6,4 +5,3 @@\n 5\n 6\n 7\n-b\n");
 }
 
-TEST(UnifiedDiffTest, WhatIsNewIsAllAdded) {
+TEST(UnifiedDiffTest, NewTextIsAllAdded) {
   EXPECT_EQ(UnifiedDiff("", Lines({"a", "b"})), "@@ -0,0 +1,2 @@\n+a\n+b\n");
   EXPECT_EQ(UnifiedDiff(Lines({"a"}), ""), "@@ -1 +0,0 @@\n-a\n");
 }
 
-// What `patch` would make of it.
+// Applies the diff as `patch` does.
 std::string Patched(const std::string& before, const std::string& diff) {
   std::vector<std::string> lines;
   std::istringstream in(before);
@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, AppliedToTheOneTextItGivesTheOther) {
   }
 }
 
-// The shortest script of so many would take gigabytes.
+// The shortest edit script of so many lines would take gigabytes.
 TEST(UnifiedDiffTest, TextsThatDifferInThousandsOfLinesStandOneAfterTheOther) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {

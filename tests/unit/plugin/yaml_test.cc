@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "plugin/yaml_reader.h"
-#include "plugin/yaml_writer.h"
+#include "plugin/manifest/yaml_reader.h"
+#include "plugin/manifest/yaml_writer.h"
 
 namespace yad {
 namespace {
@@ -71,7 +71,7 @@ TEST(YamlWriterTest, TextsThatMeanSomethingElseAreQuoted) {
         "a, b",       "\xC2\x85", "\xE2\x80\xA8", "\xEF\xBB\xBF", "---",  "...",   "a\n\n", "  a\nb", "a \nb"}) {
     const Json value = {{"key", text}, {text, 1}};
     EXPECT_EQ(ReadOne(ToYaml(value)), value) << ToYaml(value);
-    // Another reader, of YAML 1.2.
+    // A YAML 1.2 reader gets the same value.
     EXPECT_EQ(testing::ParseYaml(ToYaml(value)).at(0), value) << ToYaml(value);
   }
 }
@@ -112,7 +112,7 @@ Json RandomValue(std::mt19937& random, int depth) {
   }
 }
 
-TEST(YamlWriterTest, WhateverIsWrittenReadsBackAsTheSameJson) {
+TEST(YamlWriterTest, RandomValuesReadBackAsTheSameJson) {
   std::mt19937 random(7);
   for (int i = 0; i < 5000; ++i) {
     const Json value = {{"value", RandomValue(random, 0)}};
@@ -141,12 +141,12 @@ TEST(YamlReaderTest, EmptyDocumentsAreLeftOut) {
   EXPECT_THAT(*documents, ::testing::ElementsAre(R"({"a": 1})"_json, R"({"b": 2})"_json));
 }
 
-TEST(YamlReaderTest, WhatIsNoYamlIsRefusedWithTheLine) {
+TEST(YamlReaderTest, InvalidYamlIsRefusedWithItsLine) {
   const auto message = [](const std::string& text) { return ReadYaml(text, "f.yaml").error().message; };
   EXPECT_THAT(message("a: 1\nb: [1\nc: 2\n"), ::testing::StartsWith("f.yaml: line "));
-  EXPECT_EQ(message("a: 1\nb: 2\na: 3\n"), "f.yaml: line 3: key \"a\" is there twice");
-  EXPECT_THAT(message("? [a]\n: b\n"), ::testing::HasSubstr("a key must be a text"));
-  // "A billion laughs".
+  EXPECT_EQ(message("a: 1\nb: 2\na: 3\n"), "f.yaml: line 3: key \"a\" is duplicated");
+  EXPECT_THAT(message("? [a]\n: b\n"), ::testing::HasSubstr("a key must be a string"));
+  // The "billion laughs" attack: nested aliases.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
     const std::string last = "*a" + std::to_string(i - 1);

@@ -12,12 +12,12 @@ const std::vector<std::string> kKnown = {"one", "two", "three"};
 
 ControllerList List(const std::vector<std::string>& entries) { return ControllerList::Parse(entries, kKnown).value(); }
 
-TEST(ControllerListTest, WithoutTheFlagAllRunThatDoByDefault) {
+TEST(ControllerListTest, EmptyListRunsTheDefaultControllers) {
   EXPECT_EQ(ControllerList().Choose("one"), Chosen::kByDefault);
   EXPECT_EQ(List({"*"}).Choose("one"), Chosen::kByDefault);
 }
 
-TEST(ControllerListTest, WithoutAStarOnlyThoseRunThatAreNamed) {
+TEST(ControllerListTest, ListWithoutAStarRunsOnlyNamedControllers) {
   const ControllerList list = List({"one"});
   EXPECT_EQ(list.Choose("one"), Chosen::kYes);
   EXPECT_EQ(list.Choose("two"), Chosen::kNo);
@@ -33,7 +33,7 @@ TEST(ControllerListTest, AStarWithNamesAndExclusionsInAnyOrder) {
   }
 }
 
-TEST(ControllerListTest, AnUnknownNameIsRefusedWithTheGoodOnes) {
+TEST(ControllerListTest, UnknownNameIsRefusedWithTheValidNames) {
   for (const char* entry : {"four", "-four", "", "-", "One"}) {
     const auto list = ControllerList::Parse({entry}, kKnown);
     ASSERT_FALSE(list) << entry;

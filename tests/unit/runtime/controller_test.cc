@@ -44,7 +44,7 @@ Json OwnedBy(Json object, const std::string& owner, const std::string& uid, cons
   return object;
 }
 
-// What the reconciler was asked for, and what it shall answer. Thread-safe.
+// The reconciler's calls, and its scripted answers. Thread-safe.
 class Script {
  public:
   Result<ReconcileResult> Reconcile(const Request& request) {
@@ -61,7 +61,7 @@ class Script {
     std::lock_guard lock(mutex_);
     answers_[name].push_back(std::move(answer));
   }
-  // Waits for so many calls since the last Take, and takes them.
+  // Blocks until there are `count` calls since the last Take, and takes all of them.
   std::vector<std::string> Take(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return calls_.size() >= count; });
@@ -79,7 +79,7 @@ class Script {
   std::map<std::string, std::vector<std::function<Result<ReconcileResult>()>>> answers_;
 };
 
-// An informer on a transport of its own, fed by hand.
+// An informer on its own transport, which the test feeds.
 class FedInformer {
  public:
   FedInformer(const ResourceType& type, Clock& clock)
@@ -144,7 +144,7 @@ class ControllerTest : public ::testing::Test {
     run_.request_stop();
     if (run_.joinable()) run_.join();
   }
-  // What is queued, without workers.
+  // Drains the queue without workers; returns the keys.
   std::vector<std::string> Queued() {
     std::vector<std::string> keys;
     while (controller_->queue().size() > 0) {
@@ -159,8 +159,8 @@ class ControllerTest : public ::testing::Test {
                                {{"controller", controller_->name()}, {"result", result}})
         .Value();
   }
-  // Until the one worker is idle, and `others` wait for the clock. (A worker that was notified counts as waiting until
-  // it has taken its key; so the others come to rest first, then the queue, then the worker.)
+  // Blocks until the one worker is idle and `others` threads wait for the clock. A notified worker counts as waiting
+  // until it has taken its key, so the waits come first, then the queue, then the waits again.
   void AwaitIdle(int others = 0) {
     clock_.AwaitWaiters(1 + others);
     while (controller_->queue().size() > 0) std::this_thread::yield();
@@ -359,7 +359,7 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
-// A soak or a status that is due every second ends the wait early. That must not lengthen the waits of later failures.
+// A soak or a status that is due every second ends the wait early. This must not lengthen the waits of later failures.
 TEST_F(ControllerTest, BackoffThatAnEarlierTimeEndsDoesNotGrowBeyondThatTime) {
   Make(NoResync());
   constexpr int kRounds = 20;
@@ -378,7 +378,7 @@ TEST_F(ControllerTest, BackoffThatAnEarlierTimeEndsDoesNotGrowBeyondThatTime) {
   script_.Take(1);
 }
 
-TEST_F(ControllerTest, AfterManyConflictsARealFailureIsTriedAgainSoon) {
+TEST_F(ControllerTest, FailureAfterManyConflictsIsRetriedSoon) {
   Make(NoResync());
   for (int i = 0; i < 30; ++i) {
     script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kConflict, "somebody was faster"); });
@@ -420,7 +420,7 @@ TEST_F(ControllerTest, AnExceptionInAReconcileIsAnErrorAndEndsNoWorker) {
   EXPECT_EQ(Total("error"), 2);
 }
 
-// Throws once, where it is asked to.
+// A clock that throws once after Fail.
 class FailingClock : public FakeClock {
  public:
   SteadyTime Now() const override {
@@ -441,7 +441,7 @@ TEST(ControllerThreadsTest, AnExceptionBesideAReconcileEndsAllThreadsAndIsThrown
   Controller controller(
       options,
       [&](const Request&, const std::stop_token&) -> Result<ReconcileResult> {
-        clock.Fail();  // when the worker asks how long it took
+        clock.Fail();  // at the worker's next read of the time
         return ReconcileResult::Done();
       },
       clock);
@@ -468,7 +468,7 @@ TEST_F(ControllerTest, ManyWorkersRunSideBySideButNeverOnOneKey) {
   Run();
   {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return inside == 3; });  // hangs if workers don't run side by side
+    changed.wait(lock, [&] { return inside == 3; });  // hangs if workers do not run concurrently
     controller_->queue().Add({"ns", "a"});
     EXPECT_EQ(controller_->queue().size(), 0u) << "a is being worked on";
     open = true;
@@ -571,10 +571,10 @@ TEST_F(ControllerTest, APollThatFailsOrThrowsIsBackedOffAndTriedAgain) {
   await_pause(seconds(60), seconds(90));
   EXPECT_THAT(script_.Take(1), ElementsAre("ns/a"));
   await_pause(seconds(30), seconds(30));
-  StopController();  // It has just been let go on, and counts once more.
+  StopController();  // The next poll has just begun and still counts in `calls`.
 }
 
-TEST_F(ControllerTest, APollIsToldWhenItsDeadlineHasPassed) {
+TEST_F(ControllerTest, PollIsStoppedAtItsDeadline) {
   std::atomic<bool> told = false;
   Make(NoResync())
       .Polls("outside", hours(1), seconds(5), [&](const std::stop_token& stop) -> Result<std::vector<Request>> {
@@ -584,7 +584,7 @@ TEST_F(ControllerTest, APollIsToldWhenItsDeadlineHasPassed) {
   Run();
   while (clock_.NextDeadline() != Duration(seconds(5))) std::this_thread::yield();
   clock_.Advance(seconds(5));
-  while (!told) std::this_thread::yield();  // hangs if it is not told
+  while (!told) std::this_thread::yield();  // hangs if the poll is not stopped
   while (clock_.NextDeadline().value_or(Duration{0}) < Duration(hours(1))) std::this_thread::yield();
 }
 

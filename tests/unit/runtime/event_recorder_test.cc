@@ -40,7 +40,7 @@ class EventRecorderTest : public ::testing::Test {
     });
     Settle();
   }
-  // All that is due is written: the recorder and its timer wait.
+  // Blocks until all due events are written: the recorder and its timer wait.
   void Settle() { clock_.AwaitWaiters(2); }
   void Advance(Duration by) {
     Settle();
@@ -50,7 +50,7 @@ class EventRecorderTest : public ::testing::Test {
     recorder_->Record({"apps/v1", "Deployment", {ns, "web"}, "uid-1", "42"}, EventType::kNormal, "Created", "Create",
                       note);
   }
-  // Waits for that many requests with this method in all.
+  // Blocks until there were `count` requests with this method in total.
   void AwaitCount(const std::string& method, int count) {
     Until([&] { return server_->Count(method) >= count; });
     Settle();
@@ -120,7 +120,7 @@ TEST_F(EventRecorderTest, NamesAreValidAndDistinctHoweverLongTheObjectsName) {
 
 TEST_F(EventRecorderTest, LongAndBrokenTextIsCutOnACharactersEdge) {
   Start();
-  Record(std::string(1023, 'x') + "\xC3\xA9");  // the last character is byte 1023 and 1024
+  Record(std::string(1023, 'x') + "\xC3\xA9");  // The last character takes two bytes, of which only one fits.
   Record(std::string("broken \xFF byte"));
   Run();
   AwaitCount("POST", 2);
@@ -177,7 +177,7 @@ TEST_F(EventRecorderTest, RepeatAfterTheWindowIsANewEvent) {
   EXPECT_EQ(Events().size(), 2u);
 }
 
-TEST_F(EventRecorderTest, WhatNoRepeatCanJoinIsForgotten) {
+TEST_F(EventRecorderTest, EventsThatNoRepeatCanJoinAreForgotten) {
   Start();
   Run();
   for (int i = 0; i < 50; ++i) Record("note " + std::to_string(i));
@@ -201,7 +201,7 @@ TEST_F(EventRecorderTest, AnotherNoteIsAnotherEvent) {
   EXPECT_EQ(Events().size(), 2u);
 }
 
-TEST_F(EventRecorderTest, SeriesOfAnExpiredEventIsCreatedAnew) {
+TEST_F(EventRecorderTest, SeriesOfAnExpiredEventIsCreatedAgain) {
   Start();
   Record();
   Run();
@@ -252,14 +252,14 @@ TEST_F(EventRecorderTest, WriteThatFailedOnceIsWrittenLater) {
   Record();
   Run();
   Until([&] { return clock_.NextDeadline() == Duration(seconds(1)); });
-  Record();  // joins the one that waits
+  Record();  // joins the waiting event
   clock_.Advance(seconds(1));
   AwaitCount("POST", 2);
   ASSERT_EQ(Events().size(), 1u);
   EXPECT_EQ(Events()[0]["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, CreateWhoseAnswerWasLostIsNoSecondEvent) {
+TEST_F(EventRecorderTest, CreateWhoseAnswerWasLostMakesNoSecondEvent) {
   server_->OnRequest([this, done = false](const HttpRequest& request) mutable -> std::optional<Result<HttpResponse>> {
     if (std::exchange(done, true)) return std::nullopt;
     const Json event = Json::parse(request.body);
@@ -313,7 +313,7 @@ TEST_F(EventRecorderTest, RecordDoesNotWaitForAWriteThatHangs) {
   Start();
   Record();
   thread_ = std::jthread([this](std::stop_token stop) { recorder_->Run(stop); });
-  for (int i = 0; i < 100; ++i) Record("note " + std::to_string(i));  // it would hang here
+  for (int i = 0; i < 100; ++i) Record("note " + std::to_string(i));  // hangs if Record waits for the write
   server_->Hang(false);
   AwaitCount("POST", 101);
 }
@@ -342,7 +342,7 @@ TEST_F(EventRecorderTest, StopWaitsTwoSecondsForAWriteThatHangs) {
     ended_ = true;
   });
   thread_.request_stop();
-  // Either it hangs in the write and the timer runs, or it hasn't begun.
+  // The recorder either hangs in the write while the timer runs, or has not begun.
   Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
   EXPECT_FALSE(ended_);
   clock_.Advance(seconds(2));

@@ -24,12 +24,12 @@ void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Thread-safe. Objects have optimistic concurrency as on a real server. A watch of one object by its name tells of its
-// changes; any other is silent.
+// Thread-safe. Objects have optimistic concurrency as on a real server. A watch of one object by its name reports the
+// object's changes; any other watch is silent.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
-  // Called before the server does anything; an answer replaces its own.
+  // Runs before the server handles a request; the hook's answer replaces the server's.
   using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
 
   FakeApiServer() {
@@ -42,7 +42,7 @@ class FakeApiServer : public HttpTransport {
     std::lock_guard lock(mutex_);
     hook_ = std::make_shared<Hook>(std::move(hook));
   }
-  // From now on no request is answered, until its stop token fires or this is called with false.
+  // With true, no later request is answered until its stop token fires or Hang(false) is called.
   void Hang(bool hang) {
     std::lock_guard lock(mutex_);
     hang_ = hang;
@@ -54,7 +54,7 @@ class FakeApiServer : public HttpTransport {
     const auto found = objects_.find(path);
     return found == objects_.end() ? std::nullopt : std::optional<Json>(found->second);
   }
-  // As somebody else's write: the resourceVersion moves on.
+  // Writes as another client: the resourceVersion increases.
   void Put(const std::string& path, Json object) {
     std::lock_guard lock(mutex_);
     Store(path, std::move(object));
@@ -116,7 +116,7 @@ class FakeApiServer : public HttpTransport {
     if (!selector.starts_with(kByName)) return stream;
     const std::string path = PathOf(request) + "/" + selector.substr(kByName.size());
     std::lock_guard lock(mutex_);
-    // What it has missed since the version that it asks for.
+    // The watch first gets the change since its resourceVersion.
     const auto found = objects_.find(path);
     if (found == objects_.end()) {
       stream->PushEvent("DELETED", {{"metadata", {{"resourceVersion", std::to_string(version_)}}}});
@@ -128,7 +128,7 @@ class FakeApiServer : public HttpTransport {
   }
 
   Result<HttpResponse> Serve(const HttpRequest& request) {
-    std::shared_ptr<Hook> hook;  // shared, not copied: it may keep state
+    std::shared_ptr<Hook> hook;  // Shared, not copied: a hook may keep state.
     {
       std::lock_guard lock(mutex_);
       hook = hook_;

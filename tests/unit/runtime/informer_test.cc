@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "operator/base/guarded.h"
+#include "operator/base/synchronized.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -35,7 +35,7 @@ class InformerTest : public ::testing::Test {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
   }
-  // The stream is that of the watch behind a list of these.
+  // Runs the informer with a list of `objects`; returns the stream of its watch.
   std::shared_ptr<FakeStream> Start(const std::vector<Json>& objects) {
     AnswerLists(objects);
     thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
@@ -58,8 +58,8 @@ class InformerTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(InformerTest, EveryHandlerHearsEveryEventAfterTheStoreHasChanged) {
-  Guarded<std::vector<std::string>> heard;
+TEST_F(InformerTest, EveryHandlerGetsEveryEventAfterTheStoreHasChanged) {
+  Synchronized<std::vector<std::string>> heard;
   for (const char* who : {"first", "second"}) {
     informer_->AddHandler([this, who, &heard](const Event& event) {
       const std::string size = std::to_string(informer_->store().size());
@@ -78,8 +78,8 @@ TEST_F(InformerTest, EveryHandlerHearsEveryEventAfterTheStoreHasChanged) {
                           "second deleted 0"));
 }
 
-TEST_F(InformerTest, AHandlerThatThrowsCostsNobodyAnything) {
-  Guarded<int> heard;
+TEST_F(InformerTest, HandlerThatThrowsDoesNotDisturbOthers) {
+  Synchronized<int> heard;
   informer_->AddHandler([](const Event&) { throw std::runtime_error("a bug"); });
   informer_->AddHandler([](const Event&) { throw 3; });
   informer_->AddHandler([&](const Event&) { heard.With([](int& count) { ++count; }); });
@@ -89,7 +89,7 @@ TEST_F(InformerTest, AHandlerThatThrowsCostsNobodyAnything) {
   EXPECT_EQ(heard.With([](int& count) { return count; }), 2);
 }
 
-TEST_F(InformerTest, DescribeSaysWhatStandsInTheWay) {
+TEST_F(InformerTest, DescribeNamesTheReasonOfTheWait) {
   EXPECT_EQ(informer_->Describe(), "widgets: Empty");
   transport_->OnSend([](const HttpRequest&) { return StatusResponse(403, "Forbidden", "no"); });
   thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });
@@ -98,7 +98,7 @@ TEST_F(InformerTest, DescribeSaysWhatStandsInTheWay) {
               ::testing::StartsWith("widgets: Waiting: cannot list widgets.example.com: Forbidden"));
 }
 
-TEST_F(InformerTest, OnDemandItListsOnlyOnceItIsAskedTo) {
+TEST_F(InformerTest, OnDemandInformerListsOnlyAfterDemand) {
   ReflectorOptions options = informer_->options();
   options.on_demand = true;
   informer_ = std::make_unique<Informer>(client_, options, clock_);
@@ -114,7 +114,7 @@ TEST_F(InformerTest, OnDemandItListsOnlyOnceItIsAskedTo) {
   EXPECT_EQ(informer_->store().size(), 1U);
 }
 
-TEST_F(InformerTest, OneThatNobodyAsksForEndsWhenItIsTold) {
+TEST_F(InformerTest, OnDemandInformerWithoutDemandEndsOnStop) {
   ReflectorOptions options = informer_->options();
   options.on_demand = true;
   informer_ = std::make_unique<Informer>(client_, options, clock_);
@@ -126,7 +126,7 @@ TEST_F(InformerTest, OneThatNobodyAsksForEndsWhenItIsTold) {
 
 using InformerDeathTest = InformerTest;
 
-TEST_F(InformerDeathTest, AHandlerThatComesTooLateIsAMistakeInTheProgram) {
+TEST_F(InformerDeathTest, HandlerAddedAfterRunEndsTheProgram) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_DEATH(
       {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "operator/client/json_document.h"
+#include "operator/json/json_document.h"
 #include "operator/runtime/store.h"
 
 namespace yad {
@@ -50,7 +50,7 @@ Json RandomValue(std::mt19937& random, int depth) {
   }
 }
 
-TEST(JsonBytesTest, WhatIsWrittenIsReadByUsAndByOthers) {
+TEST(JsonBytesTest, WrittenBytesAreReadByUsAndByNlohmannJson) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     const Json value = RandomValue(random, 3);
@@ -62,7 +62,7 @@ TEST(JsonBytesTest, WhatIsWrittenIsReadByUsAndByOthers) {
   }
 }
 
-// With the keys in no order, as an apiserver sends them.
+// Prints the value with its keys in a random order, as an apiserver may send them.
 std::string Shuffled(const Json& value, std::mt19937& random) {
   std::vector<std::string> parts;
   if (value.is_object()) {
@@ -88,7 +88,7 @@ TEST(JsonBytesTest, ATextGivesTheBytesOfItsTree) {
   }
 }
 
-TEST(JsonBytesTest, OfTwoWithOneKeyTheLastIsWritten) {
+TEST(JsonBytesTest, LastMemberOfADuplicateKeyIsWritten) {
   std::string bytes;
   AppendCbor(JsonDocument::Parse(R"({"b":1,"a":2,"b":{"c":1,"c":3},"a":4,"b":5})")->value(), bytes);
   EXPECT_EQ(FromCbor(bytes).dump(), R"({"a":4,"b":5})");
@@ -103,7 +103,7 @@ TEST(JsonBytesTest, NumbersAtTheirEdgesAreKept) {
   }
 }
 
-TEST(JsonBytesTest, APieceOrMoreIsNothing) {
+TEST(JsonBytesTest, TruncatedOrExtendedBytesAreDiscarded) {
   const std::string bytes = Cbor(
       Json::parse(R"({"a": [1, -2, 300, true, null, 0.5, "text"], "b": {"c": "a text of more than 23 characters"}})"));
   for (std::size_t size = 0; size < bytes.size(); ++size)
@@ -111,7 +111,7 @@ TEST(JsonBytesTest, APieceOrMoreIsNothing) {
   EXPECT_TRUE(FromCbor(bytes + '\0').is_discarded());
 }
 
-TEST(JsonBytesTest, BytesThatAreNotOursEndNothing) {
+TEST(JsonBytesTest, RandomBytesNeverCrash) {
   std::mt19937 random(2);
   const std::string good = Cbor(RandomValue(random, 3));
   for (int round = 0; round < 3000; ++round) {
@@ -124,14 +124,14 @@ TEST(JsonBytesTest, BytesThatAreNotOursEndNothing) {
 
 // ---- Likeness
 
-// "b" may be anything; in "c" the member "mine" names its owner.
+// The rules: "b" is ignored, and the member "mine" of "c" names its owner.
 std::uint64_t LikenessOf(const Json& value, std::string_view name) {
   static const std::vector<LikenessRule> rules = {{"b", LikenessRule::kLeftOut, {}},
                                                   {"c", LikenessRule::kInside, {{"mine", LikenessRule::kNamed, {}}}}};
   return LikenessOfCbor(Cbor(value), rules, name);
 }
 
-TEST(LikenessTest, OnlyWhatTheRulesSayMayDiffer) {
+TEST(LikenessTest, OnlyFieldsOfTheRulesMayDiffer) {
   const Json one = R"({"a":{"x":[1,2]},"b":1,"c":{"mine":"one","other":"one","mine2":{}}})"_json;
   const std::uint64_t likeness = LikenessOf(one, "one");
   const auto with = [&](const char* path, const Json& value) {
@@ -151,7 +151,7 @@ TEST(LikenessTest, OnlyWhatTheRulesSayMayDiffer) {
   EXPECT_NE(LikenessOf(with("/c/other", "another"), "another"), likeness) << "it is another's name at /c/mine";
 }
 
-TEST(LikenessTest, OfRandomValuesItIsThatOfEqualOnes) {
+TEST(LikenessTest, LikenessOfRandomValuesIsEqualOnlyForEqualValues) {
   std::mt19937 random(4);
   std::map<std::uint64_t, Json> known;
   for (int round = 0; round < 300; ++round) {

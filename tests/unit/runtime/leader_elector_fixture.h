@@ -1,4 +1,4 @@
-// Replicas that compete for one lease on a server in memory, by a clock that the test moves.
+// Replicas that compete for one lease on a server in memory, with a clock that the test advances.
 #ifndef TESTS_UNIT_RUNTIME_LEADER_ELECTOR_FIXTURE_H_
 #define TESTS_UNIT_RUNTIME_LEADER_ELECTOR_FIXTURE_H_
 
@@ -21,7 +21,7 @@ inline constexpr char kLeasePath[] = "/apis/coordination.k8s.io/v1/namespaces/ku
 
 class LeaderElectorTest : public ::testing::Test {
  protected:
-  // One replica. Its thread is joined with it.
+  // One replica; its destructor joins its thread.
   struct Replica {
     Replica(LeaderElectorTest& test, const std::string& identity)
         : client(test.server_, {}, test.clock_),
@@ -60,7 +60,7 @@ class LeaderElectorTest : public ::testing::Test {
   }
   Json Spec() const { return server_->Find(kLeasePath).value()["spec"]; }
 
-  // Each replica that sleeps between two requests is two waiting threads: itself and its timer.
+  // A replica that sleeps between two requests is two waiting threads: its own and its timer's.
   void Step(int replicas, Duration by = std::chrono::seconds(1)) {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);

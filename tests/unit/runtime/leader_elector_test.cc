@@ -81,7 +81,7 @@ TEST_F(LeaderElectorTest, MayWriteUntilTheRenewDeadlineAndNotUntilTheLeasesEnd) 
   EXPECT_TRUE(a.elector.may_write());
   clock_.Advance(seconds(9));
   EXPECT_TRUE(a.elector.may_write());
-  clock_.Advance(seconds(1));  // frozen meanwhile: nobody has looked at the clock
+  clock_.Advance(seconds(1));  // the process was frozen: no thread has read the clock
   EXPECT_FALSE(a.elector.may_write());
   EXPECT_TRUE(a.elector.is_leader()) << "nobody else can lead yet";
 }
@@ -150,7 +150,7 @@ TEST_F(LeaderElectorTest, LosesTheRaceForAnExpiredLeaseGracefully) {
   EXPECT_EQ(Spec()["holderIdentity"], "b");
 }
 
-TEST_F(LeaderElectorTest, AnothersWriteIntoTheLeaseIsNoLoss) {
+TEST_F(LeaderElectorTest, ForeignWriteIntoTheLeaseDoesNotEndHold) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -179,7 +179,7 @@ TEST_F(LeaderElectorTest, AnotherHolderEndsHoldAtOnce) {
   EXPECT_EQ(metrics::GetGauge("leader_election_master_status", "", {{"name", "the-lease"}}).Value(), 0);
 }
 
-TEST_F(LeaderElectorTest, DeletedLeaseIsMadeAnew) {
+TEST_F(LeaderElectorTest, DeletedLeaseIsRecreated) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -220,7 +220,7 @@ TEST_F(LeaderElectorTest, RefusedRenewalsEndHoldWithinTheRenewDeadline) {
   EXPECT_FALSE(a.elector.is_leader());
 }
 
-TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileAreNoLoss) {
+TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileDoNotEndHold) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -314,7 +314,7 @@ TEST_F(LeaderElectorTest, StopEndsARequestThatHangs) {
   EXPECT_FALSE(a.acquired);
 }
 
-TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
+TEST_F(LeaderElectorTest, ReportsEachNewLeader) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}));
   Replica a(*this, "a");
   std::vector<std::string> leaders;
@@ -326,7 +326,7 @@ TEST_F(LeaderElectorTest, TellsOfEachNewLeader) {
   EXPECT_EQ(leaders, (std::vector<std::string>{"b", "a", ""}));
 }
 
-TEST_F(LeaderElectorTest, AnswerThatIsNoLeaseIsAFailureAndNoCrash) {
+TEST_F(LeaderElectorTest, InvalidLeaseIsAFailureAndNotACrash) {
   server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     return testing::JsonResponse(request.method == "GET" ? Json::array({1, 2}) : Json("text"));
   });

@@ -1,4 +1,4 @@
-// How a replica that waits for the lease hears of it.
+// The watch of a replica that waits for the lease.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,18 +34,18 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void PutLease(const std::string& holder) {
     server_->Put(kLeasePath, Lease({{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}));
   }
-  // What a holder does, or the one that gives it up.
+  // Renews the lease as its holder, or releases it with an empty holder.
   void Renew(const std::string& holder = "b") {
     server_->Change(kLeasePath, [&](Json& lease) {
       lease["spec"]["holderIdentity"] = holder;
       lease["spec"]["renewTime"] = FormatMicroTime(clock_.WallNow());
     });
   }
-  // What somebody else does to it.
+  // Changes the lease as another client.
   void Label(int value) {
     server_->Change(kLeasePath, [&](Json& lease) { lease["metadata"]["labels"] = {{"x", std::to_string(value)}}; });
   }
-  // From now on a watch tells only what the test pushes.
+  // A later watch reports only the events that the test pushes.
   void TakeWatches() {
     server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
   }
@@ -72,18 +72,18 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   std::size_t gets() const { return Gets(false).size(); }
   std::size_t watches() const { return Gets(true).size(); }
 
-  // Until the replica would try by itself after exactly this time.
+  // Blocks until the replica's next try by itself is due in exactly this time.
   void AwaitNextTry(Duration left) {
     Until([&] { return clock_.NextDeadline() == left; });
   }
-  // Begins to wait for the lease; returns the watch once there is nothing else to do.
+  // Starts to acquire the lease; returns the watch once the replica waits.
   std::shared_ptr<FakeStream> StartWatching(Replica& replica) {
     replica.StartAcquire();
     std::shared_ptr<FakeStream> watch = NextWatch();
     AwaitNextTry(kLease);
     return watch;
   }
-  // It waits for client-go's delay.
+  // Returns true if the replica waits for client-go's delay between two tries.
   bool Polls() const {
     const std::optional<Duration> next = clock_.NextDeadline();
     return next && *next >= seconds(2) && *next <= milliseconds(4400);
@@ -100,7 +100,7 @@ TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasR
   const HttpRequest watch = Gets(true).front();
   EXPECT_EQ(testing::PathOf(watch) + "/the-lease", kLeasePath);
   EXPECT_EQ(QueryOf(watch, "fieldSelector"), "metadata.name=the-lease");
-  EXPECT_EQ(QueryOf(watch, "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  EXPECT_EQ(QueryOf(watch, "resourceVersion"), StringAt(LeaseNow(), {"metadata", "resourceVersion"}));
   EXPECT_EQ(gets(), 1U);
 }
 
@@ -130,7 +130,7 @@ TEST_F(LeaderElectorWatchTest, ALeaseThatIsDeletedIsMadeAtOnce) {
   EXPECT_EQ(Spec()["holderIdentity"], "a");
 }
 
-TEST_F(LeaderElectorWatchTest, EachRenewalPutsTheEndOffAndNobodyAsksMeanwhile) {
+TEST_F(LeaderElectorWatchTest, EachRenewalPostponesTheNextTryWithoutReads) {
   Replica a(*this, "a");
   a.StartAcquire();
   AwaitNextTry(kLease);
@@ -152,7 +152,7 @@ TEST_F(LeaderElectorWatchTest, EachRenewalPutsTheEndOffAndNobodyAsksMeanwhile) {
   EXPECT_EQ(gets(), 2U);
 }
 
-TEST_F(LeaderElectorWatchTest, WhatOthersWriteIntoItPutsNothingOff) {
+TEST_F(LeaderElectorWatchTest, ForeignWritesDoNotPostponeTheNextTry) {
   Replica a(*this, "a");
   a.StartAcquire();
   AwaitNextTry(kLease);
@@ -167,7 +167,7 @@ TEST_F(LeaderElectorWatchTest, WhatOthersWriteIntoItPutsNothingOff) {
   EXPECT_EQ(gets(), 2U);
 }
 
-TEST_F(LeaderElectorWatchTest, WhatOthersWriteIntoALeaseThatHasRunOutDoesNotPutTheNextTryOff) {
+TEST_F(LeaderElectorWatchTest, ForeignWritesToAnExpiredLeaseDoNotPostponeTheNextTry) {
   server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     if (request.method != "PUT") return std::nullopt;
     return StatusResponse(409, "Conflict", "the object has been modified");
@@ -201,7 +201,7 @@ TEST_F(LeaderElectorWatchTest, ALeaseThatMayNotBeWrittenIsNotTriedAllTheTime) {
   EXPECT_EQ(gets(), 2U);
 }
 
-TEST_F(LeaderElectorWatchTest, OfSeveralReplicasOneTakesItAndTheOthersHearOfThat) {
+TEST_F(LeaderElectorWatchTest, OneOfSeveralReplicasTakesTheLeaseAndTheOthersObserveIt) {
   Replica a(*this, "a");
   Replica c(*this, "c");
   Replica d(*this, "d");
@@ -226,12 +226,12 @@ TEST_F(LeaderElectorWatchTest, ARenewalThatASilentWatchKeptBackIsReadAndAnotherW
   Replica a(*this, "a");
   const auto silent = StartWatching(a);
   Renew();
-  clock_.Advance(minutes(1));  // all of us were frozen, for instance
+  clock_.Advance(minutes(1));  // for instance, the whole process was frozen
   const auto watch = NextWatch();
   AwaitNextTry(kLease);
   EXPECT_TRUE(silent->closed());
   EXPECT_EQ(gets(), 2U);
-  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), StringAt(LeaseNow(), {"metadata", "resourceVersion"}));
   EXPECT_FALSE(a.ended);
 
   Renew("");
@@ -240,7 +240,7 @@ TEST_F(LeaderElectorWatchTest, ARenewalThatASilentWatchKeptBackIsReadAndAnotherW
   EXPECT_TRUE(a.acquired);
 }
 
-TEST_F(LeaderElectorWatchTest, BookmarksAndWhatIsOlderThanWhatWasReadAreNoNews) {
+TEST_F(LeaderElectorWatchTest, BookmarksAndOlderEventsAreIgnored) {
   TakeWatches();
   Json before = LeaseNow();
   before["spec"]["holderIdentity"] = "";
@@ -263,7 +263,7 @@ TEST_F(LeaderElectorWatchTest, BookmarksAndWhatIsOlderThanWhatWasReadAreNoNews) 
   EXPECT_EQ(a.elector.holder(), "b");
 }
 
-TEST_F(LeaderElectorWatchTest, AWatchThatIsNotAllowedIsSaidOnceAndTheLeaseIsAskedFor) {
+TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) {
   RefuseWatches(403, "Forbidden");
   ::testing::internal::CaptureStderr();
   Replica a(*this, "a");
@@ -290,7 +290,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatIsNotAllowedIsSaidOnceAndTheLeaseIsAske
   EXPECT_EQ(log.find("the role lacks a verb", said + 1), std::string::npos) << log;
   EXPECT_NE(log.find(R"(verb="watch" resource="leases.coordination.k8s.io")"), std::string::npos) << log;
 
-  // The Role has been mended.
+  // The Role allows the watch now.
   TakeWatches();
   for (;;) {
     Until([&] { return Polls() || clock_.NextDeadline() == kLease; });
@@ -301,7 +301,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatIsNotAllowedIsSaidOnceAndTheLeaseIsAske
   Until([&] { return watches() == 4; });
 }
 
-TEST_F(LeaderElectorWatchTest, WithoutAWatchItIsTakenWhenItRunsOut) {
+TEST_F(LeaderElectorWatchTest, LeaseIsTakenAtItsEndWithoutAWatch) {
   RefuseWatches(403, "Forbidden");
   Replica a(*this, "a");
   a.StartAcquire();
@@ -319,7 +319,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce)
   AwaitNextTry(kLease - seconds(2));
   EXPECT_EQ(gets(), 2U);
 
-  second->End();  // It has not lived.
+  second->End();  // The second watch ends without an event.
   AwaitPolls();
   EXPECT_EQ(gets(), 2U);
   EXPECT_EQ(watches(), 2U);
@@ -347,7 +347,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenRea
   clock_.AdvanceToNextDeadline();
   const auto senseless = NextWatch();
   EXPECT_EQ(gets(), 3U);
-  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), LeaseNow()["metadata"]["resourceVersion"]);
+  EXPECT_EQ(QueryOf(Gets(true).back(), "resourceVersion"), StringAt(LeaseNow(), {"metadata", "resourceVersion"}));
   AwaitNextTry(kLease);
   senseless->PushEvent("MODIFIED", Json::object());
   AwaitPolls();

@@ -73,7 +73,7 @@ class ManagerTest : public ::testing::Test {
     thread_.join();
     return outcome_;
   }
-  // Moves on while the manager looks whether the caches are full, and not once the elector is at work.
+  // Advances the clock only for the short waits of the manager for its caches, and not for those of the elector.
   void AdvanceUntil(const std::function<bool()>& condition) {
     Until([&] {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -81,11 +81,11 @@ class ManagerTest : public ::testing::Test {
       return condition();
     });
   }
-  // Until the holder's lease would run out.
+  // Blocks until the manager waits for the end of another holder's lease.
   void AwaitWaitsForLease() {
     AdvanceUntil([&] { return clock_.NextDeadline() == Duration(seconds(15)); });
   }
-  // Between two renewals.
+  // Blocks until the manager holds the lease and waits for its next renewal.
   void AwaitHoldsLease() {
     Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
   }
@@ -110,7 +110,7 @@ class ManagerTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(ManagerTest, WithoutLeaderElectionControllersRunUntilTheStop) {
+TEST_F(ManagerTest, ControllersRunUntilTheStopWithoutLeaderElection) {
   Make(false);
   AddController(Stubborn());
   EXPECT_FALSE(manager_->is_leader());
@@ -143,12 +143,12 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
   EXPECT_EQ(Holder(), "");
 }
 
-TEST_F(ManagerTest, WhatIsForTheLeaderRunsOnceItLeadsAndHasEndedBeforeTheLeaseIsGivenBack) {
+TEST_F(ManagerTest, LeaderRunBeginsWithTheLeaseAndEndsBeforeItsRelease) {
   PutLease("another");
   Make(true);
   std::atomic<bool> runs = false;
   std::string holder_at_its_end;
-  manager_->AddLeaderRun("test", [&](std::stop_token stop) -> Status {
+  manager_->AddLeaderRunnable("test", [&](std::stop_token stop) -> Status {
     runs = true;
     Until([&] { return stop.stop_requested(); });
     holder_at_its_end = Holder();
@@ -277,10 +277,10 @@ TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
   };
   Make(true);
   AddController([](const Request&, std::stop_token) { return ReconcileResult::Done(); });
-  EXPECT_FALSE(manager_->leaders_client().Create(type, object("early")));
+  EXPECT_FALSE(manager_->leader_client().Create(type, object("early")));
   Run();
   AwaitHoldsLease();
-  EXPECT_TRUE(manager_->leaders_client().Create(type, object("in-time")));
+  EXPECT_TRUE(manager_->leader_client().Create(type, object("in-time")));
   server_->Hang(true);
   Until([&] {
     clock_.Advance(milliseconds(100));
@@ -288,7 +288,7 @@ TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
   });
   EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
   server_->Hang(false);
-  EXPECT_FALSE(manager_->leaders_client().Create(type, object("late")));
+  EXPECT_FALSE(manager_->leader_client().Create(type, object("late")));
   EXPECT_TRUE(client_.Create(type, object("by-somebody-else")));
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A server that has so many objects of this length.
+// A server with a number of objects of one length.
 class PagedListTest : public ::testing::Test {
  protected:
   void Given(std::size_t objects, std::size_t bytes) {
@@ -29,7 +29,7 @@ class PagedListTest : public ::testing::Test {
       return JsonResponse({{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", metadata}, {"items", items}});
     });
   }
-  // The names that are read, at most `most`.
+  // Reads the names of at most `most` objects.
   Result<int> Read(std::size_t most = 1000) {
     names_.clear();
     ListOptions options;
@@ -64,7 +64,7 @@ TEST_F(PagedListTest, APageThatIsTooLargeIsReadAsSmallerOnes) {
   EXPECT_THAT(Limits(), ElementsAre("500", "250", "125", "62", "31", "15", "7", "3", "1", "1", "1"));
 }
 
-TEST_F(PagedListTest, NothingIsReadAfterWhatWasLookedFor) {
+TEST_F(PagedListTest, ReadingStopsAtTheObjectThatWasLookedFor) {
   Given(1000, 10);
   ASSERT_TRUE(Read(2));
   EXPECT_THAT(names_, ElementsAre("0", "1"));

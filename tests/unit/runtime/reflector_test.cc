@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "operator/base/guarded.h"
 #include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 
@@ -87,7 +87,7 @@ class ReflectorTest : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The lists to give, one after the other; the last one again and again.
+  // Answers each list with the next answer; the last one repeats.
   void AnswerLists(std::vector<Result<HttpResponse>> answers) {
     transport_->OnSend([answers, next = std::make_shared<std::atomic<std::size_t>>(0)](const HttpRequest&) {
       const std::size_t index = next->fetch_add(1);
@@ -95,13 +95,13 @@ class ReflectorTest : public ::testing::Test {
     });
   }
 
-  // Until the reflector backs off (waits for the clock).
+  // Blocks until the reflector backs off (waits for the clock).
   void AwaitBackoff() { clock_.AwaitWaiters(1); }
   void PassBackoff() {
     AwaitBackoff();
     clock_.AdvanceToNextDeadline();
   }
-  // Two with this payload, a listed one and one that the watch adds, as the Store has them.
+  // Returns two objects of the Store with this payload: one from a list, one from a watch.
   std::vector<ObjectPtr> ListedAndAdded(const Json& payload) {
     Json listed = Object("a", "1"), added = Object("b", "6");
     listed["payload"] = added["payload"] = payload;
@@ -132,7 +132,7 @@ class ReflectorTest : public ::testing::Test {
     for (const ObjectPtr& object : *objects) names.insert(object->meta().key.name);
     return names;
   }
-  // "list" and "watch" with their versions, in order of arrival.
+  // Returns each "list" and "watch" with its version, in order of arrival.
   std::vector<std::string> Requests() const {
     std::vector<std::string> said;
     for (const HttpRequest& request : transport_->requests()) {
@@ -151,7 +151,7 @@ class ReflectorTest : public ::testing::Test {
   Client client_{transport_, ClientOptions{}, clock_};
   ReflectorOptions options_;
   Store store_;
-  Guarded<std::vector<std::string>> changes_;
+  Synchronized<std::vector<std::string>> changes_;
   std::unique_ptr<Reflector> reflector_;
   Status outcome_;  // once ended_
   std::atomic<bool> ended_ = false;
@@ -209,7 +209,7 @@ TEST_F(ReflectorTest, AnObjectThatFitsIntoNoPageIsAFailedList) {
   EXPECT_THAT(reflector_->last_error(), HasSubstr("cannot list widgets.example.com: TooLarge"));
 }
 
-TEST_F(ReflectorTest, TheNextPageIsAskedForBeforeOneIsRead) {
+TEST_F(ReflectorTest, NextPageIsRequestedBeforeThisOneIsRead) {
   options_.project = [this](const Json&) {
     EXPECT_EQ(transport_->WaitForRequests(2).size(), 2U);
     return nullptr;
@@ -220,7 +220,7 @@ TEST_F(ReflectorTest, TheNextPageIsAskedForBeforeOneIsRead) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, AnItemThatIsNoJsonIsAFailedList) {
+TEST_F(ReflectorTest, InvalidItemFailsTheList) {
   std::string broken = ListOf({Object("a", "1"), Object("b", "2")}, "10").body;
   broken.replace(broken.find("\"b\""), 3, " b ");
   AnswerLists({HttpResponse{200, {}, broken}, ListOf({Object("a", "1")}, "10")});
@@ -233,7 +233,7 @@ TEST_F(ReflectorTest, AnItemThatIsNoJsonIsAFailedList) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, AContinueTokenThatExpiresStartsTheListAnewAndThenOneWithoutPages) {
+TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheListAndThenOneWithoutPages) {
   AnswerLists({ListOf({Object("old", "1")}, "10", "t1"), Gone(), ListOf({Object("old", "1")}, "12", "t2"), Gone(),
                ListOf({Object("a", "11")}, "13")});
   Start();
@@ -282,7 +282,7 @@ TEST_F(ReflectorTest, AFailedListLaterLeavesTheStoreUnchanged) {
   AnswerLists({StatusResponse(500, "InternalError", "etcd is down"), ListOf({}, "20", "next"),
                Fail(Reason::kTransport, "connection reset"), ListOf({}, "20")});
   stream->PushEvent("ERROR", GoneEvent());
-  PassBackoff();  // after the 410
+  PassBackoff();  // the one after the 410
   for (int failure = 0; failure < 2; ++failure) {
     AwaitBackoff();
     EXPECT_THAT(Names(), UnorderedElementsAre("a"));
@@ -295,7 +295,7 @@ TEST_F(ReflectorTest, AFailedListLaterLeavesTheStoreUnchanged) {
 
 // ---- Watches
 
-TEST_F(ReflectorTest, EventsChangeTheStoreAndThenAreTold) {
+TEST_F(ReflectorTest, EventsChangeTheStoreAndAreThenReported) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1"), Object("b", "2")}, "10");
   stream->PushEvent("MODIFIED", Object("a", "11"));
   stream->PushEvent("ADDED", Object("c", "12"));
@@ -338,7 +338,7 @@ TEST_F(ReflectorTest, WatchesThatEndAsSoonAsTheyBeginAreNeverABusyLoop) {
     PassBackoff();
     AwaitBackoff();
   }
-  // 0.8 s doubling to 30 s.
+  // The backoff doubles from 0.8 s to 30 s.
   EXPECT_LT(transport_->requests().size(), 35u);
   EXPECT_GT(transport_->requests().size(), 10u);
 }
@@ -369,7 +369,7 @@ TEST_F(ReflectorTest, AVersionThatIsTooOldAgainAndAgainIsNeverABusyLoop) {
   EXPECT_LT(transport_->requests().size(), 70u);  // a list and a watch each
 }
 
-TEST_F(ReflectorTest, AServerThatIsDownIsAskedWithBackoffAndTheWatchIsResumed) {
+TEST_F(ReflectorTest, WatchOfAServerThatIsDownIsResumedWithBackoff) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   std::atomic<bool> down = true;
   transport_->OnOpen([&](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
@@ -404,7 +404,7 @@ TEST_F(ReflectorTest, AVersionThatIsTooOldIsFollowedByANewListAndWhatVanishedIsD
   EXPECT_THAT(TakeChanges(), UnorderedElementsAre("a 1->-", "c 3->15", "d -->16"));
 }
 
-TEST_F(ReflectorTest, AListOlderThanWhatWasSeenIsNotBelieved) {
+TEST_F(ReflectorTest, ListOlderThanTheStoreIsIgnored) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   stream->PushEvent("ADDED", Object("b", "30"));
   stream->WaitUntilDrained();
@@ -466,7 +466,8 @@ TEST_F(ReflectorTest, AnObjectThatIsOlderInANewerListEndsIt) {
   EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
 }
 
-// As it is for one from a version that the server has not reached: etcd was restored from a backup.
+// A watch from a version that the server has not reached gets no event, for instance after etcd was restored from a
+// backup.
 TEST_F(ReflectorTest, AWatchWithoutEvenABookmarkProvesNothing) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});
@@ -477,7 +478,7 @@ TEST_F(ReflectorTest, AWatchWithoutEvenABookmarkProvesNothing) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-// A server that is gone without a word: no event comes, and the connection looks well.
+// A server may vanish silently: no event comes, and the connection looks open.
 TEST_F(ReflectorTest, NoWatchMayBeSilentForMoreThanTwoMinutes) {
   AnswerLists({ListOf({}, "10")});
   Start();
@@ -496,7 +497,7 @@ TEST_F(ReflectorTest, NoWatchMayBeSilentForMoreThanTwoMinutes) {
   }
 }
 
-TEST_F(ReflectorTest, TheMetricSaysSinceWhenReadingFails) {
+TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailure) {
   const auto since = [] {
     return metrics::GetGauge("informer_failing_since_timestamp_seconds", "", {{"resource", "widgets.example.com"}})
         .Value();
@@ -519,7 +520,7 @@ TEST_F(ReflectorTest, TheMetricSaysSinceWhenReadingFails) {
   EXPECT_EQ(since(), 0);
 }
 
-TEST_F(ReflectorTest, GarbageOnTheStreamIsResumedAFewTimesAndThenListedAnew) {
+TEST_F(ReflectorTest, GarbageOnTheStreamIsResumedAFewTimesAndThenListedAgain) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto broken = std::make_shared<FakeStream>();
@@ -572,7 +573,7 @@ TEST_F(ReflectorTest, TheServersRetryAfterIsHonoured) {
   EXPECT_TRUE(store_.synced());
 }
 
-TEST_F(ReflectorTest, ForbiddenIsRetriedAndSaysWhatIsMissing) {
+TEST_F(ReflectorTest, ForbiddenListIsRetriedAndReported) {
   AnswerLists({StatusResponse(403, "Forbidden", "widgets.example.com is forbidden"), ListOf({}, "10")});
   Start();
   AwaitBackoff();
@@ -585,7 +586,7 @@ TEST_F(ReflectorTest, ForbiddenIsRetriedAndSaysWhatIsMissing) {
 
 // ---- A type that is not there
 
-TEST_F(ReflectorTest, AMissingTypeIsAskedForAndPickedUpWhenItAppears) {
+TEST_F(ReflectorTest, MissingTypeIsRetriedAndReadWhenItAppears) {
   std::atomic<bool> installed = false;
   transport_->OnSend([&](const HttpRequest&) { return installed ? ListOf({Object("a", "5")}, "10") : Missing(); });
   Start();
@@ -627,7 +628,7 @@ TEST_F(ReflectorTest, ATypeThatVanishesEmptiesNoStore) {
 
 // ---- Our own writes
 
-TEST_F(ReflectorTest, AnObservedWriteIsToldWhenTheWatchShowsItAndNotResurrectedAfterItsDeletion) {
+TEST_F(ReflectorTest, ObservedWriteIsReportedByTheWatchAndStaysDeleted) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   const auto written = std::make_shared<const StoredObject>(Object("a", "11"), nullptr);
   store_.Observe(written);
@@ -671,8 +672,8 @@ TEST_F(ReflectorTest, AProjectorThatThrowsEndsNoThread) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, TheVersionOfATypeIsAskedForBeforeEachListAndFailuresAreCounted) {
-  auto last = std::make_shared<Guarded<std::string>>();
+TEST_F(ReflectorTest, VersionIsResolvedBeforeEachListAndFailuresAreCounted) {
+  auto last = std::make_shared<Synchronized<std::string>>();
   options_.resolve = [last](const FailedLists& failed, const std::stop_token&) -> Result<ResourceType> {
     last->With([&](std::string& text) { text = failed.last.message; });
     ResourceType type = kType;
@@ -690,7 +691,7 @@ TEST_F(ReflectorTest, TheVersionOfATypeIsAskedForBeforeEachListAndFailuresAreCou
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, ATypeOfWhichNoVersionIsServedIsMissingAndAskedForAgain) {
+TEST_F(ReflectorTest, TypeWithoutAServedVersionIsMissingAndRetried) {
   auto asked = std::make_shared<std::atomic<int>>(0);
   options_.resolve = [asked](const FailedLists&, const std::stop_token&) -> Result<ResourceType> {
     if (asked->fetch_add(1) == 0) return Fail(Error{Reason::kNotFound, "no such group", 404, {}, {}});
@@ -706,7 +707,7 @@ TEST_F(ReflectorTest, ATypeOfWhichNoVersionIsServedIsMissingAndAskedForAgain) {
   EXPECT_THAT(Names(), ElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
+TEST_F(ReflectorTest, FieldsThatATransformRemovesAreNeitherProjectedNorKept) {
   struct Seen : Projection {
     bool had_payload = false;
   };
@@ -722,8 +723,8 @@ TEST_F(ReflectorTest, WhatATransformTakesOutIsNeitherProjectedNorKept) {
   }
 }
 
-// A list's pages and a watch's events alike: what is not projected is kept, and no tree is made of it.
-TEST_F(ReflectorTest, WhatIsNotProjectedIsKept) {
+// The projector gets no tree of the other fields, but the Store keeps them. Lists and watches are treated alike.
+TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};
   std::vector<bool> seen;

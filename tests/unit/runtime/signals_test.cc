@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// Each in a process of its own: the signals are sent to all of it.
+// Each test runs in its own process, because a signal is sent to the whole process.
 TEST(SignalsDeathTest, FirstSignalRequestsAStop) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

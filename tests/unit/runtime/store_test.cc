@@ -28,7 +28,7 @@ ObjectPtr Make(const std::string& name, const std::string& version, const std::s
 
 std::string VersionOf(const ObjectPtr& object) { return object ? object->meta().resource_version : "-"; }
 
-// "x 1->2", "x -->1" (added), "x 1->-" (deleted).
+// Returns "x 1->2" (changed), "x -->1" (added) or "x 1->-" (deleted).
 std::string Say(const Store::Change& change) {
   const ObjectPtr& any = change.after ? change.after : change.before;
   return any->meta().key.name + " " + VersionOf(change.before) + "->" + VersionOf(change.after);
@@ -56,8 +56,8 @@ TEST(StoredObjectTest, KeepsEverything) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
-// What a watch shows of an object has to be known again in the answer to a write of it.
-TEST(StoredObjectTest, OneMadeOfATextIsThatOfItsTree) {
+// The Store compares an object of a watch (from text) with the answer to a write (from a tree), so both must be equal.
+TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
                            R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"
                            R"("spec":{"template":{"z":[1,-2,{"y":null,"x":0.5}],"a":"text"},"replicas":3},)"
@@ -149,7 +149,7 @@ TEST(StoredObjectTest, ProjectionIsMadeOnceFromTheObject) {
   EXPECT_EQ(StoredObject(MakeJson("a", "1"), nullptr).projection(), nullptr);
 }
 
-TEST(StoredObjectTest, OfWorkloadsOfOneOwnerEachTakesLessThanItsText) {
+TEST(StoredObjectTest, WorkloadsOfOneOwnerTakeLessThanTheirText) {
   Json object =
       MakeJson("a-workload-with-a-name-of-usual-length-x7k2p", "123456", "0b7c6a3e-7a5e-4f7e-9d9b-5a2f0e1c3d4b");
   for (const char* label : {"example.com/some-label-name", "example.com/hash", "app"}) {
@@ -178,7 +178,7 @@ TEST(CompareResourceVersionsTest, ComparesIntegersOfAnySize) {
   EXPECT_EQ(CompareResourceVersions("99999999999999999999998", "99999999999999999999999"), -1);
 }
 
-TEST(CompareResourceVersionsTest, WhatIsNoNumberHasNoOrder) {
+TEST(CompareResourceVersionsTest, NonNumericVersionsHaveNoOrder) {
   EXPECT_EQ(CompareResourceVersions("a", "b"), std::nullopt);
   EXPECT_EQ(CompareResourceVersions("1", ""), std::nullopt);
   EXPECT_EQ(CompareResourceVersions("1", "-2"), std::nullopt);
@@ -187,7 +187,7 @@ TEST(CompareResourceVersionsTest, WhatIsNoNumberHasNoOrder) {
 
 // ---- Reading
 
-TEST(StoreTest, BeforeTheFirstListNothingIsSaidToBeAbsent) {
+TEST(StoreTest, UnsyncedStoreReportsNothingAsAbsent) {
   Store store;
   store.AddIndex("i", [](const StoredObject&) { return std::vector<std::string>{"v"}; });
   EXPECT_FALSE(store.synced());
@@ -231,7 +231,7 @@ TEST(StoreTest, IndexFollowsEveryChange) {
 
 // ---- List and watch
 
-TEST(StoreTest, WhatVanishedBetweenTwoListsIsDeleted) {
+TEST(StoreTest, ObjectsMissingInANewListAreDeleted) {
   Store store;
   EXPECT_THAT(Say(store.Replace({Make("a", "1"), Make("b", "2"), Make("c", "3")}, "3")),
               UnorderedElementsAre("a -->1", "b -->2", "c -->3"));
@@ -240,7 +240,7 @@ TEST(StoreTest, WhatVanishedBetweenTwoListsIsDeleted) {
   EXPECT_EQ(store.size(), 3u);
 }
 
-TEST(StoreTest, OfDuplicatesInAListTheNewestCounts) {
+TEST(StoreTest, NewestOfDuplicatesInAListCounts) {
   Store store;
   EXPECT_THAT(Say(store.Replace({Make("a", "7"), Make("a", "3"), Make("b", "1"), Make("b", "2")}, "9")),
               UnorderedElementsAre("a -->7", "b -->2"));
@@ -261,7 +261,7 @@ TEST(StoreTest, AnOlderObjectInANewerListDoesNotGoBackInTime) {
   EXPECT_EQ(InStore(store, "a"), "5");
 }
 
-TEST(StoreTest, DuplicateAndOlderEventsAreNoNews) {
+TEST(StoreTest, DuplicateAndOlderEventsAreIgnored) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   EXPECT_EQ(Say(store.Apply(Make("a", "7"))), "a 5->7");
@@ -315,7 +315,7 @@ TEST(StoreTest, ObservedObjectIsThereAtOnceAndAnnouncedByTheWatch) {
   EXPECT_EQ(Say(store.Apply(Make("b", "10"))), "b -->10");
 }
 
-TEST(StoreTest, HandlersHearWhatTheWatchShowsWhileTheStoreIsAhead) {
+TEST(StoreTest, HandlersGetTheWatchsEventsWhileTheStoreIsAhead) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Observe(Make("a", "9"));
@@ -328,7 +328,7 @@ TEST(StoreTest, ObserveDoesNotResurrectWhatTheWatchHasSeenDeleted) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Remove(Make("a", "9"));
-  store.Observe(Make("a", "8"));  // our write came before the deletion; its answer comes after
+  store.Observe(Make("a", "8"));  // Our write came before the deletion, and its answer comes after it.
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
@@ -364,7 +364,7 @@ TEST(StoreTest, ASuccessorOutlivesTheDeletionOfItsNamesake) {
   EXPECT_EQ(Say(store.Apply(Make("a", "9", "u2"))), "a -->9");
 }
 
-TEST(StoreTest, DeletionOfAnObservedObjectIsToldWithItsLastKnownState) {
+TEST(StoreTest, DeletionOfAnObservedObjectIsReportedWithItsLastKnownState) {
   Store store;
   store.Replace({}, "5");
   store.Observe(Make("a", "9"));
@@ -378,7 +378,7 @@ TEST(StoreTest, ANewListKeepsObservedObjectsThatAreNewer) {
   store.Observe(Make("a", "12"));
   store.Observe(Make("new", "11"));
   store.Observe(Make("c", "9"));
-  // a was changed by somebody else at 7; c was deleted (at 10, after our write) and b too.
+  // Another client changed a at 7 and deleted b and c; c was deleted at 10, after our write.
   EXPECT_THAT(Say(store.Replace({Make("a", "7")}, "10")), UnorderedElementsAre("a 1->7", "b 2->-", "c 9->-"));
   EXPECT_EQ(InStore(store, "a"), "12");
   EXPECT_EQ(InStore(store, "new"), "11");
@@ -387,7 +387,7 @@ TEST(StoreTest, ANewListKeepsObservedObjectsThatAreNewer) {
   EXPECT_EQ(Say(store.Apply(Make("a", "12"))), "a 7->12");
 }
 
-TEST(StoreTest, ANewListTellsOfTheDeletionBeforeAnObservedSuccessor) {
+TEST(StoreTest, NewListReportsTheDeletionBeforeAnObservedSuccessor) {
   Store store;
   store.Replace({Make("a", "1", "u1")}, "5");
   store.Observe(Make("a", "12", "u2"));
@@ -403,10 +403,10 @@ TEST(StoreTest, AnObservedObjectThatAListShowsIsAnnounced) {
   EXPECT_THAT(Say(store.Replace({Make("a", "9")}, "10")), UnorderedElementsAre("a -->9"));
 }
 
-TEST(StoreTest, WhatTheWatchPassedWithoutShowingItIsTakenOutAgain) {
+TEST(StoreTest, ObservedWriteThatTheWatchPassedWithoutShowingIsRemoved) {
   Store store;
   store.Replace({Make("a", "1")}, "5");
-  store.Observe(Make("a", "8"));  // a webhook took the label by which the informer selects
+  store.Observe(Make("a", "8"));  // A webhook removed the label by which the informer selects.
   store.Observe(Make("b", "9"));
   store.Observe(Make("later", "20"));
   store.Advance("10");
@@ -423,8 +423,9 @@ TEST(StoreTest, ObservedBeforeTheFirstListStaysIfNewer) {
   EXPECT_EQ(InStore(store, "new"), "9");
 }
 
-// A server with a log of versions; the store is fed late, with repeats, relists and our own writes' answers in random
-// order. What handlers were told must add up to what the watch has shown, and the store must never be older than that.
+// A server with a log of versions. The store gets the events late, with repeats, relists and the answers to our own
+// writes in random order. The handlers' events must add up to the state that the watch has shown, and the store must
+// never be older than that state.
 TEST(StoreTest, ModelOfRandomHistories) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
@@ -436,15 +437,15 @@ TEST(StoreTest, ModelOfRandomHistories) {
     };
     std::vector<Entry> history;                // index: version - 1
     std::map<std::string, int> server;         // name -> version now
-    std::map<std::string, std::string> heard;  // what handlers believe
+    std::map<std::string, std::string> heard;  // the handlers' state
     Store store;
-    std::size_t shown = 0;  // of the history
+    std::size_t shown = 0;  // entries of the history
     const auto version = [](int number) { return std::to_string(number); };
     const auto hear = [&](const std::optional<Store::Change>& change) {
       if (!change) return;
       const std::string name = (change->after ? change->after : change->before)->meta().key.name;
       const std::string before = heard.contains(name) ? heard[name] : "-";
-      // A deletion may tell of an object that was only ever observed.
+      // A deletion may report an object that was only observed.
       if (change->after) {
         EXPECT_EQ(VersionOf(change->before), before) << seed;
         heard[name] = VersionOf(change->after);
@@ -473,7 +474,7 @@ TEST(StoreTest, ModelOfRandomHistories) {
       const int next = static_cast<int>(history.size()) + 1;
       switch (pick(8)) {
         case 0:
-        case 1:  // somebody writes
+        case 1:  // another client writes
           history.push_back({next, name, false});
           server[name] = next;
           break;

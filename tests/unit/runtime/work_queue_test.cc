@@ -24,7 +24,7 @@ Request Key(const std::string& name) { return {"ns", name}; }
 
 class WorkQueueTest : public ::testing::Test {
  protected:
-  // What Get would hand out now; "-": nothing is ready.
+  // Returns the key that is ready now, or "-".
   std::string GetNow() {
     std::stop_source done;
     std::atomic<bool> returned = false;
@@ -44,7 +44,7 @@ class WorkQueueTest : public ::testing::Test {
     if (name != "-") queue_.Done(Key(name));
     return name;
   }
-  // A failure of "a" whose wait passes.
+  // Reports a failure of "a" and lets its wait pass.
   void Fail(Duration at_most) {
     queue_.AddRateLimited(Key("a"), Duration{0}, at_most);
     clock_.Advance(seconds(1));
@@ -92,7 +92,7 @@ TEST_F(WorkQueueTest, ItemAddedWhileProcessingGoesToTheEnd) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-TEST_F(WorkQueueTest, DoneOfAKeyThatNobodyHasIsIgnored) {
+TEST_F(WorkQueueTest, DoneOfAKeyThatIsNotProcessedIsIgnored) {
   queue_.Add(Key("a"));
   queue_.Done(Key("a"));
   EXPECT_EQ(GetNow(), "a");
@@ -107,7 +107,7 @@ TEST_F(WorkQueueTest, DelayedKeyIsReadyWhenItsTimeComes) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-TEST_F(WorkQueueTest, OfTwoDelaysTheEarlierWins) {
+TEST_F(WorkQueueTest, EarlierOfTwoDelaysWins) {
   queue_.AddAfter(Key("a"), seconds(10));
   queue_.AddAfter(Key("a"), seconds(5));
   queue_.AddAfter(Key("a"), seconds(20));
@@ -191,7 +191,7 @@ TEST_F(WorkQueueTest, AnAddDoesNotWaitForTheTurnOfAPacedOneAndDoesNotTakeIt) {
   EXPECT_EQ(GetNow(), "-");
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
-  queue_.AddPaced(Key("a"), milliseconds(200));  // The reconcile that runs may not see what this add is about.
+  queue_.AddPaced(Key("a"), milliseconds(200));  // The running reconcile may not observe the change behind this add.
   queue_.Done(Key("a"));
   clock_.Advance(milliseconds(200));
   EXPECT_EQ(GetAndDone(), "a");
@@ -248,7 +248,7 @@ TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-// Events that come during an outage each cause a failure. Only failures that were waited for make the next wait longer.
+// Each event during an outage causes a failure. Only failures whose wait has passed lengthen the next wait.
 TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
   Fail(Duration::max());
   for (int i = 0; i < 50; ++i) {
@@ -264,7 +264,7 @@ TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
   EXPECT_EQ(GetAndDone(), "a");
 }
 
-TEST_F(WorkQueueTest, EachKeyHasItsOwnBackoffAndForgetStartsItAnew) {
+TEST_F(WorkQueueTest, EachKeyHasItsOwnBackoffAndForgetResetsIt) {
   for (int i = 0; i < 5; ++i) Fail(Duration::max());
   EXPECT_EQ(queue_.Failures(Key("a")), 5);
   queue_.Forget(Key("a"));
@@ -278,7 +278,7 @@ TEST_F(WorkQueueTest, EachKeyHasItsOwnBackoffAndForgetStartsItAnew) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-TEST_F(WorkQueueTest, TheServersWishIsALowerBoundOfTheBackoff) {
+TEST_F(WorkQueueTest, RetryAfterOfTheServerIsALowerBoundOfTheBackoff) {
   queue_.AddRateLimited(Key("a"), seconds(7));
   clock_.Advance(seconds(7) - milliseconds(1));
   EXPECT_EQ(GetNow(), "-");
@@ -315,7 +315,7 @@ TEST_F(WorkQueueTest, ShutDownWakesAWaitingWorker) {
   EXPECT_EQ(got, std::nullopt);
 }
 
-TEST_F(WorkQueueTest, WhatWasAddedWhileProcessingBeforeTheShutDownIsDrainedToo) {
+TEST_F(WorkQueueTest, KeyAddedWhileProcessingBeforeTheShutDownIsDrained) {
   queue_.Add(Key("a"));
   EXPECT_EQ(queue_.Get({}), Key("a"));
   queue_.Add(Key("a"));
@@ -378,8 +378,8 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   EXPECT_EQ(depth.Value(), 1);
 }
 
-// At a cap of its own, a failure neither waits longer than it nor makes the next one do so.
-TEST_F(WorkQueueTest, ABackoffThatMayNotGrowLeavesNoLongWaitToTheNextFailure) {
+// A failure with its own cap neither waits longer than the cap nor lengthens the wait of the next failure.
+TEST_F(WorkQueueTest, CappedBackoffDoesNotLengthenTheNextOne) {
   for (int i = 0; i < 50; ++i) Fail(milliseconds(40));
   EXPECT_EQ(queue_.Failures(Key("a")), 3);
   queue_.AddRateLimited(Key("a"), Duration{0}, milliseconds(30));
@@ -392,7 +392,7 @@ TEST_F(WorkQueueTest, ABackoffThatMayNotGrowLeavesNoLongWaitToTheNextFailure) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-// The same semantics in the plainest words: a list, a map of times, a set.
+// The same semantics with simple containers: a list, a map of times, a set.
 class NaiveQueue {
  public:
   void Add(const std::string& name) {
@@ -484,7 +484,7 @@ TEST(WorkQueueModelTest, RandomOperationsAgreeWithANaiveQueue) {
         }
         default: {
           const std::string expected = model.Get();
-          // "Nothing is ready" has to be told without waiting for ever: by a key that is added for it.
+          // An extra key makes Get return if no other key is ready.
           if (expected == "-") queue.Add({"", "nothing"});
           const std::string got = queue.Get({})->name;
           if (got == "nothing") queue.Done({"", "nothing"});
@@ -500,7 +500,7 @@ TEST(WorkQueueModelTest, ManyWorkersNeverShareAKeyAndLoseNone) {
   WorkQueue queue;
   constexpr int kKeys = 20, kAdds = 4000;
   std::atomic<int> busy[kKeys] = {};
-  std::atomic<int> seen[kKeys] = {};    // the newest value that a worker saw for the key
+  std::atomic<int> seen[kKeys] = {};    // the newest value of the key that a worker read
   std::atomic<int> wanted[kKeys] = {};  // written before the key is added
   std::atomic<bool> shared = false;
   {

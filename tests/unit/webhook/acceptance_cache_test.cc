@@ -1,4 +1,4 @@
-#include "webhook/acceptance_cache.h"
+#include "webhook/admission/acceptance_cache.h"
 
 #include <gtest/gtest.h>
 

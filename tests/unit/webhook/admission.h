@@ -1,4 +1,4 @@
-// Caches, an apiserver that answers as it is told, and requests, for tests of the admission webhooks.
+// Caches, a scripted apiserver and requests for tests of the admission webhooks.
 #ifndef TESTS_UNIT_WEBHOOK_ADMISSION_H_
 #define TESTS_UNIT_WEBHOOK_ADMISSION_H_
 
@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "operator/runtime/controller.h"
-#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/unit/yurtappdaemon/builders.h"
-#include "webhook/admission_handler.h"
-#include "webhook/admission_review.h"
+#include "webhook/admission/admission_handler.h"
+#include "webhook/admission/admission_review.h"
 
 namespace yad::testing {
 
@@ -29,7 +29,7 @@ struct Asked {
   std::string pool() const { return StringAt(body, {"metadata", "labels", kPoolNameLabel}); }
 };
 
-// By default the apiserver takes everything, and has no Service.
+// The apiserver accepts everything and has no Service by default.
 class AdmissionWorld {
  public:
   using Answer = std::function<Result<HttpResponse>(const Asked& asked)>;
@@ -41,7 +41,7 @@ class AdmissionWorld {
 
   AdmissionStores stores() const { return {daemons_, pools_, deployments_, stateful_sets_}; }
 
-  // Each of the four caches knows nothing until it is set.
+  // Each of the four caches is unsynced until it is set.
   void SetDaemons(const std::vector<Json>& objects) { Fill(daemons_, objects, ProjectDaemon); }
   void SetPools(const std::vector<Json>& objects) { Fill(pools_, objects, ProjectPool); }
   void SetDeployments(const std::vector<Json>& objects) { Fill(deployments_, objects, ProjectDeployment); }
@@ -52,12 +52,12 @@ class AdmissionWorld {
     SetPools(objects);
   }
 
-  // Called on any thread.
+  // `answer` runs on any thread.
   void OnAsk(Answer answer) {
     std::lock_guard lock(mutex_);
     answer_ = std::move(answer);
   }
-  // What the apiserver was asked, in no order.
+  // Takes the requests to the apiserver, in no order.
   std::vector<Asked> TakeAsked() {
     std::lock_guard lock(mutex_);
     return std::exchange(asked_, {});
@@ -100,7 +100,7 @@ class AdmissionWorld {
   Client client{transport_, {}};
 };
 
-// 422 with causes {field, reason, message}.
+// Status 422 with causes {field, reason, message}.
 inline HttpResponse InvalidResponse(const std::vector<Cause>& causes) {
   Json status = {{"kind", "Status"},
                  {"apiVersion", "v1"},
@@ -134,7 +134,7 @@ inline AdmissionRequest UpdateRequest(Json object, Json old_object) {
   request.old_object = std::move(old_object);
   return request;
 }
-// What the apiserver sends for it.
+// The review that the apiserver sends for the request.
 inline Json ReviewJson(const AdmissionRequest& request) {
   return {{"apiVersion", "admission.k8s.io/v1"},
           {"kind", "AdmissionReview"},

@@ -1,4 +1,4 @@
-#include "webhook/admission_handler.h"
+#include "webhook/admission/admission_handler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class AdmissionHandlerTest : public ::testing::Test {
   HttpsReply Post(const std::string& path, const std::string& body) {
     return Call("POST", path + "?timeout=10s", "application/json", body);
   }
-  // Whether a review that has waited so long for a thread is allowed.
+  // Returns true if a review that has waited so long for a thread is allowed.
   bool IsAllowedAfter(Duration waited, const Json& object) {
     const SteadyTime arrived = world_.clock.Now();
     world_.clock.Advance(waited);
@@ -43,7 +43,7 @@ class AdmissionHandlerTest : public ::testing::Test {
     EXPECT_EQ(reply.status, 200);
     return Json::parse(reply.body)["response"]["allowed"];
   }
-  // The response of a review that was answered with 200.
+  // Returns the response of a review that was answered with 200.
   Json Review(const std::string& path, const AdmissionRequest& request) {
     const HttpsReply reply = Post(path, ReviewJson(request).dump());
     EXPECT_EQ(reply.status, 200) << reply.body;
@@ -78,7 +78,7 @@ TEST_F(AdmissionHandlerTest, EachPathDoesItsOwn) {
   EXPECT_FALSE(refused.contains("patch"));
 }
 
-TEST_F(AdmissionHandlerTest, WhatIsNoReviewIsAnsweredWithAStatusThatSaysSo) {
+TEST_F(AdmissionHandlerTest, InvalidReviewIsAnsweredWithABadRequest) {
   for (const char* body :
        {"", "{", "[]", "null", "\xff", "{\"kind\": \"AdmissionReview\"}",
         R"({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1"}})",
@@ -107,7 +107,7 @@ TEST_F(AdmissionHandlerTest, AUidThatIsTooLongIsNotEchoed) {
   EXPECT_EQ(reply.body, "request.uid is longer than 253 bytes\n");
 }
 
-TEST_F(AdmissionHandlerTest, AnotherKindIsDeniedWithTheMend) {
+TEST_F(AdmissionHandlerTest, OtherKindIsDeniedWithTheFix) {
   AdmissionRequest pod = CreateRequest(DaemonJson());
   pod.group = "";
   pod.version = "v1";
@@ -170,7 +170,7 @@ TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
     AdmissionWorld world;
     world.SetPoolNames({"a"});
     const auto handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
-    // The cluster answers, but the StatefulSet's Service is asked for after that: by then the time is over, or not.
+    // The webhook reads the StatefulSet's Service after the dry run, if its time is not over by then.
     const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
     const std::string body = ReviewJson(CreateRequest(object)).dump();
     const auto services_asked = [&](Duration dry_run) {
@@ -268,7 +268,7 @@ void Spoil(Json& review, std::mt19937& random) {
   *at = values[random() % 11];
 }
 
-TEST_F(AdmissionHandlerTest, WhateverIsSpoiltInAReviewThereIsAnAnswer) {
+TEST_F(AdmissionHandlerTest, RandomlyChangedReviewsAreAnswered) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a", "-b"], "replicas": 1, "images": [{"name": "main", "image": "x"}],
       "patch": {"spec": {"minReadySeconds": 1}}, "jsonPatches": [{"op": "add", "path": "/spec/paused", "value": true}]},
@@ -297,7 +297,7 @@ TEST_F(AdmissionHandlerTest, WhateverIsSpoiltInAReviewThereIsAnAnswer) {
   EXPECT_GT(statuses[400], 50);
 }
 
-TEST_F(AdmissionHandlerTest, SeveralAreAnsweredAtOnce) {
+TEST_F(AdmissionHandlerTest, ReviewsAreAnsweredConcurrently) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {

@@ -1,16 +1,16 @@
-#include "webhook/admission_review.h"
+#include "webhook/admission/admission_review.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "operator/api/field_error.h"
-#include "operator/client/base64.h"
+#include "operator/base/base64.h"
 
 namespace yad {
 namespace {
 
-// As kube-apiserver sends it.
+// A review as kube-apiserver sends it.
 Json Review() {
   return R"({
     "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1",
@@ -58,7 +58,7 @@ TEST(AdmissionReviewTest, AbsentObjectsAndNamesAreEmpty) {
   EXPECT_TRUE(request->old_object.is_null());
 }
 
-TEST(AdmissionReviewTest, WhatIsNoReviewIsRefusedWithWhatIsWrong) {
+TEST(AdmissionReviewTest, InvalidReviewIsRefusedWithItsFault) {
   const auto error = [](const std::string& body) {
     const auto request = ParseAdmissionReview(body);
     return request ? Error{Reason::kUnknown, "no error", 0, {}, {}} : request.error();
@@ -135,7 +135,7 @@ TEST(AdmissionReviewTest, AnObjectHasFewerThanHalfOfTheValuesThatAReviewMayHave)
   EXPECT_TRUE(IsRead("CREATE", {{"text", "\\\"" + std::string(300'000, ',')}})) << "it is one value";
 }
 
-TEST(AdmissionReviewTest, WhatWasTakenCanBeChangedAndDeletedWhateverWasAddedToIt) {
+TEST(AdmissionReviewTest, AcceptedObjectCanBeUpdatedAndDeletedAfterItGrew) {
   const Json created = {{"metadata", {{"name", "web"}}}, {"spec", std::vector<int>(129'990, 1)}};
   ASSERT_TRUE(IsRead("CREATE", created));
   Json grown = created;
@@ -151,7 +151,7 @@ TEST(AdmissionReviewTest, WhatWasTakenCanBeChangedAndDeletedWhateverWasAddedToIt
   EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "its finalizer could not be removed";
 }
 
-TEST(AdmissionReviewTest, AllowedSaysNoMoreThanThat) {
+TEST(AdmissionReviewTest, AllowedAnswerHasNoOtherFields) {
   const Json empty_patch = Json::array();
   for (const Json& patch : {Json(), empty_patch}) {
     AdmissionAnswer answer;
@@ -221,7 +221,7 @@ TEST(AdmissionReviewTest, InvalidListsAHundredCausesOfOrdinaryLength) {
   EXPECT_EQ(answer.status["details"]["causes"].size(), 100U);
 }
 
-TEST(AdmissionReviewTest, InvalidIsShortWhateverItsCausesHold) {
+TEST(AdmissionReviewTest, InvalidIsShortForCausesOfAnyLength) {
   // JSON escapes this character with six bytes.
   const std::string text(1 << 16, '\x01');
   AdmissionRequest request = RequestNamed(text);
@@ -254,7 +254,7 @@ TEST(AdmissionReviewTest, TooManyWarningsAreCutAndEndAtFourKibibytes) {
   EXPECT_EQ(Answered(answer)["response"]["warnings"].size(), 16U);
 }
 
-TEST(AdmissionReviewTest, TextThatIsNoUtf8StillMakesAnAnswer) {
+TEST(AdmissionReviewTest, InvalidUtf8StillMakesAnAnswer) {
   AdmissionAnswer answer;
   answer.warnings = {"\xff"};
   EXPECT_EQ(Answered(answer)["response"]["warnings"][0], "\xEF\xBF\xBD");

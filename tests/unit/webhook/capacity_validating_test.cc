@@ -1,4 +1,4 @@
-#include "webhook/capacity_validating.h"
+#include "webhook/admission/capacity_validating.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class CapacityValidatingTest : public ::testing::Test {
     world_.OnAsk([this](const Asked& asked) -> Result<HttpResponse> {
       if (asked.path == kAutoscalers) return JsonResponse({{"items", others_}});
       if (asked.path == kNodes && asked.label_selector == of_both_)
-        return JsonResponse({{"items", {{{"metadata", {{"name", "n1"}}}}}}});
+        return JsonResponse({{"items", Json::array({{{"metadata", {{"name", "n1"}}}}})}});
       return JsonResponse({{"items", Json::array()}});
     });
   }
@@ -60,13 +60,13 @@ class CapacityValidatingTest : public ::testing::Test {
   std::string of_both_ = "none";  // the label selector for which there is a Node n1
 };
 
-TEST_F(CapacityValidatingTest, AGoodOneIsAdmittedWithoutAWord) {
+TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, AllStaticFaultsAreToldAndNobodyIsAsked) {
+TEST_F(CapacityValidatingTest, AllStaticFaultsAreReportedWithoutRequests) {
   Json object = Hangzhou();
   object["spec"]["minNodes"] = -1;
   object["spec"]["mode"] = "auto";
@@ -77,12 +77,12 @@ TEST_F(CapacityValidatingTest, AllStaticFaultsAreToldAndNobodyIsAsked) {
 }
 
 TEST_F(CapacityValidatingTest, OnePoolHasOneAutoscaler) {
-  others_ = {AutoscalerJson("first", "hangzhou", Labels("spare", "other"))};
+  others_ = Json::array({AutoscalerJson("first", "hangzhou", Labels("spare", "other"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
-              HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool, and "
-                        "there is one for a pool: change that one"));
-  // It is not its own rival.
-  others_ = {Hangzhou()};
+              HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool "
+                        "already, and a pool can have only one: change that one"));
+  // An autoscaler does not conflict with itself.
+  others_ = Json::array({Hangzhou()});
   Json object = Hangzhou();
   object["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(object, Hangzhou());
@@ -98,22 +98,22 @@ TEST_F(CapacityValidatingTest, ThePoolCannotBeChanged) {
 }
 
 TEST_F(CapacityValidatingTest, TheSameInventoryTwiceIsRefused) {
-  others_ = {AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))};
+  others_ = Json::array({AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               AllOf(HasSubstr("spec.inventorySelector: Invalid value: {\"matchLabels\":{\"spare\":\"hangzhou\"}}"),
                     HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: give the Nodes of each")));
 }
 
 TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsNamed) {
-  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+  others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   of_both_ = "spare=hangzhou,zone=b";
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too: give the Nodes"));
   EXPECT_THAT(world_.TakeAsked(), SizeIs(2));
 }
 
-TEST_F(CapacityValidatingTest, ANodeThatMerelyCouldBeIsWarnedOf) {
-  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+TEST_F(CapacityValidatingTest, PossibleOverlapOfInventoriesIsAWarning) {
+  others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
   EXPECT_THAT(answer.warnings,
@@ -121,14 +121,14 @@ TEST_F(CapacityValidatingTest, ANodeThatMerelyCouldBeIsWarnedOf) {
                                     "NodePoolAutoscaler \"other\" too: give the Nodes of each inventory a label")));
 }
 
-TEST_F(CapacityValidatingTest, InventoriesThatExcludeEachOtherAreNotAskedAbout) {
-  others_ = {AutoscalerJson("other", "beijing", Labels("spare", "beijing"))};
+TEST_F(CapacityValidatingTest, ExclusiveInventoriesCauseNoRequestForCommonNodes) {
+  others_ = Json::array({AutoscalerJson("other", "beijing", Labels("spare", "beijing"))});
   EXPECT_THAT(Validate(Hangzhou()).warnings, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
 }
 
 TEST_F(CapacityValidatingTest, AnInventoryOfAllNodesIsWarnedOfAndOverlapsWithEach) {
-  others_ = {AutoscalerJson("other", "beijing", Labels("zone", "b"))};
+  others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   Json object = Hangzhou();
   object["spec"]["inventorySelector"] = Json::object();
   of_both_ = "zone=b";
@@ -144,12 +144,12 @@ TEST_F(CapacityValidatingTest, APoolOfTheHostsNetworkKeepsItsNodes) {
   world_.SetPools({pool});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               HasSubstr("spec.mode: Invalid value: \"Auto\": pool \"hangzhou\" has spec.hostNetwork: true, and a Node "
-                        "can't leave such a pool: take Manual or Drain"));
+                        "can't leave such a pool: set Manual or Drain"));
   Json manual = Hangzhou();
   manual["spec"]["mode"] = "Manual";
   EXPECT_EQ(Refusal(Validate(manual)), "");
   EXPECT_THAT(Refusal(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
-  // It was so before: no reason to keep anybody from another change.
+  // A fault that existed before does not block another change.
   Json more = Hangzhou();
   more["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(more, Hangzhou());
@@ -161,10 +161,11 @@ TEST_F(CapacityValidatingTest, APoolThatIsNotThereIsWarnedOf) {
   world_.SetPoolNames({"beijing"});
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
-  EXPECT_THAT(answer.warnings, ElementsAre("spec.nodePool: there is no NodePool \"hangzhou\" yet; it is waited for"));
+  EXPECT_THAT(answer.warnings,
+              ElementsAre("spec.nodePool: NodePool \"hangzhou\" does not exist yet; the operator waits for it"));
 }
 
-TEST_F(CapacityValidatingTest, OfACacheThatHasNotSyncedNothingIsSaid) {
+TEST_F(CapacityValidatingTest, UnsyncedCacheCausesNoWarnings) {
   AdmissionWorld fresh;
   CapacityValidator validator(world_.client, fresh.stores().pools, world_.clock);
   const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
@@ -172,22 +173,22 @@ TEST_F(CapacityValidatingTest, OfACacheThatHasNotSyncedNothingIsSaid) {
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, AServerThatDoesNotSayIsNoReasonToRefuse) {
+TEST_F(CapacityValidatingTest, FailedRequestIsAWarningAndNotARefusal) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return StatusResponse(403, "Forbidden", "not yours"); });
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("is not known now: not yours")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: not yours")));
 }
 
-TEST_F(CapacityValidatingTest, WhatWasSoBeforeIsAWarning) {
-  others_ = {AutoscalerJson("other", "hangzhou", Labels("spare", "hangzhou")), Json::object()};
+TEST_F(CapacityValidatingTest, ConflictsThatExistedBeforeAreWarnings) {
+  others_ = Json::array({AutoscalerJson("other", "hangzhou", Labels("spare", "hangzhou")), Json::object()});
   Json drain = Hangzhou();
   drain["spec"]["mode"] = "Drain";
   const AdmissionAnswer answer = Validate(drain, Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
-  // As in faults of the spec itself: what is left broken can still be drained.
+  // Faults of the spec are treated alike: an autoscaler with an old fault can still be drained.
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;
@@ -196,7 +197,7 @@ TEST_F(CapacityValidatingTest, WhatWasSoBeforeIsAWarning) {
   EXPECT_THAT(still.warnings, ElementsAre(HasSubstr("spec.minNodes: Invalid value: -1")));
 }
 
-TEST_F(CapacityValidatingTest, WhatLeavesTheSpecOrTheClusterIsAdmitted) {
+TEST_F(CapacityValidatingTest, UnchangedSpecsAndDeletedObjectsAreAdmitted) {
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   Json labelled = broken;
@@ -211,7 +212,7 @@ TEST_F(CapacityValidatingTest, WhatLeavesTheSpecOrTheClusterIsAdmitted) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, WhatNestsWithoutEndIsRefused) {
+TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRefused) {
   Json object = Hangzhou();
   Json* at = &object["spec"]["inventorySelector"];
   for (int i = 0; i < 2000; ++i) at = &(*at)["x"];
@@ -219,19 +220,19 @@ TEST_F(CapacityValidatingTest, WhatNestsWithoutEndIsRefused) {
   EXPECT_THAT(Refusal(Validate(object, object)), HasSubstr("nested too deeply"));
 }
 
-TEST_F(CapacityValidatingTest, AfterTheDeadlineNothingIsAskedAndStaticFaultsAreRefused) {
+TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRefusesStaticFaults) {
   CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
   const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
   const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), late);
   EXPECT_EQ(Refusal(answer), "");
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("is not known now: the review's time is over")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: the review timed out")));
   Json faulty = Hangzhou();
   faulty["spec"]["minNodes"] = -1;
   EXPECT_THAT(Refusal(validator.Validate(Request(faulty), late)), HasSubstr("spec.minNodes: Invalid"));
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, ItHasAPathOfItsOwn) {
+TEST_F(CapacityValidatingTest, AutoscalersAreReviewedOnTheirOwnPath) {
   const auto handler = MakeAdmissionHandler(world_.client, world_.stores(), world_.clock);
   const auto review = [&](const AdmissionRequest& request) {
     const HttpsReply reply = handler({"POST", std::string(kValidateCapacityPath) + "?timeout=10s", "application/json",
@@ -240,12 +241,12 @@ TEST_F(CapacityValidatingTest, ItHasAPathOfItsOwn) {
     return Json::parse(reply.body)["response"];
   };
   EXPECT_EQ(review(Request(Hangzhou()))["allowed"], true);
-  others_ = {AutoscalerJson("first", "hangzhou", Labels("spare", "other"))};
+  others_ = Json::array({AutoscalerJson("first", "hangzhou", Labels("spare", "other"))});
   EXPECT_EQ(review(Request(Hangzhou()))["status"]["code"], 422);
   const Json misled = review(CreateRequest(DaemonJson()));
   EXPECT_EQ(misled["status"]["code"], 400);
   EXPECT_THAT(misled["status"]["message"].get<std::string>(),
-              HasSubstr("judges NodePoolAutoscalers of capacity.openyurt.io/v1alpha1"));
+              HasSubstr("reviews NodePoolAutoscalers of capacity.openyurt.io/v1alpha1"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Replicas with caches that lag, over one Secret and two configurations, at random: whatever happens in whatever order,
-// no apiserver that lags by up to the overlap meets a certificate that it does not trust.
-#include "webhook/certificate_keeper.h"
+// Random histories of replicas whose caches lag, with one Secret and two configurations. In any order of steps, no
+// apiserver that lags by up to the overlap gets a certificate that it does not trust.
+#include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/base64.h"
 #include "operator/base/log.h"
-#include "operator/client/base64.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
-#include "webhook/webhook_configuration.h"
+#include "webhook/certificates/webhook_configuration.h"
 
 namespace yad {
 namespace {
@@ -77,7 +77,7 @@ class World {
     for (Replica& replica : replicas_) Start(replica);
   }
 
-  // Until nothing happens any more and everybody has heard of everything.
+  // Runs passes until nothing changes any more and every cache is up to date.
   void Settle() {
     calm_ = true;
     for (int i = 0; i < 20; ++i) {
@@ -102,7 +102,7 @@ class World {
       if (replica.paused || replica.thawed || certificate.empty()) continue;
       bool accepted = true;
       for (std::size_t& apiserver : apiservers_) {
-        // It has seen everything that is older than the overlap (less a step, in which nobody looked), perhaps more.
+        // The apiserver has observed everything that is older than the overlap less one step, and perhaps more.
         while (apiserver + 1 < history_.size() &&
                (history_[apiserver + 1].time <= clock_.WallNow() - kOverlap + kStep || Chance(8))) {
           ++apiserver;
@@ -146,7 +146,7 @@ class World {
     std::unique_ptr<CertificateKeeper> keeper;
     bool passing = false;
     bool paused = false;
-    bool thawed = false;      // was paused in the Pass that goes on
+    bool thawed = false;      // was paused in the current Pass
     bool in_service = false;  // apiservers call it
   };
 
@@ -201,11 +201,11 @@ class World {
                                                          kService, kValidity, replica.certificate, clock_);
     replica.in_service = false;
     Pass(replica);
-    // Where nobody touches the Secret by hand, what it holds can be served at once.
+    // A Secret that is never edited by hand holds a pair that can be served at once.
     replica.in_service = strict_ && installed_;
   }
 
-  // Asked again and again, so each answer is kept. A bundle is good for a leaf as long as the leaf itself is.
+  // The answers are cached, because Check repeats them. A bundle verifies a leaf for as long as the leaf is valid.
   const std::string& WhyRefused(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);
@@ -226,7 +226,7 @@ class World {
     replica.stores[i]->Replace(std::move(objects), moment.version);
   }
 
-  // Each cache by itself, to a random moment that it has not seen yet; none lags for more than the overlap.
+  // Advances each cache by itself to a random later moment; no cache lags by more than the overlap.
   void CatchUp(Replica& replica, bool fully) {
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
       const std::size_t last = history_.size() - 1;
@@ -243,7 +243,7 @@ class World {
     if (replica.passing || replica.paused) return;
     replica.passing = true;
     bool done = false;
-    // Who was frozen is due for another look, and what fails is tried again soon.
+    // A replica that was frozen is due for another pass, and a failed pass is retried soon.
     for (int i = 0; i < 10 && !done; ++i) done = replica.keeper->Pass({}) && !std::exchange(replica.thawed, false);
     replica.passing = false;
     Record();
@@ -258,7 +258,7 @@ class World {
     Start(replica);
   }
 
-  // While one replica talks to the apiserver, the others go on, and so does the time.
+  // The other replicas and the clock go on during a request of one replica.
   void Interrupt(Replica& replica) {
     Record();
     if (calm_) return;
@@ -282,10 +282,10 @@ class World {
   }
 
   void Mangle() {
-    // Somebody must be there who remembers.
+    // A replica must be there that still has the pair.
     const auto serves = [](const Replica& one) { return one.in_service && !one.paused; };
     if (calm_ || std::none_of(replicas_.begin(), replicas_.end(), serves)) return;
-    // Not all the time: each time, the CA of a new pair has to become well known.
+    // The Secret is changed only sometimes, because the CA of each new pair has to become well known.
     if (clock_.WallNow() < mangled_ + 5 * kOverlap) return;
     mangled_ = clock_.WallNow();
     if (Chance(3)) {
@@ -305,14 +305,14 @@ class World {
     Record();
   }
 
-  const bool strict_;  // nobody touches the Secret by hand
+  const bool strict_;  // the Secret is never edited by hand
   std::mt19937_64 random_;
   FakeClock clock_;
   FakeCluster cluster_;
   std::vector<Moment> history_;
   std::vector<std::string> served_;
   std::map<std::string, CertificateTimes> times_;
-  std::map<std::pair<std::string, std::string>, std::string> refused_;  // (certificate, bundle): why
+  std::map<std::pair<std::string, std::string>, std::string> refused_;  // (certificate, bundle) -> why
   std::array<Replica, 3> replicas_;
   std::array<std::size_t, 2> apiservers_{};
   WallTime mangled_{};
@@ -328,7 +328,7 @@ class CertificateKeeperTest : public ::testing::TestWithParam<int> {
 
 INSTANTIATE_TEST_SUITE_P(Seed, CertificateKeeperTest, ::testing::Range(1, 3));
 
-TEST_P(CertificateKeeperTest, NoCallFailsWhateverTheReplicasDoInWhateverOrder) {
+TEST_P(CertificateKeeperTest, NoCallFailsInAnyOrderOfSteps) {
   World world(static_cast<std::uint64_t>(GetParam()), /*strict=*/true);
   world.Settle();
   world.Run(120);
@@ -337,7 +337,7 @@ TEST_P(CertificateKeeperTest, NoCallFailsWhateverTheReplicasDoInWhateverOrder) {
   EXPECT_GE(world.served().size(), 3u);
 }
 
-TEST_P(CertificateKeeperTest, NoCallFailsThoughSomebodyDeletesAndBreaksTheSecret) {
+TEST_P(CertificateKeeperTest, NoCallFailsWhenTheSecretIsDeletedOrBroken) {
   World world(static_cast<std::uint64_t>(100 + GetParam()), /*strict=*/false);
   world.Settle();
   world.Run(120);

@@ -1,4 +1,4 @@
-#include "webhook/certificate_pair.h"
+#include "webhook/certificates/certificate_pair.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::string WhyNot(const std::string& certificate, const std::string& bundle, co
   return verified ? "" : verified.error().message;
 }
 
-TEST(CertificatePairTest, WhoTrustsTheCaAcceptsTheLeafForEachOfItsNames) {
+TEST(CertificatePairTest, TrustedCaVerifiesTheLeafForEachOfItsNames) {
   const IssuedCertificate issued = Issued();
   EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames), "");
   EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, {}), "");
@@ -42,7 +42,7 @@ TEST(CertificatePairTest, WhoTrustsTheCaAcceptsTheLeafForEachOfItsNames) {
   EXPECT_TRUE(VerifyKey(issued.pair).has_value());
 }
 
-TEST(CertificatePairTest, NobodyElseVouchesForTheLeaf) {
+TEST(CertificatePairTest, OtherCasDoNotVerifyTheLeaf) {
   const IssuedCertificate issued = Issued();
   EXPECT_THAT(WhyNot(issued.pair.certificate, Issued().ca, kNames), HasSubstr("issuer"));
   EXPECT_THAT(WhyNot(issued.pair.certificate, "", kNames), HasSubstr("no CA"));
@@ -53,7 +53,7 @@ TEST(CertificatePairTest, NobodyElseVouchesForTheLeaf) {
 TEST(CertificatePairTest, ALeafIsNotForAnotherName) {
   const IssuedCertificate issued = Issued();
   EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
-  // The subject is no name.
+  // The subject does not count as a name.
   const testing::TestCa ca;
   const auto nameless = ca.Issue({"web.sys.svc", ""});
   EXPECT_NE(WhyNot(nameless.cert_pem, ca.cert_pem(), {"web.sys.svc"}, std::chrono::system_clock::now()), "");
@@ -73,7 +73,7 @@ TEST(CertificatePairTest, ALeafIsGoodFromItsFirstSecondToItsLast) {
   EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
 }
 
-TEST(CertificatePairTest, InABundleOfManyCasEachLeafFindsItsOwn) {
+TEST(CertificatePairTest, EachLeafFindsItsCaInABundleOfMany) {
   std::vector<IssuedCertificate> issued;
   std::string bundle;
   for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).ca;
@@ -86,10 +86,10 @@ TEST(CertificatePairTest, ATrustedLeafEndsTheChainItself) {
   EXPECT_EQ(WhyNot(issued.pair.certificate, issued.pair.certificate, kNames), "");
 }
 
-TEST(CertificatePairTest, AKeyOfAnotherCertificateAndWhatIsNoKeyAreToldApart) {
+TEST(CertificatePairTest, ForeignKeyAndInvalidKeyAreReportedDifferently) {
   const IssuedCertificate issued = Issued();
   const auto why = [&](const std::string& key) { return VerifyKey({issued.pair.certificate, key}).error().message; };
-  EXPECT_THAT(why(Issued().pair.key), HasSubstr("another certificate's"));
+  EXPECT_THAT(why(Issued().pair.key), HasSubstr("does not belong to the certificate"));
   EXPECT_THAT(why(""), HasSubstr("no private key"));
   EXPECT_THAT(why(issued.ca), HasSubstr("no private key"));
   EXPECT_THAT(why(testing::EncryptedKeyPem()), HasSubstr("no private key"));
@@ -97,7 +97,7 @@ TEST(CertificatePairTest, AKeyOfAnotherCertificateAndWhatIsNoKeyAreToldApart) {
   EXPECT_FALSE(ReadTimes(issued.pair.key).has_value());
 }
 
-TEST(CertificatePairTest, OfABundleEverythingButWholeCertificatesIsLeftOut) {
+TEST(CertificatePairTest, OnlyWholeCertificatesOfABundleAreKept) {
   const IssuedCertificate a = Issued();
   const IssuedCertificate b = Issued();
   std::string broken = Issued().ca;

@@ -1,4 +1,4 @@
-#include "webhook/certificates.h"
+#include "webhook/certificates/certificates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/base64.h"
 #include "operator/base/metrics.h"
-#include "operator/client/base64.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
-#include "webhook/certificate_keeper.h"
-#include "webhook/webhook_configuration.h"
+#include "webhook/certificates/certificate_keeper.h"
+#include "webhook/certificates/webhook_configuration.h"
 
 namespace yad {
 namespace {
@@ -43,7 +43,7 @@ Json Webhook(const std::string& name, const std::string& service) {
   return {{"name", name}, {"clientConfig", {{"service", {{"namespace", "sys"}, {"name", service}}}}}};
 }
 
-// One process's Manager, on a thread of its own.
+// The Manager of one process, on its own thread.
 class Process {
  public:
   Process(FakeCluster& cluster, FakeClock& clock)
@@ -75,7 +75,7 @@ class CertificatesTest : public ::testing::Test {
   }
   Process& Start() { return *processes_.emplace_back(std::make_unique<Process>(cluster_, clock_)); }
 
-  // Waits, on and on until `condition` holds, moving over the short waits only (for caches, between two tries).
+  // Blocks until `condition` holds; advances the clock for short waits only (for caches, between two tries).
   void Until(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -86,7 +86,7 @@ class CertificatesTest : public ::testing::Test {
   void UntilReady(Process& process) {
     Until([&] { return process.NotReady().empty(); });
   }
-  // Lets the time pass, an hour at most at once, until the condition holds.
+  // Advances the clock from deadline to deadline until `condition` holds.
   void PassTime(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -94,7 +94,7 @@ class CertificatesTest : public ::testing::Test {
       std::this_thread::yield();
     }
   }
-  // What the Secret holds; "" where there is none.
+  // Returns the decoded value of the Secret's key, or "".
   std::string Data(const std::string& key) const {
     const auto secret = cluster_.Get(kSecretType, kSecretKey);
     return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";
@@ -115,7 +115,7 @@ class CertificatesTest : public ::testing::Test {
   std::vector<std::unique_ptr<Process>> processes_;
 };
 
-TEST_F(CertificatesTest, OnAnEmptyClusterASecretIsMadeAndBothConfigurationsTrustIt) {
+TEST_F(CertificatesTest, SecretIsCreatedOnAnEmptyClusterAndBothConfigurationsTrustIt) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
@@ -149,7 +149,7 @@ TEST_F(CertificatesTest, SeveralReplicasThatStartAtOnceServeTheSamePair) {
   EXPECT_TRUE(Carried());
 }
 
-TEST_F(CertificatesTest, AtRestNothingIsReadOrWrittenForDays) {
+TEST_F(CertificatesTest, SettledReplicasReadAndWriteNothingForDays) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
@@ -175,12 +175,13 @@ TEST_F(CertificatesTest, ARotationReachesEveryReplica) {
   PassTime([&] { return Data("tls.crt") == next; });
   EXPECT_GE(clock_.WallNow(), carried + hours(1));
   for (const auto& process : processes_) {
-    PassTime([&] { return process->served() == next; });  // Each measures for itself how long it has been trusted.
+    // Each process measures by itself for how long the pair has been trusted.
+    PassTime([&] { return process->served() == next; });
     EXPECT_EQ(process->NotReady(), "");
   }
 }
 
-TEST_F(CertificatesTest, WhatIsWrittenOverOrTakenAwayIsPutBack) {
+TEST_F(CertificatesTest, OverwrittenOrDeletedCertificatesAreRestored) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
@@ -197,7 +198,7 @@ TEST_F(CertificatesTest, WhatIsWrittenOverOrTakenAwayIsPutBack) {
   EXPECT_EQ(process.served(), certificate);
 }
 
-TEST_F(CertificatesTest, ConfigurationsThatComeLateOrAreMadeAnewAreTrusted) {
+TEST_F(CertificatesTest, LateOrRecreatedConfigurationsGetTheCa) {
   Process& process = Start();
   Until([&] { return process.NotReady().find("informer") == std::string::npos; });
   EXPECT_THAT(process.NotReady(), HasSubstr("no certificate is loaded yet"));
@@ -224,7 +225,7 @@ TEST_F(CertificatesTest, AnUninstalledSecretDoesNotComeBack) {
   EXPECT_NE(process.served(), "");
 }
 
-TEST_F(CertificatesTest, WhatIsNotOursIsNeitherReadNorWritten) {
+TEST_F(CertificatesTest, ForeignObjectsAreNeitherReadNorWritten) {
   CreateConfigurations();
   for (const ResourceType* type : kBoth) {
     cluster_.Create(*type, {{"metadata", {{"name", "foreign"}}}, {"webhooks", {Webhook("a.example.org", "web")}}});
@@ -248,7 +249,7 @@ TEST_F(CertificatesTest, WhatIsNotOursIsNeitherReadNorWritten) {
   }
 }
 
-TEST_F(CertificatesTest, ReadinessTellsWhatIsForbiddenAndHealsByItself) {
+TEST_F(CertificatesTest, ReadinessNamesForbiddenWritesAndRecovers) {
   CreateConfigurations();
   std::atomic<bool> forbidden = true;
   cluster_.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -259,10 +260,10 @@ TEST_F(CertificatesTest, ReadinessTellsWhatIsForbiddenAndHealsByItself) {
   Process& process = Start();
   Until([&] { return process.NotReady().find("may not") != std::string::npos; });
   EXPECT_THAT(process.NotReady(), HasSubstr("the caBundle of webhook ours.example.org in "
-                                            "ValidatingWebhookConfiguration \"web\" does not vouch for the "
+                                            "ValidatingWebhookConfiguration \"web\" does not verify the "
                                             "certificate that is served: no CA is trusted"));
   EXPECT_THAT(process.NotReady(), Not(HasSubstr("MutatingWebhookConfiguration \"web\" does")));
-  // Tried again, but less and less often.
+  // The write is retried with backoff.
   const WallTime begin = clock_.WallNow();
   cluster_.ClearWrites();
   PassTime([&] { return clock_.WallNow() > begin + hours(1); });
@@ -272,7 +273,7 @@ TEST_F(CertificatesTest, ReadinessTellsWhatIsForbiddenAndHealsByItself) {
   UntilReady(process);
 }
 
-TEST_F(CertificatesTest, SomebodyWhoUndoesEveryWriteIsNotMetAtFullSpeed) {
+TEST_F(CertificatesTest, RevertedWritesAreRetriedWithBackoff) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
@@ -288,7 +289,7 @@ TEST_F(CertificatesTest, SomebodyWhoUndoesEveryWriteIsNotMetAtFullSpeed) {
   EXPECT_LT(cluster_.writes().size(), 150u);
 }
 
-TEST_F(CertificatesTest, AfterATimeInWhichEverythingExpiredAFreshPairIsServed) {
+TEST_F(CertificatesTest, FreshPairIsServedAfterEverythingExpired) {
   CreateConfigurations();
   UntilReady(Start());
   processes_.clear();

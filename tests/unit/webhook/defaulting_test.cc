@@ -1,4 +1,4 @@
-#include "webhook/defaulting.h"
+#include "webhook/admission/defaulting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,14 +50,14 @@ TEST(DefaultingTest, NullsCountAsMissingAndWhatIsThereStays) {
   object[kLimit] = 0;
   object[kOwnSelector] = object["spec"]["selector"];
   EXPECT_THAT(DefaultYurtAppDaemon(object).patch, IsEmpty());
-  // Another spelling of the same is left as it is written.
+  // Another spelling of the same selector is left as it is.
   object[kOwnSelector] = R"({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]})"_json;
   object["spec"]["selector"] = R"({"matchLabels": null, "matchExpressions": [{"key": "app", "operator": "In",
                                    "values": ["web", "web"]}]})"_json;
   EXPECT_THAT(DefaultYurtAppDaemon(object).patch, IsEmpty());
 }
 
-TEST(DefaultingTest, AnotherSelectorInTheTemplateIsReplacedAndItsAuthorToldSo) {
+TEST(DefaultingTest, DifferentSelectorInTheTemplateIsReplacedWithAWarning) {
   Json object = DaemonJson();
   object[kLimit] = 3;
   object[kOwnSelector] = R"({"matchLabels": {"app": "other"}})"_json;
@@ -67,7 +67,7 @@ TEST(DefaultingTest, AnotherSelectorInTheTemplateIsReplacedAndItsAuthorToldSo) {
               ElementsAre(HasSubstr("spec.workloadTemplate.deploymentTemplate.spec.selector: differs from")));
 }
 
-TEST(DefaultingTest, OurOwnDefaultFromBeforeIsReplacedWithoutAWord) {
+TEST(DefaultingTest, EarlierDefaultIsReplacedWithoutAWarning) {
   Json old = DaemonJson();
   old[kOwnSelector] = old["spec"]["selector"];
   Json object = old;
@@ -100,7 +100,7 @@ TEST(DefaultingTest, MalformedObjectsAndThoseBeingDeletedAreLeftAlone) {
   }
 }
 
-// Random objects: parts of a daemon, each left out, of a wrong type, or as it should be, with unknown fields beside.
+// Random objects: each part of a daemon is left out, of a wrong type or valid, with unknown fields beside.
 class RandomObject {
  public:
   explicit RandomObject(unsigned seed) : random_(seed) {}
@@ -154,7 +154,7 @@ class RandomObject {
   std::mt19937 random_;
 };
 
-TEST(DefaultingTest, WhateverTheObjectThePatchAppliesTouchesOnlyItsTwoFieldsAndLeavesNothingToDefault) {
+TEST(DefaultingTest, PatchOfARandomObjectAppliesAndTouchesOnlyItsTwoFields) {
   RandomObject random(20261121);
   int patched = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -164,7 +164,7 @@ TEST(DefaultingTest, WhateverTheObjectThePatchAppliesTouchesOnlyItsTwoFieldsAndL
     ASSERT_NO_THROW(defaulted = object.patch(result.patch)) << object << result.patch;
     ASSERT_THAT(DefaultYurtAppDaemon(defaulted).patch, IsEmpty()) << object;
     patched += !result.patch.empty();
-    // With the two fields taken out of both, nothing differs.
+    // The objects are equal without the two fields.
     Json before = object;
     for (Json* one : {&before, &defaulted}) {
       for (const Json& operation : result.patch) {

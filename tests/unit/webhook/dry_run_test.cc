@@ -1,4 +1,4 @@
-#include "webhook/dry_run.h"
+#include "webhook/admission/dry_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::vector<std::string> Texts(const std::vector<Cause>& causes) {
 
 class DryRunTest : public ::testing::Test {
  protected:
-  // The live workloads are those of `before`, in these pools; null: there are none.
+  // Sets the pools, and their live workloads of `before`; null means no workloads.
   void Given(const std::vector<Json>& pools, const Json& before = nullptr) {
     world_.SetPools(pools);
     std::vector<Json> live;
@@ -101,7 +101,7 @@ TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVer
   EXPECT_EQ(asked[0].body["metadata"]["uid"], "uid-of-a");
 }
 
-TEST_F(DryRunTest, WhatTheNewSpecNoLongerSaysIsTakenAway) {
+TEST_F(DryRunTest, FieldsThatTheNewSpecDropsAreRemoved) {
   Json old = DaemonJson();
   PodSpecOf(TemplateOf(old))["hostNetwork"] = true;
   Given({PoolJson("a")}, old);
@@ -119,7 +119,7 @@ TEST_F(DryRunTest, PoolsThatRenderAlikeAreTriedOnceAndOneWithAWorkloadStandsForT
   EXPECT_THAT(AskedPools(), UnorderedElementsAre("PUT b", "POST c"));
 }
 
-TEST_F(DryRunTest, WhatAnUpdateLeavesAsItWasIsTriedTooAndRemembered) {
+TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndRemembered) {
   Json old = DaemonJson();
   old["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["b"], "replicas": 3}])"_json;
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c")}, old);
@@ -130,7 +130,7 @@ TEST_F(DryRunTest, WhatAnUpdateLeavesAsItWasIsTriedTooAndRemembered) {
   now["spec"]["overrides"][1]["replicas"] = 5;
   Ask(now, old);
   EXPECT_THAT(AskedPools(), ElementsAre("PUT b"));
-  // Other names for the same pools, and paused: all the same.
+  // Overrides that select the same pools in other words, and a pause, change no rendering.
   now["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 5}, {"pools": ["-b", "-c"], "replicas": 2}])"_json;
   now["spec"]["paused"] = true;
   Ask(now, old);
@@ -166,7 +166,7 @@ TEST_F(DryRunTest, AtMostSixteenAreTriedOverridesBeforeTaints) {
   for (int i = 30; i < 40; ++i) EXPECT_THAT(asked, ::testing::Contains("POST p" + std::to_string(100 + i)));
 }
 
-TEST_F(DryRunTest, WithoutPoolsTheTemplateIsTriedAllTheSame) {
+TEST_F(DryRunTest, TemplateIsTriedEvenWithoutPools) {
   Given({});
   AnswerAll(InvalidResponse({kImageFault}));
   EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
@@ -178,7 +178,7 @@ TEST_F(DryRunTest, WithoutPoolsTheTemplateIsTriedAllTheSame) {
   EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(DryRunTest, ARefusalIsToldInTheDaemonsOwnPathsEachFaultOnce) {
+TEST_F(DryRunTest, RefusalIsReportedInTheDaemonsPathsEachFaultOnce) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   AnswerAll(InvalidResponse({kImageFault,
                              {"metadata.labels", "FieldValueInvalid", "Invalid value: \"x\": no"},
@@ -191,7 +191,7 @@ TEST_F(DryRunTest, ARefusalIsToldInTheDaemonsOwnPathsEachFaultOnce) {
                           "spec.workloadTemplate.deploymentTemplate: policy says no"));
 }
 
-TEST_F(DryRunTest, ARefusalWithoutCausesIsToldInItsOwnWords) {
+TEST_F(DryRunTest, RefusalWithoutCausesIsReportedWithItsMessage) {
   Given({PoolJson("a")});
   AnswerAll(StatusResponse(
       422, "Invalid", "deployments.apps \"web-a-x7k2p\" is forbidden: ValidatingAdmissionPolicy 'p' denied request"));
@@ -222,7 +222,7 @@ TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRefusedAtTheFieldThatTheServerN
                           "expression"));
 }
 
-TEST_F(DryRunTest, WhatOnlyOverridesBringInIsToldWithItsPoolAndItsEntries) {
+TEST_F(DryRunTest, FaultOfOverridesIsReportedWithItsPoolAndEntries) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["a", "b"], "replicas": 3}])"_json;
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c")});
@@ -232,15 +232,15 @@ TEST_F(DryRunTest, WhatOnlyOverridesBringInIsToldWithItsPoolAndItsEntries) {
   EXPECT_THAT(Texts(Ask(object).refusals),
               ElementsAre(EndsWith(kImageFault.message + " (in NodePool a by spec.overrides[0], [1] and 1 more)")));
   world_.clock.Advance(std::chrono::minutes(10));  // c was accepted
-  AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has it too
+  AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has the fault too
   EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message)));
-  // No pool is there to be named.
+  // The message names no pool if there is none.
   object["spec"]["overrides"] = R"([{"pools": ["*"], "replicas": 2}])"_json;
   Given({});
   EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));
 }
 
-TEST_F(DryRunTest, AnOverrideThatDoesNotApplyIsRefusedWithoutAsking) {
+TEST_F(DryRunTest, OverrideThatDoesNotApplyIsRefusedWithoutADryRun) {
   Json object = DaemonJson();
   object["spec"]["overrides"] =
       R"([{"pools": ["b"], "jsonPatches": [{"op": "remove", "path": "/spec/nothing"}]}])"_json;
@@ -278,7 +278,7 @@ TEST_F(DryRunTest, AFaultThatTheOldSpecHadAlreadyIsAWarning) {
   EXPECT_THAT(findings.warnings, SizeIs(1));
 }
 
-TEST_F(DryRunTest, WhatIsForbiddenNowIsAWarning) {
+TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
     return StatusResponse(403, "Forbidden",
@@ -290,7 +290,7 @@ TEST_F(DryRunTest, WhatIsForbiddenNowIsAWarning) {
               ElementsAre("spec.workloadTemplate.deploymentTemplate: forbidden now: exceeded quota: q"));
 }
 
-TEST_F(DryRunTest, WarningHeadersAreWarningsInTheDaemonsWordsEachOnce) {
+TEST_F(DryRunTest, WarningHeadersAreReportedInTheDaemonsPathsEachOnce) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
     HttpResponse response = JsonResponse(asked.body, 201);
@@ -309,7 +309,7 @@ TEST_F(DryRunTest, WarningHeadersAreWarningsInTheDaemonsWordsEachOnce) {
   EXPECT_THAT(AskedPools(), IsEmpty());
 }
 
-TEST_F(DryRunTest, EverythingElseSaysNothing) {
+TEST_F(DryRunTest, OtherErrorsAreIgnored) {
   Given({PoolJson("a")});
   for (const int code : {301, 400, 401, 404, 409, 413, 429, 500, 503, 504}) {
     AnswerAll(StatusResponse(code, "Whatever", "no idea"));
@@ -326,14 +326,14 @@ TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
   Given({PoolJson("a")});
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
-  // The same under another name and with overrides for other pools is the same content; another image is not.
+  // Another name and overrides for other pools leave the content equal; another image does not.
   Json renamed = DaemonJson();
   renamed["metadata"]["name"] = "other";
   renamed["metadata"]["uid"] = "uid-other";
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), IsEmpty());
-  // What an override does counts, and not whom else it is for.
+  // The effect of an override counts, and not the other pools that it selects.
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}, {"pools": ["a"], "replicas": 2}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), SizeIs(1));
@@ -396,14 +396,14 @@ TEST_F(DryRunTest, AnotherStateOfTheLiveWorkloadIsAnotherContent) {
   EXPECT_THAT(AskedPools(), SizeIs(1));
 }
 
-TEST_F(DryRunTest, AfterTheDeadlineNothingIsAsked) {
+TEST_F(DryRunTest, NoRequestIsSentAfterTheDeadline) {
   Given({PoolJson("a")});
   Deadline now(world_.clock, world_.clock.Now());
   EXPECT_THAT(dry_run_.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).refusals, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(DryRunTest, WhatHangsIsGivenUpAtTheDeadline) {
+TEST_F(DryRunTest, StopTokenFiresAtTheDeadline) {
   Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
   const std::stop_token token = deadline.Token();
   EXPECT_EQ(deadline.Token(), token);
@@ -426,7 +426,7 @@ TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-// The copies take a budget of 1.5 MiB while the workload is rendered, and what they come to while the answer is late.
+// A daemon whose overrides copy a text. A rendering takes a budget of 1.5 MiB, and then its real size until the answer.
 Json CopyingDaemon(std::size_t text) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = {
@@ -472,7 +472,7 @@ TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(8));
 }
 
-TEST_F(DryRunTest, AReviewThatFindsNoBudgetLeftSaysNothingAtItsDeadline) {
+TEST_F(DryRunTest, ReviewWithoutBudgetRefusesNothingAtItsDeadline) {
   Given({PoolJson("a")});
   const ByteBudget::Lease others = text_.Take(kDryRunText, {});
   std::jthread review([&] { EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty()); });
@@ -488,7 +488,7 @@ TEST_F(DryRunTest, AnExceptionOnAThreadReachesTheCaller) {
   EXPECT_THROW(Ask(DaemonJson()), std::runtime_error);
 }
 
-TEST_F(DryRunTest, SeveralAskAtOnce) {
+TEST_F(DryRunTest, DryRunsRunConcurrently) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {

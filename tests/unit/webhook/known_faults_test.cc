@@ -1,4 +1,4 @@
-#include "webhook/known_faults.h"
+#include "webhook/admission/known_faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(KnownFaultsTest, IndicesAreTakenOutOfPathsAndKeysStay) {
   EXPECT_EQ(WithoutIndices("spec.labels[app].x[1a][]["), "spec.labels[app].x[1a][][");
 }
 
-TEST(KnownFaultsTest, AFaultIsKnownByItsPlaceAndItsWordsWhateverTheValue) {
+TEST(KnownFaultsTest, FaultIsKnownByItsPathAndMessageWhateverItsValue) {
   const auto sorted = SortFaults({Bad("a", 2), Bad("b"), Bad("c", 1, "other")}, {Bad("a", 1), Bad("c")});
   EXPECT_THAT(sorted.known, ElementsAre(Bad("a", 2)));
   EXPECT_THAT(sorted.fresh, ElementsAre(Bad("b"), Bad("c", 1, "other")));
@@ -34,7 +34,7 @@ TEST(KnownFaultsTest, AFaultMayMoveInItsListButNotMultiply) {
   EXPECT_THAT(two.fresh, ElementsAre(Bad("l[0].x", "v")));
 }
 
-TEST(KnownFaultsTest, WithMoreFaultsThanAreKeptNotAllCanBeKnown) {
+TEST(KnownFaultsTest, TooManyFaultsCannotAllBeKnown) {
   FieldErrors many;
   while (!many.full()) many.Add(Bad("a[" + std::to_string(many.size()) + "]"));
   const auto sorted = SortFaults(many, many);

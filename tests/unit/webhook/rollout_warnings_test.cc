@@ -1,4 +1,4 @@
-#include "webhook/rollout_warnings.h"
+#include "webhook/admission/rollout_warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<std::string> Groups(const Json& groups) {
   return warnings;
 }
 
-TEST(RolloutWarningsTest, GroupsThatOverlapOrAreEmpty) {
+TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
   const std::string path = "spec.updateStrategy.rollingUpdate.groups";
   EXPECT_THAT(Groups(Json::array()), IsEmpty());
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
@@ -40,7 +40,7 @@ TEST(RolloutWarningsTest, GroupsThatOverlapOrAreEmpty) {
               ElementsAre(path + "[0]: group \"one\" has none of the daemon's NodePools now"));
 }
 
-TEST(RolloutWarningsTest, AnApprovalThatApprovesNothing) {
+TEST(RolloutWarningsTest, ApprovalThatApprovesNothingIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});
   old_object["status"]["updateRevision"] = "web-new";
@@ -53,7 +53,7 @@ TEST(RolloutWarningsTest, AnApprovalThatApprovesNothing) {
   EXPECT_EQ(approving(""), "");
   EXPECT_THAT(approving("web-old/one"), HasSubstr("is about another revision than status.updateRevision, \"web-new\""));
   EXPECT_THAT(approving("web-new/one, web-new/two"), HasSubstr("\"web-new/two\" names no group with approval Manual"));
-  EXPECT_THAT(approving("one"), HasSubstr("is no \"<status.updateRevision>/<group>\""));
+  EXPECT_THAT(approving("one"), HasSubstr("is not of the form \"<status.updateRevision>/<group>\""));
   Json object = old_object;
   object["metadata"]["annotations"][kApproveAnnotation] = "web-old/one";
   EXPECT_EQ(ApprovalWarning(object, object), "") << "it has been told";

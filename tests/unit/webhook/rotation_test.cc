@@ -1,4 +1,4 @@
-#include "webhook/rotation.h"
+#include "webhook/certificates/rotation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class RotationTest : public ::testing::Test {
 
   RotationPlan Plan() const { return PlanRotation(view_); }
   RotationStep Step() const { return Plan().step; }
-  // Plans and takes the step.
+  // Plans the step and applies it.
   RotationStep Take() {
     const RotationStep step = Step();
     if (step != RotationStep::kNone) Put(step);
@@ -70,7 +70,7 @@ class RotationTest : public ::testing::Test {
   RotationView view_;
 };
 
-TEST_F(RotationTest, WithoutAnythingAPairIsIssuedAtOnceAndServed) {
+TEST_F(RotationTest, PairIsIssuedAtOnceAndServedIfThereIsNone) {
   EXPECT_EQ(Take(), RotationStep::kIssue);
   EXPECT_THAT(Keys(view_.secret), ElementsAre("ca.crt", "tls.crt", "tls.key"));
   EXPECT_TRUE(CheckPair(Current().pair, view_.secret[kCaKey], kNames, kStart).has_value());
@@ -89,7 +89,7 @@ TEST_F(RotationTest, ClocksMayDifferByTheOverlap) {
   EXPECT_EQ(times.not_after, kStart + kYear);
 }
 
-TEST_F(RotationTest, AtTwoThirdsOfItsLifeANextPairIsMadeAndItsCaIsTrustedToo) {
+TEST_F(RotationTest, NextPairIsIssuedAtTwoThirdsOfTheLifeAndItsCaIsTrusted) {
   Settle();
   const TrustedPair first = Current();
   const WallTime due = kStart - hours(1) + (kYear + hours(1)) * 2 / 3;
@@ -112,7 +112,7 @@ TEST_F(RotationTest, TheNextPairIsServedOnlyAfterItsCaHasBeenCarriedForTheOverla
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
   const CertificatePair next = Next();
-  EXPECT_EQ(Step(), RotationStep::kNone);  // Nobody carries it yet.
+  EXPECT_EQ(Step(), RotationStep::kNone);  // No configuration carries the next CA yet.
   Carry();
   view_.next_trusted_for = minutes(59);
   EXPECT_EQ(Step(), RotationStep::kNone);
@@ -121,7 +121,7 @@ TEST_F(RotationTest, TheNextPairIsServedOnlyAfterItsCaHasBeenCarriedForTheOverla
   ASSERT_EQ(Take(), RotationStep::kPromote);
   EXPECT_THAT(Keys(view_.secret), ElementsAre("ca.crt", "tls.crt", "tls.key"));
   EXPECT_EQ(Current().pair, next);
-  EXPECT_THAT(SplitBundle(view_.secret[kCaKey]), SizeIs(2));  // Another replica may serve the old leaf still.
+  EXPECT_THAT(SplitBundle(view_.secret[kCaKey]), SizeIs(2));  // Another replica may still serve the old leaf.
   view_.current_trusted_for = view_.next_trusted_for;
   EXPECT_TRUE(Plan().serve);
   EXPECT_EQ(Step(), RotationStep::kNone);
@@ -170,10 +170,10 @@ TEST_F(RotationTest, EveryPartOfTheSecretMayBreakAndWhatIsServedComesBack) {
   }
 }
 
-TEST_F(RotationTest, WhatTheConfigurationsTrustStaysTrustedWhenThePairIsAnotherOne) {
+TEST_F(RotationTest, CasOfTheConfigurationsStayTrustedWhenThePairChanges) {
   Settle();
   const std::string of_another_replica = view_.served->pair.certificate;
-  view_.served.reset();  // We have just started.
+  view_.served.reset();  // The process has just started.
   view_.secret.clear();
   ASSERT_EQ(Take(), RotationStep::kIssue);
   EXPECT_THAT(SplitBundle(view_.secret[kCaKey]), SizeIs(2));
@@ -185,10 +185,10 @@ TEST_F(RotationTest, AReplicaStaysWithAPairThatWorksUntilTheSecretsIsWellKnown) 
   const TrustedPair served = *view_.served;
   view_.served.reset();
   view_.secret.clear();
-  ASSERT_EQ(Take(), RotationStep::kIssue);  // by a replica that knows nothing of ours
+  ASSERT_EQ(Take(), RotationStep::kIssue);  // by a replica that does not have our pair
   view_.served = served;
   view_.current_trusted_for.reset();
-  EXPECT_FALSE(Plan().serve);  // The configurations don't carry it yet.
+  EXPECT_FALSE(Plan().serve);  // The configurations do not carry its CA yet.
   Carry();
   view_.current_trusted_for = minutes(1);
   EXPECT_FALSE(Plan().serve);
@@ -197,7 +197,7 @@ TEST_F(RotationTest, AReplicaStaysWithAPairThatWorksUntilTheSecretsIsWellKnown) 
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, APairThatNobodyTrustsAnyMoreIsGivenUpAtOnce) {
+TEST_F(RotationTest, PairWithoutATrustedCaIsReplacedAtOnce) {
   Settle();
   const TrustedPair served = *view_.served;
   view_.served.reset();
@@ -209,7 +209,7 @@ TEST_F(RotationTest, APairThatNobodyTrustsAnyMoreIsGivenUpAtOnce) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, WhenEverythingHasExpiredAFreshPairIsIssued) {
+TEST_F(RotationTest, FreshPairIsIssuedWhenEverythingHasExpired) {
   Settle();
   view_.now = kStart + kYear * 2;
   EXPECT_EQ(Take(), RotationStep::kIssue);
@@ -228,7 +228,7 @@ TEST_F(RotationTest, AnExpiredPairGivesWayToTheNextOneThatIsThere) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, ANextPairThatIsNoneIsMadeAnew) {
+TEST_F(RotationTest, InvalidNextPairIsIssuedAgain) {
   Settle();
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
@@ -238,13 +238,13 @@ TEST_F(RotationTest, ANextPairThatIsNoneIsMadeAnew) {
   ASSERT_EQ(Take(), RotationStep::kBegin);
   EXPECT_EQ(Current(), current);
   EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kNames, view_.now).has_value());
-  // Before its time it is nobody's business.
+  // An invalid next pair is ignored before its time.
   view_.now = kStart;
   view_.secret[kNextPrivateKeyKey] = "garbage";
   EXPECT_EQ(Step(), RotationStep::kNone);
 }
 
-TEST_F(RotationTest, AServiceOfAnotherNameGetsAPairOfItsOwnWithoutAQuarrel) {
+TEST_F(RotationTest, PairOfARenamedServiceKeepsTheOldNames) {
   Settle();
   const TrustedPair old_release = *view_.served;
   RotationView renamed = view_;
@@ -253,12 +253,12 @@ TEST_F(RotationTest, AServiceOfAnotherNameGetsAPairOfItsOwnWithoutAQuarrel) {
   ASSERT_EQ(PlanRotation(renamed).step, RotationStep::kIssue);
   renamed.secret = *TakeStep(RotationStep::kIssue, renamed);
   EXPECT_EQ(PlanRotation(renamed).step, RotationStep::kNone);
-  // The old release finds its names in it too, and does not make another.
+  // The old release finds its own names in the new pair, and does not issue another.
   view_.secret = renamed.secret;
   view_.current_trusted_for.reset();
   EXPECT_EQ(Step(), RotationStep::kNone);
   EXPECT_FALSE(Plan().serve);
-  // The same at the next rotation, whoever begins it.
+  // The next pair also has all names, whichever release begins the rotation.
   view_.now = renamed.now = kStart + kYear * 3 / 4;
   view_.secret = *TakeStep(RotationStep::kBegin, view_);
   renamed.secret = view_.secret;
@@ -283,11 +283,11 @@ TEST_F(RotationTest, ALifeIsMeasuredByTheCertificateAndNotByWhatWouldBeMadeNow) 
   view_.now = kStart + seconds(50);
   ASSERT_EQ(Take(), RotationStep::kBegin);
   Carry();
-  view_.next_trusted_for = seconds(7);  // A tenth of 66 s: the times of the pair that has to go count.
+  view_.next_trusted_for = seconds(7);  // More than a tenth of 66 s: the validity of the old pair counts.
   EXPECT_EQ(Step(), RotationStep::kPromote);
 }
 
-TEST_F(RotationTest, WithoutConfigurationsEverybodyTrustsEverything) {
+TEST_F(RotationTest, EveryPairIsTrustedWithoutConfigurations) {
   view_.carried.clear();
   ASSERT_EQ(Take(), RotationStep::kIssue);
   EXPECT_TRUE(Plan().serve);
@@ -298,7 +298,7 @@ TEST_F(RotationTest, WithoutConfigurationsEverybodyTrustsEverything) {
   EXPECT_EQ(Take(), RotationStep::kPromote);
 }
 
-TEST_F(RotationTest, SomebodyWhoDeletesTheSecretAgainAndAgainDoesNotFillTheConfigurations) {
+TEST_F(RotationTest, RepeatedDeletionsOfTheSecretDoNotFillTheConfigurations) {
   Settle();
   for (int i = 0; i < 20; ++i) {
     view_.secret.clear();

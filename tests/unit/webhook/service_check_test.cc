@@ -1,4 +1,4 @@
-#include "webhook/service_check.h"
+#include "webhook/admission/service_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,14 +44,14 @@ TEST_F(ServiceCheckTest, ANewTemplateIsTriedOnce) {
   EXPECT_EQ(asked[0].body["spec"]["selector"]["app"], "web");
 }
 
-TEST_F(ServiceCheckTest, WithoutATemplateAndWithTheOldOneNobodyIsAsked) {
+TEST_F(ServiceCheckTest, MissingOrUnchangedTemplateSendsNoRequest) {
   const YurtAppDaemon daemon = Daemon(kHttp);
   Try(Daemon(""));
   Try(daemon, &daemon);
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ServiceCheckTest, WhatTheServerRefusesIsRefusedInTheDaemonsWords) {
+TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedInTheDaemonsPaths) {
   world_.OnAsk([](const Asked&) {
     return JsonResponse({{"kind", "Status"},
                          {"status", "Failure"},
@@ -74,7 +74,7 @@ TEST_F(ServiceCheckTest, WhatTheServerRefusesIsRefusedInTheDaemonsWords) {
   EXPECT_THAT(Try(Daemon(kHttp), &before).refusals, IsEmpty()) << "it was refused before, too";
 }
 
-TEST_F(ServiceCheckTest, OneThatExistsIsTriedAsItWouldBeMerged) {
+TEST_F(ServiceCheckTest, ExistingServiceIsTriedAsItWouldBeMerged) {
   const YurtAppDaemon before = Daemon(kOther);
   const Json workload = {
       {"metadata",
@@ -99,7 +99,7 @@ TEST_F(ServiceCheckTest, OneThatExistsIsTriedAsItWouldBeMerged) {
   EXPECT_EQ(asked[1].body["spec"]["ports"][0]["port"], 80);
 }
 
-TEST_F(ServiceCheckTest, WhatOnlyOnePoolCanHaveIsWarnedOf) {
+TEST_F(ServiceCheckTest, FieldsThatOnlyOnePoolCanHaveAreWarnings) {
   EXPECT_THAT(ServiceTemplateWarnings(Daemon(kHttp), nullptr), IsEmpty());
   EXPECT_THAT(ServiceTemplateWarnings(
                   Daemon(R"({"clusterIP": "10.0.0.7", "ports": [{"port": 80, "nodePort": 30080}]})"), nullptr),

@@ -1,4 +1,4 @@
-#include "webhook/serving_certificate.h"
+#include "webhook/certificates/serving_certificate.h"
 
 #include <gmock/gmock.h>
 #include <openssl/ssl.h>
@@ -56,7 +56,7 @@ TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsEnd) {
   EXPECT_EQ(SSL_CTX_get_session_cache_mode(context), SSL_SESS_CACHE_OFF);
 }
 
-TEST_F(ServingCertificateTest, WhoeverHasTheOldContextKeepsIt) {
+TEST_F(ServingCertificateTest, OldContextStaysValidForItsHolders) {
   const CertificateAndKey one = Pair("one");
   const CertificateAndKey two = Pair("two");
   ASSERT_TRUE(certificate_.Load(one.cert_pem, one.key_pem));
@@ -67,7 +67,7 @@ TEST_F(ServingCertificateTest, WhoeverHasTheOldContextKeepsIt) {
   EXPECT_EQ(before.use_count(), 1);
 }
 
-TEST_F(ServingCertificateTest, WhatCantBeServedIsRefusedAndTheOldPairStays) {
+TEST_F(ServingCertificateTest, UnusablePairIsRefusedAndTheOldPairStays) {
   const CertificateAndKey good = Pair("good");
   ASSERT_TRUE(certificate_.Load(good.cert_pem, good.key_pem));
   const auto failure = [&](const std::string& certificate_pem, const std::string& key_pem) {
@@ -83,14 +83,14 @@ TEST_F(ServingCertificateTest, WhatCantBeServedIsRefusedAndTheOldPairStays) {
   EXPECT_THAT(failure(broken, good.key_pem), HasSubstr("tls.crt cannot be read"));
   EXPECT_THAT(failure(good.cert_pem + broken, good.key_pem), HasSubstr("tls.crt cannot be read"));
   EXPECT_THAT(failure(good.cert_pem.substr(0, 200), good.key_pem), HasSubstr("tls.crt"));
-  EXPECT_THAT(failure(good.cert_pem, ""), HasSubstr("tls.key is no PEM private key"));
-  EXPECT_THAT(failure(good.cert_pem, good.key_pem.substr(0, 100)), HasSubstr("tls.key is no PEM private key"));
+  EXPECT_THAT(failure(good.cert_pem, ""), HasSubstr("tls.key is not a PEM private key"));
+  EXPECT_THAT(failure(good.cert_pem, good.key_pem.substr(0, 100)), HasSubstr("tls.key is not a PEM private key"));
   EXPECT_THAT(failure(good.cert_pem, testing::EncryptedKeyPem()), HasSubstr("tls.key is encrypted"));
   EXPECT_THAT(failure(good.cert_pem, Pair("other").key_pem), HasSubstr("tls.key is not the key of tls.crt"));
   EXPECT_THAT(failure(ca_.cert_pem() + good.cert_pem, good.key_pem), HasSubstr("first certificate"));
 }
 
-// A folder that FollowCertificateFiles looks at, one look at a time.
+// A folder that FollowCertificateFiles reads, one read at a time.
 class FollowCertificateFilesTest : public ServingCertificateTest {
  protected:
   FollowCertificateFilesTest() {
@@ -168,7 +168,7 @@ TEST_F(FollowCertificateFilesTest, PairThatIsHalfWrittenIsTriedAgain) {
   EXPECT_EQ(CommonName(certificate_), "new");
 }
 
-// As kubelet replaces a mounted Secret: tls.crt -> ..data/tls.crt, and ..data -> a new folder by rename.
+// The kubelet replaces a mounted Secret so: tls.crt -> ..data/tls.crt, and ..data -> a new folder by rename.
 TEST_F(FollowCertificateFilesTest, FollowsLinksThatAreSwapped) {
   namespace fs = std::filesystem;
   const auto version = [&](const std::string& name) {

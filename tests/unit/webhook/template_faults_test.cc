@@ -1,4 +1,4 @@
-#include "webhook/template_faults.h"
+#include "webhook/admission/template_faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ std::vector<std::string> Faults(const Json& object) {
   return texts;
 }
 
-// A daemon whose only container has these members, too.
+// A daemon whose only container also has these members.
 Json WithContainer(const std::string& members) {
   Json object = DaemonJson();
   PodSpecOf(TemplateOf(object))["containers"][0].update(Json::parse(members));
@@ -36,7 +36,7 @@ TEST(TemplateFaultsTest, GoodTemplatesHaveNone) {
               IsEmpty());
 }
 
-TEST(TemplateFaultsTest, OfManyFaultsSomeAreKept) {
+TEST(TemplateFaultsTest, OnlySomeOfManyFaultsAreKept) {
   const std::string many = Json(5000, 1).dump();
   for (const std::string member : {"args", "command", "env", "ports"}) {
     Json object = WithContainer("{\"" + member + "\": " + many + "}");
@@ -46,7 +46,7 @@ TEST(TemplateFaultsTest, OfManyFaultsSomeAreKept) {
   }
 }
 
-TEST(TemplateFaultsTest, WhatYamlMadeSomethingElseIsFoundAtItsPlace) {
+TEST(TemplateFaultsTest, UnquotedYamlValuesAreFoundAtTheirPaths) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": [1], "args": ["a", true], "env": [{"name": "A", "value": "x"},
                               {"name": "B", "value": 8080}, {"name": "C", "value": {}}]})")),
               ElementsAre(kPod + "containers[0].command[0]: Invalid value: 1: must be a string: put it in quotes",
@@ -57,8 +57,7 @@ TEST(TemplateFaultsTest, WhatYamlMadeSomethingElseIsFoundAtItsPlace) {
       Faults(WithContainer(
           R"({"ports": [{"containerPort": "80"}, {"containerPort": 0, "hostPort": 70000}, {"containerPort": 1.5}]})")),
       ElementsAre(
-          kPod +
-              "containers[0].ports[0].containerPort: Invalid value: \"80\": must be an integer: take the quotes away",
+          kPod + "containers[0].ports[0].containerPort: Invalid value: \"80\": must be an integer: remove the quotes",
           kPod + "containers[0].ports[1].hostPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
           kPod + "containers[0].ports[2].containerPort: Invalid value: 1.5: must be an integer"));
   EXPECT_THAT(
@@ -81,7 +80,7 @@ TEST(TemplateFaultsTest, WhatYamlMadeSomethingElseIsFoundAtItsPlace) {
                                      "resources.requests[storage]: Invalid value: \"10 GB\"")));
 }
 
-TEST(TemplateFaultsTest, WhatIsNoListIsFoundAtItsPlace) {
+TEST(TemplateFaultsTest, ValuesThatAreNotListsAreFoundAtTheirPaths) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": "sleep 1", "env": 1, "ports": {}})")),
               ElementsAre(kPod + "containers[0].command: Invalid value: \"sleep 1\": must be a list",
                           kPod + "containers[0].env: Invalid value: 1: must be a list",
@@ -100,7 +99,7 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
       "has this name");
   EXPECT_THAT(faults(R"([{"pools": ["a"], "images": [{"name": "main", "image": "x"}]}])"), IsEmpty());
   EXPECT_THAT(faults(R"([{"pools": ["nowhere"], "images": [{"name": "sidecar", "image": "x"}]}])"), unknown);
-  // The patch of an earlier entry may have brought it; one of the same entry comes after its images.
+  // The patch of an earlier entry may add the container; a patch of the same entry is applied after its images.
   const std::string patch = R"("patch": {"spec": {"template": {"spec": {"containers": [{"name": "sidecar"}]}}}})";
   const std::string images = R"("images": [{"name": "sidecar", "image": "x"}])";
   EXPECT_THAT(faults((R"([{"pools": ["a"], )" + patch + R"(}, {"pools": ["a"], )" + images + "}]").c_str()), IsEmpty());

@@ -1,4 +1,4 @@
-#include "webhook/validating.h"
+#include "webhook/admission/validating.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 const std::string kTemplate = "spec.workloadTemplate.deploymentTemplate.";
 
-// A change: the JSON pointer below /spec, and the value; null takes away.
+// The object with `value` at the JSON pointer below /spec; null removes the member.
 Json With(Json object, const std::string& pointer, const Json& value) {
   const Json::json_pointer at("/spec" + pointer);
   if (value.is_null()) {
@@ -69,7 +69,7 @@ TEST_F(ValidatingTest, AGoodDaemonIsAdmittedOnceTheClusterHasTakenItsWorkload) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(ValidatingTest, AllStaticFaultsComeAtOnceAndTheClusterIsNotAsked) {
+TEST_F(ValidatingTest, AllStaticFaultsAreReportedAtOnceWithoutRequests) {
   Json object = With(DaemonJson(), "/revisionHistoryLimit", -1);
   object = With(object, "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/env",
                 R"([{"name": "A", "value": 1}])"_json);
@@ -89,7 +89,7 @@ TEST_F(ValidatingTest, AllStaticFaultsComeAtOnceAndTheClusterIsNotAsked) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ValidatingTest, WithoutEndAreNoFaults) {
+TEST_F(ValidatingTest, ReportedFaultsAreBounded) {
   Json object = DaemonJson();
   for (int i = 0; i < 500; ++i) object["spec"]["overrides"].push_back(i);
   const auto causes = CausesOf(Create(object));
@@ -99,7 +99,7 @@ TEST_F(ValidatingTest, WithoutEndAreNoFaults) {
   EXPECT_THAT(CausesOf(Create(object)).back(), HasSubstr("and at least 900 more faults"));
 }
 
-TEST_F(ValidatingTest, WhatTheClusterRefusesIsRefusedWithTheWarningsBeside) {
+TEST_F(ValidatingTest, RefusalOfTheClusterComesWithTheWarnings) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse({{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"}});
   });
@@ -137,11 +137,11 @@ TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRefused) {
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings,
               ElementsAre("spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0",
-                          HasSubstr("leaves the YurtAppDaemon as it is until they are mended")));
+                          HasSubstr("does not reconcile the YurtAppDaemon until they are fixed")));
   answer = Update(With(old, "/paused", "yes"), old);
   EXPECT_THAT(CausesOf(answer), ElementsAre(StartsWith("spec.paused: Invalid value")));
   EXPECT_THAT(answer.warnings, ElementsAre(StartsWith("spec.revisionHistoryLimit")));
-  // Mended, it goes its way.
+  // An update that fixes the fault is admitted.
   EXPECT_TRUE(Update(DaemonJson(), old).allowed);
 }
 
@@ -160,7 +160,7 @@ TEST_F(ValidatingTest, FaultsBesideTheTemplateAndThoseThatOnlyTheClusterFindsCom
                           kTemplate + "spec.template.spec.priority: Forbidden: no"));
 }
 
-TEST_F(ValidatingTest, WhatAnUpdateMayNotChange) {
+TEST_F(ValidatingTest, UpdateOfImmutableFieldsIsRefused) {
   Json other_selector = With(DaemonJson(), "/selector/matchLabels/tier", "x");
   TemplateOf(other_selector)["metadata"]["labels"]["tier"] = "x";
   TemplateOf(other_selector)["spec"]["template"]["metadata"]["labels"]["tier"] = "x";
@@ -208,7 +208,7 @@ TEST_F(ValidatingTest, ANameAndAUidThatTheServerMakesUpLaterDoNotMatter) {
   EXPECT_THAT(StringAt(asked[0].body["metadata"]["ownerReferences"][0], {"uid"}), SizeIs(36));
 }
 
-TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNoChange) {
+TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNotAChange) {
   Json full = DaemonJson();
   full["spec"]["revisionHistoryLimit"] = 10;
   Json& pod = PodSpecOf(TemplateOf(full));
@@ -226,7 +226,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNoChange) {
   EXPECT_TRUE(SameSpec(bare, full));
 }
 
-TEST(SameSpecTest, WhatMeansSomethingElseIsAChange) {
+TEST(SameSpecTest, DifferentMeaningsAreAChange) {
   const Json object = DaemonJson();
   Json limited = object;
   limited["spec"]["revisionHistoryLimit"] = 11;
@@ -242,7 +242,7 @@ TEST(SameSpecTest, WhatMeansSomethingElseIsAChange) {
     EXPECT_FALSE(SameSpec(object, other)) << other;
     EXPECT_FALSE(SameSpec(other, object)) << other;
   }
-  // In a patch a null takes away.
+  // A null in a patch removes the field.
   Json patched = object;
   patched["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;
   Json empty_patch = object;
@@ -266,7 +266,7 @@ TEST_F(ValidatingTest, ATokenThatAllowsNothingIsWarnedOfWhenItIsSet) {
   EXPECT_THAT(warnings("012"), ElementsAre(HasSubstr("apps.openyurt.io/allow-removal]: no removal with this token")));
   before["status"]["conditions"][0]["status"] = "False";
   EXPECT_THAT(warnings("0123"), SizeIs(1));
-  // What stands there already is not told again.
+  // A token that was there before causes no warning.
   before["metadata"]["annotations"][kAllowRemovalAnnotation] = "0123";
   EXPECT_THAT(warnings("0123"), IsEmpty());
 }

@@ -1,4 +1,4 @@
-#include "webhook/warnings.h"
+#include "webhook/admission/warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class WarningsTest : public ::testing::Test {
   AdmissionWorld world_;
 };
 
-TEST_F(WarningsTest, AnOrdinaryDaemonHasNone) {
+TEST_F(WarningsTest, OrdinaryDaemonHasNoWarnings) {
   EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
@@ -59,7 +59,7 @@ TEST_F(WarningsTest, ShortSoakOfARollingUpdateIsNamed) {
   EXPECT_THAT(Warn(object), IsEmpty());
 }
 
-TEST_F(WarningsTest, ASelectorThatMatchesNoPoolNow) {
+TEST_F(WarningsTest, SelectorThatMatchesNoPoolIsAWarning) {
   Json object = DaemonJson();
   object["spec"]["nodepoolSelector"] = R"({"matchLabels": {"region": "east"}})"_json;
   EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.nodepoolSelector: matches no NodePool now")));
@@ -72,7 +72,7 @@ TEST_F(WarningsTest, ASelectorThatMatchesNoPoolNow) {
   EXPECT_THAT(Warn(DaemonJson()), ElementsAre(StartsWith("spec.nodepoolSelector: there is no NodePool yet")));
 }
 
-TEST_F(WarningsTest, CachesThatKnowNothingYetSayNothing) {
+TEST_F(WarningsTest, UnsyncedCachesCauseNoWarnings) {
   AdmissionWorld empty;
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson());
   EXPECT_THAT(WarningsFor(daemon, nullptr, empty.stores()), IsEmpty());
@@ -85,7 +85,7 @@ TEST_F(WarningsTest, PoolsThatDoNotExistAreNamedWhereTheyAreNamed) {
                                     {"pools": ["w", "x", "a", "-y", "z"], "replicas": 2},
                                     {"nodepoolSelector": {"matchLabels": {"no": "one"}}, "replicas": 3}])"_json;
   EXPECT_THAT(Warn(object),
-              ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; each is waited for",
+              ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; the operator waits for each",
                           "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
                           "waits for it"));
 }
@@ -129,7 +129,7 @@ TEST_F(WarningsTest, AnotherDaemonOverlapsIfEitherSelectsTheOthersPodsInAPoolOfB
   EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
   EXPECT_THAT(Warn(narrow), overlaps);
 
-  // Pools that are yet to come.
+  // Pools that do not exist yet.
   world_.SetPools({});
   Json waiting = DaemonJson();
   waiting["metadata"]["name"] = "waiting";
@@ -183,7 +183,7 @@ TEST_F(WarningsTest, AnOverridesImageIsJudgedByItsContainersPolicy) {
   EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.overrides[0].images[0].image: \"app:latest\"")));
 }
 
-TEST_F(WarningsTest, AStatefulSetWantsAHeadlessService) {
+TEST_F(WarningsTest, StatefulSetWithoutAHeadlessServiceIsAWarning) {
   const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   EXPECT_THAT(Warn(object),
               ElementsAre(StartsWith("spec.workloadTemplate.statefulSetTemplate.spec.serviceName: there is "

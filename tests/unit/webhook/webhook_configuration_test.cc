@@ -1,11 +1,11 @@
-#include "webhook/webhook_configuration.h"
+#include "webhook/certificates/webhook_configuration.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "operator/client/base64.h"
-#include "webhook/certificate_pair.h"
+#include "operator/base/base64.h"
+#include "webhook/certificates/certificate_pair.h"
 
 namespace yad {
 namespace {
@@ -51,7 +51,7 @@ TEST(WebhookConfigurationTest, AnyBundleOfTheSameCertificatesIsLeftAsItIs) {
   EXPECT_TRUE(SetTrust(configuration, kService, a));
 }
 
-TEST(WebhookConfigurationTest, WhatIsWrittenHoldsOnlyCertificatesAndNoneTwice) {
+TEST(WebhookConfigurationTest, WrittenBundleHoldsEachCertificateOnceAndNothingElse) {
   const std::string a = Ca();
   Json configuration = {{"webhooks", {Webhook("a", Calling("sys", "web"))}}};
   EXPECT_TRUE(
@@ -59,7 +59,7 @@ TEST(WebhookConfigurationTest, WhatIsWrittenHoldsOnlyCertificatesAndNoneTwice) {
   EXPECT_EQ(TrustIn(configuration, kService)[0].bundle, a);
 }
 
-TEST(WebhookConfigurationTest, WhatIsNotThereIsNoTrust) {
+TEST(WebhookConfigurationTest, MissingOrInvalidBundleIsEmptyTrust) {
   for (Json configuration :
        {Json::object(), Json{{"webhooks", "none"}}, Json{{"webhooks", {1, nullptr, Json::object()}}}}) {
     EXPECT_TRUE(TrustIn(configuration, kService).empty());

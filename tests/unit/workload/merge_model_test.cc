@@ -1,4 +1,4 @@
-// Random small workloads through the merge, against a naive model, and against what must always hold.
+// Random small workloads: the merge against a naive model and against its invariants.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ Json Workload(Random& random) {
   return workload;
 }
 
-// What an apiserver adds to what was written.
+// Adds the defaults that an apiserver fills in.
 void AddDefaults(Json& workload) {
   Json& pod = workload["spec"]["template"]["spec"];
   for (Json& container : pod["containers"]) {
@@ -199,8 +199,7 @@ void Orders(const Json& value, const std::string& path, std::map<std::string, st
   }
 }
 
-// Whether the path lies in something of which only one choice may stand, or that goes as a whole with the field that
-// held it.
+// Returns true if the path is in a field that excludes others, or that is removed as a whole with its parent.
 bool GoesWithAChoice(const std::string& path) {
   for (const char* part :
        {"/env[", "/volumes[", "/livenessProbe", "/strategy", "/resources", "/securityContext", "/ports["}) {
@@ -221,7 +220,7 @@ TEST(MergeModelTest, MergingAgainChangesNothing) {
   }
 }
 
-TEST(MergeModelTest, WhatWeSayIsInTheResultInOurOrder) {
+TEST(MergeModelTest, RenderedFieldsAreInTheResultInTheirOrder) {
   Random random(2);
   for (int round = 0; round < kRounds; ++round) {
     const Json last = Workload(random);
@@ -250,7 +249,7 @@ TEST(MergeModelTest, WhatWeSayIsInTheResultInOurOrder) {
   }
 }
 
-TEST(MergeModelTest, TheRestIsLivesWithoutWhatWeTookAway) {
+TEST(MergeModelTest, OtherFieldsAreThoseOfLiveWithoutDroppedOnes) {
   Random random(3);
   for (int round = 0; round < kRounds; ++round) {
     const Json last = Workload(random);
@@ -265,7 +264,7 @@ TEST(MergeModelTest, TheRestIsLivesWithoutWhatWeTookAway) {
     for (const auto& [path, value] : before) {
       if (wished.contains(path) || GoesWithAChoice(path)) continue;
       const bool item_gone = std::any_of(said.begin(), said.end(), [&](const auto& entry) {
-        // An item of ours that we no longer have goes as a whole.
+        // An item of ours that is dropped is removed as a whole.
         for (std::size_t end = entry.first.find(']'); end != std::string::npos; end = entry.first.find(']', end + 1)) {
           const std::string item = entry.first.substr(0, end + 1);
           const bool kept =
@@ -290,7 +289,7 @@ TEST(MergeModelTest, TheRestIsLivesWithoutWhatWeTookAway) {
   }
 }
 
-TEST(MergeModelTest, DefaultsOfTheServerAreNoDrift) {
+TEST(MergeModelTest, DefaultsOfTheServerAreNotDrift) {
   Random random(4);
   for (int round = 0; round < kRounds; ++round) {
     const Json now = Workload(random);
@@ -300,7 +299,7 @@ TEST(MergeModelTest, DefaultsOfTheServerAreNoDrift) {
   }
 }
 
-// One thing in it is another: gone, changed, added, or in another place.
+// Changes one random part of the value: removes, changes, adds or reorders it.
 void Disturb(Random& random, Json& value) {
   if (!value.is_structured() || value.empty() || random.Chance(10)) {
     value = random.Chance(50) ? Json(random.Name("", 3)) : Json(random.Below(2));
@@ -322,7 +321,7 @@ void Disturb(Random& random, Json& value) {
   }
 }
 
-TEST(MergeModelTest, IsMergedSaysWhatTheMergeWould) {
+TEST(MergeModelTest, IsMergedAgreesWithTheMerge) {
   Random random(6);
   int merged = 0;
   constexpr int kManyRounds = 3 * kRounds;
@@ -349,7 +348,7 @@ TEST(MergeModelTest, OurOwnChangeGivesWhatWeWouldHaveCreated) {
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);
     Json now = Workload(random);
-    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;  // Left out, it is handed over.
+    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;  // An absent number of replicas is handed over.
     Json live = last;
     AddDefaults(live);
     Json updated = ThreeWayMerge(last, now, live);
@@ -357,7 +356,7 @@ TEST(MergeModelTest, OurOwnChangeGivesWhatWeWouldHaveCreated) {
     Json created = now;
     AddDefaults(created);
     Flat got = Flattened(updated);
-    // The only trace that the old one may leave are defaults that it has been given and nobody asked for.
+    // The old workload leaves no trace. One default, maxSurge, is an exception: it may differ.
     for (const auto& [path, value] : Flattened(created)) {
       ASSERT_TRUE(got.contains(path)) << path;
       if (path != "/spec/strategy/rollingUpdate/maxSurge") {

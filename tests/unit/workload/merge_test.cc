@@ -10,13 +10,13 @@ namespace {
 
 Json Spec(const std::string& spec) { return {{"spec", Json::parse(spec)}}; }
 
-TEST(MergeTest, WhatWeSayIsSetAndTheRestStays) {
+TEST(MergeTest, RenderedFieldsAreSetAndTheRestStays) {
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"minReadySeconds":5})"), Spec(R"({"minReadySeconds":6})"),
                           Spec(R"({"minReadySeconds":5,"revisionHistoryLimit":3,"future":{"a":1}})")),
             Spec(R"({"minReadySeconds":6,"revisionHistoryLimit":3,"future":{"a":1}})"));
 }
 
-TEST(MergeTest, WhatWeNoLongerSayGoesWithItsDefaults) {
+TEST(MergeTest, DroppedFieldsAreRemovedWithTheirDefaults) {
   const Json last = Container(R"({"readinessProbe":{"httpGet":{"port":80}}})");
   const Json now = Container(R"({"readinessProbe":{"exec":{"command":["true"]}}})");
   const Json live =
@@ -42,7 +42,7 @@ TEST(MergeTest, OnlyLabelsAnnotationsAndSpecAreOurs) {
                   "spec":{},"status":{"replicas":3}})"));
 }
 
-TEST(MergeTest, ReplicasThatAreNoLongerSaidAreHandedOver) {
+TEST(MergeTest, DroppedReplicasAreHandedOver) {
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"replicas":3})"), Spec(R"({})"), Spec(R"({"replicas":7})")),
             Spec(R"({"replicas":7})"));
   EXPECT_EQ(ThreeWayMerge(Spec(R"({})"), Spec(R"({"replicas":0})"), Spec(R"({"replicas":7})")),
@@ -247,7 +247,7 @@ TEST(MergeTest, QuantitiesAreNotGuessed) {
   EXPECT_EQ(ThreeWayMerge(now, now, J(R"({"metadata":{"labels":{"version":"1"}},"spec":{}})")), now);
 }
 
-TEST(MergeTest, WhatTheServerDropsIsNoDifference) {
+TEST(MergeTest, ValuesThatTheServerDropsAreNotADifference) {
   const Json now =
       Pod(R"({"hostNetwork":false,"securityContext":{},"affinity":{"nodeAffinity":null},"nodeSelector":{},"volumes":[],
       "tolerations":[{"key":"k","operator":"Exists","value":""}],"restartPolicy":"",
@@ -267,7 +267,7 @@ TEST(MergeTest, AZeroThatTheServerKeepsIsSet) {
   EXPECT_EQ(ThreeWayMerge(pod, pod, Pod(R"({"terminationGracePeriodSeconds":30})")), pod);
 }
 
-TEST(MergeTest, AZeroRepairsWhatSomebodySet) {
+TEST(MergeTest, ZeroRevertsAForeignValue) {
   const Json now = Pod(R"({"hostNetwork":false})");
   EXPECT_EQ(ThreeWayMerge(now, now, Pod(R"({"hostNetwork":true})")), now);
   const Json env = Container(R"({"env":[{"name":"E","value":""}]})");
@@ -289,7 +289,7 @@ TEST(MergeTest, AnEmptyLabelIsALabel) {
   EXPECT_EQ(ThreeWayMerge(now, now, Pod("{}")), now);
 }
 
-TEST(MergeTest, DefaultsInsideAtomicListsAreNoDifference) {
+TEST(MergeTest, DefaultsInsideAtomicListsAreNotADifference) {
   const Json now = Pod(R"({"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},
       {"downwardAPI":{"items":[{"path":"l","fieldRef":{"fieldPath":"metadata.labels"}},
                                {"path":"m","resourceFieldRef":{"resource":"limits.cpu","containerName":"c","divisor":"1000m"}}]}}]}}]})");
@@ -304,7 +304,7 @@ TEST(MergeTest, DefaultsInsideAtomicListsAreNoDifference) {
   EXPECT_NE(ThreeWayMerge(now, now, changed), changed);
 }
 
-TEST(MergeTest, TakingADefaultAwayIsNoWrite) {
+TEST(MergeTest, RemovingADefaultCausesNoWrite) {
   const Json last = Container(R"({"ports":[{"containerPort":80,"protocol":"TCP"}],"terminationMessagePolicy":"File"})");
   const Json now = Container(R"({"ports":[{"containerPort":80}]})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), last);
@@ -338,11 +338,11 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
 }
 
 TEST(MergeTest, KeepsTheServersValueWhereTheTemplateNeverChoseOne) {
-  // The default itself: taking it away would be a write without an effect.
+  // The value is the server's default, so removing it would be a write without an effect.
   EXPECT_EQ(ThreeWayMerge(Pod(R"({"dnsPolicy":"ClusterFirst"})"), Pod(R"({"dnsPolicy":""})"),
                           Pod(R"({"dnsPolicy":"ClusterFirst"})")),
             Pod(R"({"dnsPolicy":"ClusterFirst"})"));
-  // Another owner's value.
+  // Another owner set the value.
   const Json live = Container(R"({"imagePullPolicy":"Never"})");
   EXPECT_EQ(ThreeWayMerge(Container("{}"), Container(R"({"imagePullPolicy":""})"), live), live);
   EXPECT_EQ(ThreeWayMerge(Container(R"({"imagePullPolicy":""})"), Container(R"({"imagePullPolicy":""})"), live), live);
@@ -356,13 +356,13 @@ TEST(MergeTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEm
   EXPECT_EQ(ThreeWayMerge(empty, empty, live), live);
   EXPECT_EQ(ThreeWayMerge(Spec("{}"), empty, live), live);
   EXPECT_EQ(ThreeWayMerge(empty, Spec("{}"), live), live);
-  // The apiserver refuses both alike: the field is immutable.
+  // The apiserver rejects both, because the field is immutable.
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), empty, live),
             ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), Spec("{}"), live));
 }
 
-// Kubernetes 1.28 and later fill in the hostPort in the pods, and not in the pod template: taking it away restarts
-// them.
+// Kubernetes 1.28 and later fill in the hostPort in the pods, and not in the pod template, so removing the hostPort
+// from the template restarts the pods.
 TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultInTheNodesNetwork) {
   const Json last =
       Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80,"hostPort":80}]}]})");
@@ -403,7 +403,7 @@ TEST(MergeTest, WrongTypesAreReplacedAndNeverCrash) {
   }
 }
 
-TEST(DropInsignificantTest, DropsNullsAndEmptyObjectsThatSayNothing) {
+TEST(DropInsignificantTest, DropsNullsAndInsignificantEmptyObjects) {
   EXPECT_EQ(
       DropInsignificant(J(R"({"a":null,"strategy":{},"b":{"c":{"d":null}},"emptyDir":{},"x":{"namespaceSelector":{}},
                                     "list":[{},null,{"e":{}}]})")),
@@ -418,7 +418,7 @@ TEST(MergeTest, AListThatWasWrittenWithoutKeysIsTakenAwayAsAWhole) {
   EXPECT_EQ(ThreeWayMerge(last, now, live), now);
 }
 
-TEST(MergeTest, AServiceAccountThatIsNoTextIsLeftToTheApiserver) {
+TEST(MergeTest, InvalidServiceAccountIsLeftToTheApiserver) {
   const Json last = J(R"({"spec":{"template":{"spec":{"serviceAccountName":"a"}}}})");
   const Json now = J(R"({"spec":{"template":{"spec":{"serviceAccountName":{"name":"b"}}}}})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), now);

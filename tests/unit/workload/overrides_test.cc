@@ -187,10 +187,10 @@ TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
   EXPECT_NE(refused(widening).find("too large"), std::string::npos) << refused(widening);
 }
 
-// How long one rendering became, and the field of the fault.
+// The length of one rendering, and the field of its fault.
 struct Grown {
   std::size_t text = 0;
-  std::string field;  // "": there was no fault
+  std::string field;  // "" without a fault
 };
 
 Grown Grow(const Json& entry, Json workload = Workload(), const std::string& pool = std::string(63, 'p')) {
@@ -241,7 +241,7 @@ TEST(OverrideBoundsTest, OneCopyMakesAtMostTwiceTheBound) {
   EXPECT_LT(grown.text, 2 * kMaxRenderedText);
 }
 
-TEST(OverrideBoundsTest, WhatTakesTheSamePlaceDoesNotAddUp) {
+TEST(OverrideBoundsTest, ValuesThatReplaceEachOtherDoNotAddUp) {
   Json patches = Json::array();
   for (int i = 0; i < 20; ++i) {
     patches.push_back(Operation("add", "/spec/z", std::string(500'000, 'x')));
@@ -264,7 +264,7 @@ TEST(OverrideBoundsTest, ATemplateOfAMegabyteWithOverridesIsRendered) {
   EXPECT_EQ(Grow(J(R"({"replicas":3,"images":[{"name":"web","image":"{{nodepool}}/w:2"}]})"), workload).field, "");
 }
 
-TEST(OverrideBoundsTest, TheFaultSaysHowToFixIt) {
+TEST(OverrideBoundsTest, FaultNamesTheFix) {
   Json workload = Workload();
   const Status status =
       Apply({{"jsonPatches", {Operation("add", "/spec/z", std::string(2'000'000, 'x'))}}}, 0, "p", workload);

@@ -67,7 +67,7 @@ TEST(RenderTest, ATolerationThatIsThereIsNotAddedAgain) {
                   {"key":"b","operator":"Exists","effect":"NoSchedule"},{"key":"a","operator":"Exists","effect":"NoSchedule"}])"));
 }
 
-TEST(RenderTest, ReplicasThatNobodyNamesAreNotRendered) {
+TEST(RenderTest, AbsentReplicasAreNotRendered) {
   EXPECT_FALSE(Rendered(Sample(), Inputs({}))["spec"].contains("replicas"));
 }
 
@@ -82,7 +82,7 @@ TEST(RenderTest, ASmallTemplateIsEnough) {
 }
 
 TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
-  // A Deployment that OpenYurt 1.6.1 made, and the revision that it made it from.
+  // A Deployment that OpenYurt 1.6.1 made, and its revision.
   const RevisionContent content = Content(R"({"metadata":{"labels":{"app":"daemon-1"}},"spec":{"replicas":1,
       "selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{"metadata":{"labels":{"app":"daemon-1"}},
       "spec":{"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{}]}}},
@@ -109,7 +109,7 @@ TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
   EXPECT_EQ((*rendered)["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing"})"));
   EXPECT_EQ(ThreeWayMerge(*rendered, *rendered, live), live);
 
-  // The next revision takes the label and the old rules' traces away, and nothing of others.
+  // The next revision removes the label and the fields of the old rules, and no field of others.
   const auto ours = Render(content, Inputs({{"region", "NoSchedule"}}), "beijing", "daemon-1-5c69b69bd4");
   ASSERT_TRUE(ours.has_value());
   const Json merged = ThreeWayMerge(*rendered, *ours, live);
@@ -132,8 +132,8 @@ TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
   EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
 }
 
-// Who may write a YurtAppDaemon would hold up everybody else's.
-TEST(RenderTest, WhatAppliesToOnePoolHasALimit) {
+// An author of one YurtAppDaemon could otherwise block the reconciles of all others.
+TEST(RenderTest, OverridesOfOnePoolAreLimited) {
   const Json image = {{"name", "c"}, {"image", "i:2"}};
   const Json operation = {{"op", "add"}, {"path", "/metadata/labels/x"}, {"value", "y"}};
   const auto fault = [](const Json& overrides) {
@@ -244,7 +244,7 @@ TEST(CompleteWorkloadTest, AddsIdentityOwnerAndRecord) {
                           "blockOwnerDeletion":true}]},"spec":{"x":1}})"));
 }
 
-TEST(CompareTest, TellsTheWorstDifference) {
+TEST(CompareTest, ReturnsTheWorstDifference) {
   const Json a = J(
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"replicas":1,"minReadySeconds":1,"template":{"spec":{"containers":[{"name":"c","image":"1"}]}}}})");
   EXPECT_EQ(Compare(a, a), Difference::kNone);
@@ -267,7 +267,7 @@ TEST(CompareTest, TellsTheWorstDifference) {
   EXPECT_EQ(Compare(volume, a), Difference::kWithoutPods);
 }
 
-TEST(CompareTest, WhatSaysNothingIsNoDifference) {
+TEST(CompareTest, InsignificantValuesAreNotADifference) {
   const Json a =
       J(R"({"metadata":{"labels":{}},"spec":{"strategy":{},"template":{"metadata":{"creationTimestamp":null},"spec":
       {"securityContext":{},"containers":[{"name":"c","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1000m"}}}]}}}})");

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// As OpenYurt 1.6.1 stored it.
+// A ControllerRevision of OpenYurt 1.6.1.
 constexpr char kOpenYurtRevision[] =
     R"({"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"daemon-1-5c69b69bd4"},"revision":3,
   "data":{"spec":{"workloadTemplate":{"$patch":"replace","deploymentTemplate":{
@@ -20,7 +20,7 @@ constexpr char kOpenYurtRevision[] =
         "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
         "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}}}}}})";
 
-// The template of the daemon that it was made from.
+// The template of the daemon of kOpenYurtRevision.
 constexpr char kTemplate[] = R"({"metadata":{"labels":{"app":"daemon-1"}},
     "spec":{"replicas":1,"selector":{"matchLabels":{"app":"daemon-1"}},"template":{"metadata":{"labels":{"app":"daemon-1"}},
       "spec":{"containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
@@ -92,7 +92,7 @@ TEST(RevisionTest, StatefulSetsHaveTheirOwnField) {
   EXPECT_EQ(stored->digest, content.digest);
 }
 
-TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
+TEST(RevisionTest, InsignificantValuesAreNotANewRevision) {
   const std::string digest =
       ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})")).digest;
   EXPECT_EQ(
@@ -114,7 +114,7 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
        R"({"metadata":{"labels":{"a":""}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})"}) {
     EXPECT_NE(ContentOf(Daemon(other)).digest, digest) << other;
   }
-  // The first is refused: taking that out must be a change.
+  // The apiserver rejects the first template, so removing the field must be a change.
   EXPECT_NE(
       ContentOf(Daemon(R"({"spec":{"template":{"spec":{"volumes":[{"name":"v","fc":{"readOnly":false}}]}}}})")).digest,
       ContentOf(Daemon(R"({"spec":{"template":{"spec":{"volumes":[{"name":"v"}]}}}})")).digest);
@@ -122,7 +122,7 @@ TEST(RevisionTest, WhatSaysNothingIsNoRevision) {
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
 
-// A Deployment with pods in the node's network, in a manifest's words, and with all that a server fills in.
+// A Deployment with pods in the node's network: as in a manifest (kShort), and with the server's defaults (kDefaulted).
 constexpr char kShort[] = R"({"spec":{"template":{"spec":{"hostNetwork":true,
     "containers":[{"name":"c","image":"a","ports":[{"containerPort":80}],"livenessProbe":{"httpGet":{"port":80}},
                    "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],
@@ -159,7 +159,7 @@ TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
   EXPECT_NE(ContentOf(daemon).digest, digest);
 }
 
-TEST(RevisionTest, TellsValuesThatAreNoServerDefaultsApart) {
+TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   const std::string digest = ContentOf(Daemon(kShort)).digest;
   for (const char* path :
        {"/spec/progressDeadlineSeconds", "/spec/strategy/rollingUpdate/maxSurge",
@@ -176,7 +176,7 @@ TEST(RevisionTest, TellsValuesThatAreNoServerDefaultsApart) {
   other = J(kShort);
   other["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "Always";
   EXPECT_NE(ContentOf(Daemon(other.dump())).digest, digest);
-  // Without the node's network a hostPort is a choice.
+  // A hostPort without the node's network is the user's choice.
   other = J(kShort);
   other["spec"]["template"]["spec"].erase("hostNetwork");
   const std::string without = ContentOf(Daemon(other.dump())).digest;
@@ -221,7 +221,7 @@ TEST(RevisionTest, IgnoresThePullPolicyOnlyAgainstARevisionOfOpenYurt) {
   other_image.workload_template["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:2";
   EXPECT_FALSE(SameContent(ContentOf(other_image), *of_openyurt));
 
-  // OpenYurt chose by the tag for an init container that named no policy.
+  // OpenYurt chose the pull policy by the image's tag for an init container without a policy.
   Json object = J(kOpenYurtRevision);
   Json& pod = object["data"]["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"];
   pod["initContainers"] = J(R"([{"name":"i","image":"b:1","imagePullPolicy":"IfNotPresent"}])");
@@ -254,7 +254,7 @@ TEST(RevisionTest, OverridesAreContent) {
   EXPECT_EQ(ContentOf(Daemon(kTemplate, "null")).digest, none);
 }
 
-TEST(RevisionTest, TheChangeCauseGoesWithTheRevisionAndIsNoContent) {
+TEST(RevisionTest, ChangeCauseIsInTheRevisionAndNotInItsContent) {
   YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   EXPECT_FALSE(MakeControllerRevision(daemon, content, "abc", 1)["metadata"].contains("annotations"));
@@ -279,7 +279,7 @@ TEST(RevisionTest, ANameFitsIn253Characters) {
   EXPECT_EQ(RevisionName(std::string(253, 'x'), "abcdefghij").size(), 253U);
 }
 
-TEST(RevisionTest, WhatIsNoRevisionIsRefused) {
+TEST(RevisionTest, InvalidRevisionIsRefused) {
   for (const char* object :
        {"null", "{}", R"({"data":1})", R"({"data":{"spec":{}}})", R"({"data":{"spec":{"template":{}}}})",
         R"({"data":{"spec":{"workloadTemplate":{"$patch":"replace","deploymentTemplate":null}}}})"}) {

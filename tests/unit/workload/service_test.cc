@@ -33,7 +33,7 @@ RevisionContent Content(const std::string& service_template) {
 
 Json Render(const std::string& service_template) { return RenderService(Content(service_template), "shop"); }
 
-// The Service as a server has it after `rendered` was written.
+// The live Service after `rendered` was written.
 Json Live(const Json& rendered, const std::string& filled_in) {
   Json live = NewService(rendered, Daemon(), "web-shop-abcde");
   live["metadata"]["resourceVersion"] = "7";
@@ -50,7 +50,7 @@ TEST(ServiceNameTest, IsTheWorkloadsWhereAServiceMayBeCalledSo) {
   EXPECT_EQ(ServiceName("web-shop-b4xk9"), "web-shop-b4xk9");
 }
 
-TEST(ServiceNameTest, DigitsInFrontDotsAndLengthAreMended) {
+TEST(ServiceNameTest, LeadingDigitsDotsAndLengthAreFixed) {
   EXPECT_EQ(ServiceName("2web-shop-b4xk9"), "s-2web-shop-b4xk9");
   EXPECT_EQ(ServiceName("web.eu-shop.1-b4xk9"), "web-eu-shop-1-b4xk9");
   const std::string longest = "9" + std::string(56, 'a') + "-b4xk9";
@@ -67,7 +67,7 @@ TEST(RenderServiceTest, SelectsThePodsOfThatPoolOnly) {
                             "selector":{"app":"web","role":"front","apps.openyurt.io/pool-name":"shop"}}})"));
 }
 
-TEST(RenderServiceTest, WithoutATemplateThereIsNone) { EXPECT_TRUE(Render("null").is_null()); }
+TEST(RenderServiceTest, ServiceIsNotRenderedWithoutATemplate) { EXPECT_TRUE(Render("null").is_null()); }
 
 TEST(RenderServiceTest, AnExpressionWithOneValueIsALabel) {
   RevisionContent content = Content(kHttp);
@@ -76,14 +76,14 @@ TEST(RenderServiceTest, AnExpressionWithOneValueIsALabel) {
   EXPECT_EQ(RenderService(content, "shop")["spec"]["selector"]["app"], "web");
 }
 
-TEST(MergeServiceTest, WhatTheServerFillsInIsKeptAndNothingIsWritten) {
+TEST(MergeServiceTest, FieldsThatTheServerFillsInAreKeptWithoutAWrite) {
   const Json rendered = Render(kHttp);
   const Json live = Live(rendered, kFilledIn);
   EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
   EXPECT_FALSE(IsAnotherService(rendered, live));
 }
 
-TEST(MergeServiceTest, DriftIsUndoneAndWhatOthersAddStays) {
+TEST(MergeServiceTest, DriftIsRevertedAndFieldsOfOthersStay) {
   const Json rendered = Render(kHttp);
   const Json live = Live(rendered, kFilledIn);
   Json changed = live;
@@ -114,7 +114,7 @@ TEST(MergeServiceTest, PortsBecomeExactlyTheWantedOnesAndKeepTheirNodePort) {
   EXPECT_EQ(MergeService(now, Daemon(), merged), merged);
 }
 
-TEST(MergeServiceTest, WhatTheTemplateLeavesOutIsTakenAway) {
+TEST(MergeServiceTest, FieldsThatTheTemplateDropsAreRemoved) {
   const Json before = Render(R"({"metadata":{"annotations":{"mine":"1"}},
       "spec":{"sessionAffinity":"ClientIP","externalIPs":["1.2.3.4"],"ports":[{"name":"http","port":80,"targetPort":8080}]}})");
   Json live = Live(before, kFilledIn);
@@ -128,7 +128,7 @@ TEST(MergeServiceTest, WhatTheTemplateLeavesOutIsTakenAway) {
   EXPECT_EQ(merged["spec"]["clusterIP"], "10.0.0.7");
 }
 
-TEST(MergeServiceTest, AnotherTypeGivesUpWhatItMayNotHave) {
+TEST(MergeServiceTest, NewTypeRemovesFieldsThatItMayNotHave) {
   const Json before =
       Render(R"({"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}})");
   const Json live = Live(before, R"({"clusterIP":"10.0.0.7","allocateLoadBalancerNodePorts":true,
@@ -157,14 +157,14 @@ TEST(MergeServiceTest, ResetsTheTypeToTheServersDefaultWhenItBecomesEmpty) {
   EXPECT_EQ(merged["spec"]["clusterIPs"], J(R"(["10.0.0.7"])"));
 }
 
-TEST(MergeServiceTest, KeepsAnotherOwnersTypeAndItsNodePortsWhereTheTemplateLeavesTheTypeEmpty) {
+TEST(MergeServiceTest, KeepsAForeignTypeAndItsNodePortsIfTheTemplatesTypeIsEmpty) {
   const Json rendered = Render(R"({"spec":{"type":"","ports":[{"port":80}]}})");
   const Json live = Live(rendered, R"({"type":"NodePort","clusterIP":"10.0.0.7","externalTrafficPolicy":"Cluster",
       "ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
   EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
 }
 
-TEST(MergeServiceTest, AFamilyThatTheServerAddsIsNoDifference) {
+TEST(MergeServiceTest, IpFamilyThatTheServerAddsIsNotADifference) {
   const Json rendered =
       Render(R"({"spec":{"ipFamilyPolicy":"PreferDualStack","ipFamilies":["IPv4"],"ports":[{"port":80}]}})");
   const Json live = Live(rendered, R"({"clusterIP":"10.0.0.7","ipFamilies":["IPv4","IPv6"],
@@ -172,7 +172,7 @@ TEST(MergeServiceTest, AFamilyThatTheServerAddsIsNoDifference) {
   EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
 }
 
-TEST(MergeServiceTest, AMangledRecordIsMendedAndHarmsNothing) {
+TEST(MergeServiceTest, MalformedRecordIsReplaced) {
   const Json rendered = Render(kHttp);
   const Json live = Live(rendered, kFilledIn);
   for (const char* text : {"", "{", "[]", "7"}) {

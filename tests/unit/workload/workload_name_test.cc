@@ -26,7 +26,7 @@ TEST(WorkloadNameTest, StaysTheSameAcrossReleases) {
             "web-hangzhou-bp2kw");
 }
 
-TEST(WorkloadNameTest, DashesDoNotLetTwoPairsMeet) {
+TEST(WorkloadNameTest, DashesDoNotMakeTwoPairsCollide) {
   EXPECT_NE(WorkloadName("a-b", "u", "c", WorkloadKind::kDeployment),
             WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
   EXPECT_NE(WorkloadName("a", "u", "b.c", WorkloadKind::kDeployment),
@@ -74,7 +74,7 @@ TEST(WorkloadNameTest, AnyLengthGivesADnsLabelAndNoTwoAreAlike) {
   EXPECT_EQ(names.size(), static_cast<std::size_t>(made));
 }
 
-// Numbered sites differ only where the middle is cut.
+// The names of numbered sites differ only in the middle, which is cut.
 TEST(WorkloadNameTest, NeverCollidesForThousandsOfSimilarLongPools) {
   constexpr int kDaemons = 8;
   constexpr int kPools = 5000;

@@ -1,11 +1,10 @@
-#include "operator/yurtappdaemon/apply.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
 #include "operator/runtime/page_size.h"
+#include "operator/yurtappdaemon/apply/executor.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad::testing {
@@ -22,7 +21,7 @@ class PlanExecutorTest : public ::testing::Test {
  protected:
   PlanExecutorTest() { world_.CreateDaemon(); }
 
-  // Of a pool "a" that has a second workload, of which nothing runs.
+  // Returns the snapshot of a pool "a" with a second workload that has no available pods.
   Snapshot TakeWithADuplicate() {
     Deployed({"a"});
     Json second = world_.Workload("a");
@@ -32,7 +31,7 @@ class PlanExecutorTest : public ::testing::Test {
     return Take();
   }
 
-  // The snapshot as the cluster is now.
+  // Returns the snapshot of the cluster as it is now.
   Snapshot Take() {
     world_.Sync();
     Snapshot snapshot;
@@ -48,20 +47,20 @@ class PlanExecutorTest : public ::testing::Test {
     add(*store.ByIndex(kOrphansByNamespace, kNs), snapshot.orphans);
     return snapshot;
   }
-  // Once, after the first request of that method.
+  // Calls `act` once, after the first request of that method.
   void After(const std::string& method, const std::function<void()>& act) {
     world_.cluster.SetAfterwards([=, done = std::make_shared<std::atomic<bool>>(false)](const WriteRecord& request) {
       if (request.method == method && !done->exchange(true)) act();
     });
   }
-  Applied Apply() { return ApplyTo(Take()); }
-  Applied ApplyTo(const Snapshot& snapshot) {
+  Outcome Apply() { return ApplyTo(Take()); }
+  Outcome ApplyTo(const Snapshot& snapshot) {
     plan_ = MakePlan(snapshot, memo_);
     return executor_.Apply(snapshot.daemon, plan_, memo_, {});
   }
-  // One write after the other.
-  Applied ApplyInTurn() { return ApplyInTurn(Take()); }
-  Applied ApplyInTurn(const Snapshot& snapshot) {
+  // Applies the writes one after the other.
+  Outcome ApplyInTurn() { return ApplyInTurn(Take()); }
+  Outcome ApplyInTurn(const Snapshot& snapshot) {
     plan_ = MakePlan(snapshot, memo_);
     const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment, {.parallel_writes = 1});
     return in_turn.Apply(snapshot.daemon, plan_, memo_, {});
@@ -86,19 +85,19 @@ class PlanExecutorTest : public ::testing::Test {
   Plan plan_;
 };
 
-TEST_F(PlanExecutorTest, CreatesMovesRepairsAndRemoves) {
+TEST_F(PlanExecutorTest, CreatesUpdatesRepairsAndRemoves) {
   world_.AddPools({"a", "b", "c"});
   EXPECT_THAT(Apply().created, ElementsAre("a", "b", "c"));
   world_.RunWorkloadControllers();
   world_.EditWorkload("b", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
   world_.RemovePool("c");
-  Applied applied = Apply();
+  Outcome applied = Apply();
   EXPECT_THAT(applied.repaired, ElementsAre("b"));
   EXPECT_THAT(applied.removed, ElementsAre("c"));
   EXPECT_THAT(applied.leaving, SizeIs(1));
   EXPECT_FALSE(applied.retry);
   world_.SetImage("app:2");
-  EXPECT_THAT(Apply().moved, ElementsAre("a", "b"));
+  EXPECT_THAT(Apply().updated, ElementsAre("a", "b"));
   world_.cluster.ClearWrites();
   Apply();
   EXPECT_THAT(world_.Writes(), IsEmpty());
@@ -106,27 +105,27 @@ TEST_F(PlanExecutorTest, CreatesMovesRepairsAndRemoves) {
 
 TEST_F(PlanExecutorTest, TheServersAnswerIsInTheStoreBeforeTheWatchShowsIt) {
   world_.AddPool("a");
-  const Applied applied = Apply();
+  const Outcome applied = Apply();
   ASSERT_TRUE(applied.pools[0].workload);
   EXPECT_TRUE(world_.stores().deployments.Get({kNs, world_.NameOf("a")}));
   EXPECT_FALSE(applied.pools[0].outstanding);
 }
 
-// The answers are compared with what was asked for, and most are alike.
-TEST_F(PlanExecutorTest, WhatAWebhookMakesOfOneIsSeenAmongMany) {
+// The executor compares each answer with the object that it sent; most answers are alike.
+TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (StringAt(object, {"metadata", "labels", kPoolNameLabel}) != "c") return;
     PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
   });
   world_.AddPools({"a", "b", "c", "d"});
   std::vector<std::string> not_kept;
-  const Applied applied = ApplyInTurn();
-  for (const PoolResult& result : applied.pools) not_kept.push_back(result.not_kept);
+  const Outcome applied = ApplyInTurn();
+  for (const PoolOutcome& result : applied.pools) not_kept.push_back(result.not_kept);
   EXPECT_THAT(not_kept, ElementsAre("", "", "/spec/template/spec/containers/0/image", ""));
 }
 
-// With an override, the right answer of one pool may be a wrong one of another.
-TEST_F(PlanExecutorTest, WhatAWebhookTakesFromOnePoolToAnotherIsSeen) {
+// An override can make the correct answer for one pool a wrong answer for another.
+TEST_F(PlanExecutorTest, DetectsAWebhookThatCopiesAValueToAnotherPool) {
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["overrides"] = R"([{"pools": ["a", "b"], "patch": {"spec": {"template": {"spec": {"containers":
         [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
@@ -135,7 +134,7 @@ TEST_F(PlanExecutorTest, WhatAWebhookTakesFromOnePoolToAnotherIsSeen) {
     PodSpecOf(object)["containers"][0]["env"] = {{{"name", "pool"}, {"value", "a"}}};
   });
   world_.AddPools({"a", "b"});
-  const Applied applied = ApplyInTurn();
+  const Outcome applied = ApplyInTurn();
   EXPECT_EQ(applied.pools[0].not_kept, "");
   EXPECT_EQ(applied.pools[1].not_kept, "/spec/template/spec/containers/0/env/0/value");
 }
@@ -144,13 +143,13 @@ TEST_F(PlanExecutorTest, AConflictIsMergedOntoWhatIsThereNow) {
   Deployed({"a"});
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
-  // After the cache was read: an HPA-like writer and the Deployment controller.
+  // The Deployment controller and a sidecar injector write after the cache was read.
   world_.EditWorkload("a", [](Json& w) {
     w["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "2";
     PodSpecOf(w)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
   });
-  const Applied applied = ApplyTo(snapshot);
-  EXPECT_THAT(applied.moved, ElementsAre("a"));
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.updated, ElementsAre("a"));
   EXPECT_FALSE(applied.retry);
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
   EXPECT_THAT(world_.Workload("a")["spec"]["template"]["spec"]["containers"], SizeIs(2));
@@ -163,18 +162,18 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) 
   const Snapshot snapshot = Take();
   const Json old = world_.Workload("a");
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
-  const Applied gone = ApplyTo(snapshot);
+  const Outcome gone = ApplyTo(snapshot);
   EXPECT_TRUE(gone.retry);
   EXPECT_TRUE(gone.pools[0].outstanding);
   EXPECT_EQ(gone.pools[0].failure_reason, "") << "deleted by hand is no failure";
   world_.cluster.Create(kDeploymentType, old);
-  const Applied replaced = ApplyTo(snapshot);
+  const Outcome replaced = ApplyTo(snapshot);
   EXPECT_TRUE(replaced.retry);
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 
-// As after a restart on a server that lags: the process before had gone on to another template.
-TEST_F(PlanExecutorTest, AWorkloadThatWasMovedMeanwhileIsLeftForTheNextPlan) {
+// The caches are as after a restart with a lagging apiserver; the previous process already used another template.
+TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedMeanwhileIsLeftForTheNextPlan) {
   Deployed({"a"});
   world_.SetImage("app:3");
   const Snapshot snapshot = Take();
@@ -182,21 +181,20 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasMovedMeanwhileIsLeftForTheNextPlan) {
     w["metadata"]["labels"][kRevisionLabel] = "web-second";
     PodSpecOf(w)["containers"][0]["env"] = {{{"name", "SECOND"}, {"value", "x"}}};
   });
-  const Applied applied = ApplyTo(snapshot);
+  const Outcome applied = ApplyTo(snapshot);
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_EQ(applied.pools[0].failure_reason, "");
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if it were somebody else's";
 }
 
-TEST_F(PlanExecutorTest, APostWhoseAnswerWasLostIsNoSecondWorkload) {
+TEST_F(PlanExecutorTest, RetryAfterALostAnswerCreatesNoSecondWorkload) {
   world_.AddPool("a");
   FailOnce("POST", tl::unexpected<Error>(Error{Reason::kTransport, "connection reset", 0, std::nullopt, {}}),
            /*after=*/true);
   const Snapshot snapshot = Take();
   EXPECT_TRUE(ApplyTo(snapshot).retry);
-  // Once more from the same caches.
-  const Applied again = ApplyTo(snapshot);
+  const Outcome again = ApplyTo(snapshot);
   EXPECT_FALSE(again.retry);
   ASSERT_TRUE(again.pools[0].workload);
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
@@ -223,7 +221,7 @@ TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched
     Json theirs = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("a"));
     spoil(theirs);
     const Json before = world_.cluster.Create(kDeploymentType, theirs);
-    const Applied applied = Apply();
+    const Outcome applied = Apply();
     EXPECT_EQ(applied.pools[0].failure_reason, "WorkloadConflict");
     EXPECT_THAT(applied.pools[0].failure_message, HasSubstr(world_.NameOf("a")));
     EXPECT_TRUE(applied.retry);
@@ -236,11 +234,11 @@ TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched
 TEST_F(PlanExecutorTest, AWorkloadOfOursThatLostItsLabelGetsItBackAndNothingElse) {
   Deployed({"a"});
   const Json whole = world_.Workload("a");
-  // Moved out of the informer's sight on app:1; the spec has gone on to app:2, and has been paused.
+  // The workload leaves the informer's selector on app:1; then the spec is paused and changes to app:2.
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
   world_.SetImage("app:2");
-  const Applied applied = Apply();
+  const Outcome applied = Apply();
   EXPECT_THAT(applied.created, IsEmpty());
   EXPECT_THAT(applied.repaired, ElementsAre("a"));
   EXPECT_TRUE(applied.pools[0].outstanding) << "what it is, the next plan finds out";
@@ -248,7 +246,7 @@ TEST_F(PlanExecutorTest, AWorkloadOfOursThatLostItsLabelGetsItBackAndNothingElse
   EXPECT_EQ(now["metadata"]["labels"], whole["metadata"]["labels"]);
   EXPECT_EQ(now["spec"], whole["spec"]);
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = false; });
-  EXPECT_THAT(Apply().moved, ElementsAre("a"));
+  EXPECT_THAT(Apply().updated, ElementsAre("a"));
 }
 
 TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCreatesASecondOne) {
@@ -258,7 +256,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCrea
   workload["metadata"]["name"] = NameOfOlderVersion("web", world_.uid, pool, WorkloadKind::kDeployment);
   workload["metadata"]["labels"].erase(kPoolNameLabel);  // The cache does not show it.
   world_.cluster.Create(kDeploymentType, workload);
-  const Applied applied = Apply();
+  const Outcome applied = Apply();
   EXPECT_THAT(applied.repaired, ElementsAre(pool));
   EXPECT_THAT(applied.created, IsEmpty());
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
@@ -286,7 +284,7 @@ TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByThe
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
-TEST_F(PlanExecutorTest, ItIsFoundByTheServersStatusWhereTheCacheHasAnOlderOne) {
+TEST_F(PlanExecutorTest, FindsAWorkloadByTheServersStatusIfTheCachedOneIsOlder) {
   Deployed({"a"});
   Json second = world_.Workload("a");
   second["metadata"]["name"] = "web-a-x7k2p";
@@ -303,14 +301,14 @@ TEST_F(PlanExecutorTest, ItIsFoundByTheServersStatusWhereTheCacheHasAnOlderOne) 
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, WhileTheOldOneIsStillBeingDeletedTheNewOneWaits) {
+TEST_F(PlanExecutorTest, NewWorkloadWaitsWhileTheOldOneIsBeingDeleted) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) {
     w["metadata"]["finalizers"] = {"x"};
     w["metadata"]["labels"].erase(kPoolNameLabel);
   });
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
-  const Applied applied = Apply();
+  const Outcome applied = Apply();
   EXPECT_TRUE(applied.retry);
   EXPECT_EQ(applied.pools[0].failure_reason, "");
 }
@@ -320,10 +318,10 @@ struct RefusalCase {
   int code;
   const char* reason;
   const char* message;
-  const char* failure;  // "": it may succeed by itself, and is no failure
+  const char* failure;  // "": a retry may succeed, and the pool has not failed
 };
 
-TEST_F(PlanExecutorTest, WhichErrorsAreFailuresOfThePool) {
+TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
   world_.AddPool("a");
   const RefusalCase cases[] = {
       {"invalid", 422, "Invalid", "spec.template: Invalid value", "Invalid"},
@@ -340,7 +338,7 @@ TEST_F(PlanExecutorTest, WhichErrorsAreFailuresOfThePool) {
   for (const RefusalCase& c : cases) {
     SCOPED_TRACE(c.what);
     FailOnce("POST", StatusResponse(c.code, c.reason, c.message));
-    const Applied applied = Apply();
+    const Outcome applied = Apply();
     EXPECT_TRUE(applied.retry);
     EXPECT_TRUE(applied.pools[0].outstanding);
     EXPECT_EQ(applied.pools[0].failure_reason, c.failure);
@@ -348,7 +346,7 @@ TEST_F(PlanExecutorTest, WhichErrorsAreFailuresOfThePool) {
   }
 }
 
-TEST_F(PlanExecutorTest, OneRefusalStopsNobodyElseAndTheLongestWishOfTheServerIsKept) {
+TEST_F(PlanExecutorTest, FailedWritesStopNoOtherPoolAndTheLongestRetryAfterCounts) {
   world_.AddPools({"a", "b", "c"});
   world_.Sync();
   const std::string a = world_.NameOf("a"), b = world_.NameOf("b");
@@ -358,13 +356,13 @@ TEST_F(PlanExecutorTest, OneRefusalStopsNobodyElseAndTheLongestWishOfTheServerIs
     response.headers["retry-after"] = r.key.name == a ? "7" : "3";
     return FakeCluster::Fault{response, false};
   });
-  const Applied applied = Apply();
+  const Outcome applied = Apply();
   EXPECT_THAT(applied.created, ElementsAre("c"));
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->retry_after, std::chrono::seconds(7));
 }
 
-TEST_F(PlanExecutorTest, AConflictDoesNotHurryARefusal) {
+TEST_F(PlanExecutorTest, ConflictDoesNotShortenTheWaitOfARejection) {
   world_.AddPools({"a", "b"});
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
     if (r.method != "POST") return std::nullopt;
@@ -390,7 +388,7 @@ TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
 TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
-  const Applied applied = ApplyTo(snapshot);
+  const Outcome applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
   EXPECT_THAT(applied.duplicates_removed, IsEmpty());
   EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "both would be gone";
@@ -402,7 +400,7 @@ TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
 TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
-  const Applied applied = ApplyTo(snapshot);
+  const Outcome applied = ApplyTo(snapshot);
   EXPECT_TRUE(applied.retry);
   EXPECT_THAT(applied.duplicates_removed, IsEmpty());
   EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
@@ -413,9 +411,9 @@ TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
 TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
   Deployed({"a", "b"});
   Snapshot snapshot = Take();
-  snapshot.pools.clear();  // as from an apiserver that has not heard of them yet
+  snapshot.pools.clear();  // as read from an apiserver that lags
   world_.RemovePool("b");
-  const Applied applied = ApplyTo(snapshot);
+  const Outcome applied = ApplyTo(snapshot);
   EXPECT_THAT(applied.removed, ElementsAre("b"));
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
@@ -430,13 +428,13 @@ TEST_F(PlanExecutorTest, AWorkloadStaysWhereItsPoolCannotBeRead) {
       if (r.resource != "nodepools") return std::nullopt;
       return FakeCluster::Fault{StatusResponse(code, "", "no"), false};
     });
-    const Applied applied = Apply();
+    const Outcome applied = Apply();
     EXPECT_TRUE(applied.retry) << code;
     EXPECT_FALSE(world_.Workload("a").is_null()) << code;
   }
 }
 
-TEST_F(PlanExecutorTest, AWorkloadThatWasGivenToSomebodyElseIsNotRemoved) {
+TEST_F(PlanExecutorTest, AWorkloadThatLostItsOwnerIsNotRemoved) {
   Deployed({"a"});
   world_.RemovePool("a");
   const Snapshot snapshot = Take();
@@ -445,29 +443,30 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasGivenToSomebodyElseIsNotRemoved) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
-// Thousands of removals take a while.
-TEST_F(PlanExecutorTest, AWrongSelectorThatIsTakenBackSavesWhatIsLeft) {
+// Thousands of removals take a while, and a user may fix the selector meanwhile.
+TEST_F(PlanExecutorTest, RevertedSelectorKeepsTheRemainingWorkloads) {
   Deployed({"a", "b", "c"});
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
   After("DELETE",
         [this] { world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = Json::object(); }); });
   Snapshot snapshot = Take();
   snapshot.pools.clear();
-  const Applied applied = ApplyInTurn(snapshot);
+  const Outcome applied = ApplyInTurn(snapshot);
   EXPECT_THAT(applied.removed, ElementsAre("a"));
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
 }
 
-// kubectl delete --cascade=orphan: what were taken back would be deleted with the daemon.
-TEST_F(PlanExecutorTest, WhatIsReleasedInTheMiddleIsNotTakenBack) {
+// The garbage collector would delete a workload that kubectl delete --cascade=orphan released and the operator adopted
+// again.
+TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   Deployed({"a"});
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
   world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
-  const Applied applied = ApplyTo(snapshot);
-  EXPECT_THAT(applied.moved, IsEmpty());
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.updated, IsEmpty());
   EXPECT_TRUE(applied.retry);
   EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
 }
@@ -483,7 +482,7 @@ TEST_F(PlanExecutorTest, ADeletionInTheMiddleEndsAdoptions) {
   EXPECT_FALSE(world_.Workload("b")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(PlanExecutorTest, WhatWasOrphanedAfterThePlanWasMadeIsLeftForTheNextPlan) {
+TEST_F(PlanExecutorTest, WorkloadOrphanedAfterThePlanIsLeftForTheNextPlan) {
   Deployed({"a"});
   Json left = world_.Workload("a");
   left["metadata"]["name"] = "web-a-zzzzz";
@@ -492,7 +491,7 @@ TEST_F(PlanExecutorTest, WhatWasOrphanedAfterThePlanWasMadeIsLeftForTheNextPlan)
   world_.cluster.Create(kDeploymentType, left);
   const Snapshot snapshot = Take();
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
-  world_.Sync();  // The store knows it now; the plan does not.
+  world_.Sync();  // The store has the orphan now; the plan does not.
   EXPECT_TRUE(ApplyTo(snapshot).refused);
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_THAT(Apply().adopted, ElementsAre("a"));
@@ -505,13 +504,13 @@ TEST_F(PlanExecutorTest, NothingIsWrittenForAnOlderSpec) {
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
   world_.SetImage("app:3");
-  const Applied applied = ApplyTo(snapshot);
+  const Outcome applied = ApplyTo(snapshot);
   ASSERT_TRUE(applied.refused);
   EXPECT_EQ(applied.refused->reason, Reason::kConflict);
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, NothingIsWrittenForANamesakeOrWithoutTheServersWord) {
+TEST_F(PlanExecutorTest, NothingIsWrittenForAReplacedOrUnreadableDaemon) {
   Deployed({"a"});
   world_.AddPool("b");
   const Snapshot snapshot = Take();
@@ -531,8 +530,8 @@ TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolHasNoMore) {
   world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {
     pool["spec"]["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
   });
-  EXPECT_THAT(Apply().moved, ElementsAre("a"));
-  // The workload is as it is now, the pool as it was.
+  EXPECT_THAT(Apply().updated, ElementsAre("a"));
+  // The snapshot has the current workload, and the pool without its taint.
   Snapshot snapshot = Take();
   snapshot.pools = before.pools;
   world_.cluster.ClearWrites();

@@ -12,7 +12,7 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
 #include "operator/workload/revision.h"
-#include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad::testing {
 
@@ -56,7 +56,7 @@ inline Json OfflinePoolJson(const std::string& name) {
   return pool;
 }
 
-// As a watch's event brings it.
+// Returns the object as a watch event stores it.
 inline ObjectPtr AsWatched(const Json& object, const JsonParts& projected, const Projector& project) {
   const JsonDocument document = *JsonDocument::Parse(object.dump());
   return std::make_shared<StoredObject>(ParseMeta(document), document.TreeOfObject(projected), document, project);
@@ -75,7 +75,7 @@ inline RevisionPtr MakeRevision(const Json& daemon_json, std::int64_t number = 1
   return revision;
 }
 
-// What the controllers of Deployments and StatefulSets write when all is well.
+// Returns the status that the controllers of Deployments and StatefulSets write for a healthy workload.
 inline Json HealthyStatus(const Json& workload) {
   const std::int64_t replicas = IntAt(workload, {"spec", "replicas"}, 1);
   Json status = {{"observedGeneration", IntAt(workload, {"metadata", "generation"})},
@@ -91,7 +91,7 @@ inline Json HealthyStatus(const Json& workload) {
   return status;
 }
 
-// The workload of `pool` as the operator makes it from that revision, and healthy.
+// Returns the healthy workload that the operator creates for the pool from that revision.
 inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(daemon_json);
   const NodePool pool = ParseNodePool(pool_json);
@@ -107,7 +107,8 @@ inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, c
   return workload;
 }
 
-// As OpenYurt's yurt-manager 1.6 makes it: a generated name, its revision in the pod template, no record of its inputs.
+// Returns the workload as OpenYurt's yurt-manager 1.6 creates it: a generated name, its revision in the pod template,
+// no record of its inputs.
 inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
   const NodePool pool = ParseNodePool(pool_json);
   Json workload = WorkloadJson(daemon_json, revision, pool_json);
@@ -133,11 +134,11 @@ struct Moment {
   std::vector<Json> pools = {};
   std::vector<Json> workloads = {};
   std::vector<Json> orphans = {};
-  std::vector<RevisionPtr> older = {};  // revisions beside the one that the spec asks for
+  std::vector<RevisionPtr> older = {};  // revisions other than the update revision
   RevisionPtr current = nullptr;        // null: the update revision
 
   RevisionPtr update() const { return MakeRevision(daemon, 9); }
-  // A workload of the update revision for each pool.
+  // Adds a workload of the update revision for each pool.
   Moment& Deployed() {
     for (const Json& pool : pools) workloads.push_back(WorkloadJson(daemon, update(), pool));
     return *this;

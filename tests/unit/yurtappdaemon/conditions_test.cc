@@ -1,5 +1,5 @@
-// Every situation of a daemon, and the exact conditions of each. With YAD_CONDITION_ROWS=FOLDER the objects are written
-// there, one file for each situation, with what tools that read status are to make of it.
+// Every situation of a daemon and its exact conditions. If YAD_CONDITION_ROWS=FOLDER is set, the test writes one file
+// for each situation into the folder: the object, and the health that kstatus and Argo CD must compute from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class Situation {
     }
     return Wait(2);
   }
-  // The template names no replicas, so an HPA owns them.
+  // Removes replicas from the template, so that an HPA owns them.
   Situation& HandOverReplicas() {
     world.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
     return *this;
@@ -73,7 +73,7 @@ struct Row {
   const char* name;
   std::function<void(Situation&)> happens;
   Json strategy;
-  std::vector<std::string> conditions;  // "Type Status Reason", but for OpenYurt's three
+  std::vector<std::string> conditions;  // "Type Status Reason", without OpenYurt's three
   std::vector<std::string> phases;      // "pool phase waitingFor"
   const char* kstatus;
   const char* argo;
@@ -309,7 +309,7 @@ TEST(ConditionsTest, EverySituationHasItsExactConditions) {
   }
 }
 
-// An HPA may scale while a pool soaks: the soak goes on.
+// A pool keeps its soak time when an HPA scales it.
 TEST(ConditionsTest, ScalingDoesNotResetASoak) {
   Situation situation(Situation::Rolling({{"minReadySeconds", 60}}));
   situation.HandOverReplicas().Deployed().Image("app:2").Heal("a").Wait(40);

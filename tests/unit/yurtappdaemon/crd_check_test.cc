@@ -43,7 +43,7 @@ const std::set<std::string> kOfEveryOpenYurt = {
     "status.conditions.message",
 };
 
-// Calls `visit` with the path and the parent's properties of every field below `schema`; label selectors are one field.
+// Calls `visit` with the path of every field below `schema`; a label selector is one field.
 void ForEachField(const Json& schema, const std::string& path,
                   const std::function<void(const std::string& path)>& visit) {
   if (schema.value("x-kubernetes-map-type", "") == "atomic") return;
@@ -65,7 +65,7 @@ void EraseField(Json& schema, std::string_view path) {
   }
 }
 
-// The paths of the arrays below `schema` that do not say how a server-side apply merges them.
+// Finds the paths of the arrays below `schema` that have no merge rule for server-side apply.
 void FindUntypedLists(const Json& schema, const std::string& path, std::vector<std::string>& found) {
   if (schema.value("type", "") == "array" && !schema.contains("x-kubernetes-list-type")) found.push_back(path);
   if (schema.contains("items")) FindUntypedLists(schema.at("items"), path, found);
@@ -178,7 +178,7 @@ TEST(CrdCheckTest, ASchemaThatPreservesUnknownFieldsLacksNone) {
   EXPECT_EQ(FieldsMissingFrom(crd), std::vector<std::string>{});
 }
 
-TEST(CrdCheckTest, WhatIsMissingIsToldOnceAndAgainWhenItChanges) {
+TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   Server server;
   Recorded events;
   CrdCheck check(server.client, events);

@@ -1,5 +1,5 @@
-// The rules of `pools[].state`, and which fault is told.
-#include "operator/yurtappdaemon/diagnosis.h"
+// The rules of `pools[].state`, and of the fault that is reported.
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace testing;
 
 const WallTime kNow = ParseTime("2026-01-02T03:04:05Z");
 
-// Two replicas wanted, and none is ready.
+// Returns the state of a workload that has two replicas, of which none is ready.
 WorkloadState Unhealthy() {
   WorkloadState state;
   state.seen = state.observed = true;
@@ -82,7 +82,7 @@ TEST(StateTest, AllPodsReadyIsReady) {
   EXPECT_NE((Case{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready") << "one is still to come";
 }
 
-TEST(StateTest, OneFailedAndNoneReadyIsErrorWithThatPodsMessage) {
+TEST(StateTest, FailedPodWithoutAReadyOneIsErrorWithItsMessage) {
   const Diagnosis diagnosis = Case{.workload = Rolling(), .pods = {CreatingPod("a"), CrashingPod(3, "b")}}.Diagnose();
   EXPECT_EQ(diagnosis.state, "Error");
   EXPECT_EQ(diagnosis.reason, "CrashLoopBackOff");
@@ -91,7 +91,7 @@ TEST(StateTest, OneFailedAndNoneReadyIsErrorWithThatPodsMessage) {
   EXPECT_EQ((Case{.pods = {unplaced, CrashingPod(3, "b")}}.Diagnose().reason), "CrashLoopBackOff");
 }
 
-TEST(StateTest, OneFailedBesideOneOfItsRevisionThatIsReadyIsDegraded) {
+TEST(StateTest, FailedPodBesideAReadyOneOfItsRevisionIsDegraded) {
   EXPECT_EQ((Case{.pods = {ReadyPod("a"), CrashingPod(3, "b")}}.State()), "Degraded");
 }
 
@@ -103,7 +103,7 @@ TEST(StateTest, ProgressingIsProvision) {
   EXPECT_EQ((Case{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision") << "nothing is wrong with b";
 }
 
-TEST(StateTest, ElseDegraded) {
+TEST(StateTest, OtherFaultsAreDegraded) {
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
   EXPECT_EQ((Case{.pods = {unplaced}}.State()), "Degraded") << "its controller has done all it can";
   EXPECT_EQ((Case{.workload = Rolling(), .gave_up = true, .pods = {unplaced}}.State()), "Degraded");
@@ -115,7 +115,7 @@ TEST(StateTest, ElseDegraded) {
   EXPECT_EQ(StateOf({late, false, false}), "Degraded");
 }
 
-TEST(StateTest, ABadRevisionBesideAServingOneLeavesTheStateOfThatOneAndIsTold) {
+TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingOne) {
   for (const Json& bad : {CrashingPod(1, "n", "r2"), MissingPod("n", "r2"), WaitingIn("ErrImagePull", "no", "n", "r2"),
                           UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.", "n", "r2")}) {
     const Diagnosis diagnosis = Case{.workload = Rolling(), .pods = {bad, ReadyPod("a"), ReadyPod("b")}}.Diagnose();
@@ -129,7 +129,7 @@ TEST(StateTest, ABadRevisionBesideAServingOneLeavesTheStateOfThatOneAndIsTold) {
       << "nothing says that the new one is bad";
 }
 
-TEST(StateTest, ANewRevisionThatIsRefusedBesideAServingOne) {
+TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingOne) {
   WorkloadState state = Rolling();
   state.ready_replicas = 2;
   state.refusal = "exceeded quota: small, requested: pods=1, limited: pods=2";
@@ -139,7 +139,7 @@ TEST(StateTest, ANewRevisionThatIsRefusedBesideAServingOne) {
   EXPECT_EQ(diagnosis.message, state.refusal);
 }
 
-TEST(StateTest, APodThatLeavesCountsForNothingButMayTellWhy) {
+TEST(StateTest, LeavingPodDoesNotCountButMayExplainAFault) {
   Json leaving = CrashingPod(1);
   leaving["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
   EXPECT_EQ((Case{.pods = {leaving}}.State()), "Provision");
@@ -162,7 +162,7 @@ TEST(DiagnosisTest, TheOrderOfThePodsDoesNotMatter) {
   }
 }
 
-TEST(DiagnosisTest, WhereNothingIsWrongThereIsNoReason) {
+TEST(DiagnosisTest, ReasonIsEmptyWithoutAFault) {
   const Diagnosis diagnosis = Case{.workload = Rolling()}.Diagnose();
   EXPECT_EQ(diagnosis.reason, "");
   EXPECT_EQ(diagnosis.message, "");

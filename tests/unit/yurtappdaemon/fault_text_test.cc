@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/fault_text.h"
+#include "operator/yurtappdaemon/observe/fault_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-TEST(FaultTextTest, WhatChangesWithEachAttemptIsLeftOut) {
+TEST(FaultTextTest, OmitsPartsThatChangeWithEachAttempt) {
   EXPECT_EQ(Steady("read udp 10.1.2.3:53412->10.96.0.10:53: i/o timeout"),
             Steady("read udp 10.1.2.3:40007->10.96.0.10:53: i/o timeout"));
   EXPECT_EQ(Steady("sandbox \"0f3a0f3a0f3a0f3a0f3a0f3a0f3a0f3a\" failed"), "sandbox \"...\" failed");
@@ -36,7 +36,7 @@ TEST(FaultTextTest, TheSchedulersWordsStayWhenNodesComeAndGo) {
   EXPECT_EQ(SchedulersWords("0/120 nodes are available: 10 Insufficient memory, 2 Insufficient cpu."), words);
 }
 
-TEST(FaultTextTest, NodesOfOtherPoolsAreNoNewsWhereThePoolHasSomeOfItsOwn) {
+TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasItsOwn) {
   EXPECT_EQ(
       SchedulersWords("0/9 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated taint {shop: 7}, "
                       "1 node(s) were unschedulable, 5 node(s) didn't match Pod's node affinity/selector."),
@@ -46,7 +46,7 @@ TEST(FaultTextTest, NodesOfOtherPoolsAreNoNewsWhereThePoolHasSomeOfItsOwn) {
             "0 nodes are available: node(s) didn't match Pod's node affinity/selector, node(s) were unschedulable");
 }
 
-TEST(FaultTextTest, ManyTaintsAreNoList) {
+TEST(FaultTextTest, ManyTaintsAreNotListed) {
   EXPECT_EQ(SchedulersWords("0/2 nodes are available: 2 node(s) had untolerated taint {a: }."),
             "0 nodes are available: node(s) had untolerated taint {a: }");
   EXPECT_EQ(SchedulersWords("0/3 nodes are available: 1 node(s) had untolerated taint {a: }, 1 node(s) had untolerated "
@@ -54,7 +54,7 @@ TEST(FaultTextTest, ManyTaintsAreNoList) {
             "0 nodes are available: node(s) had untolerated taints");
 }
 
-TEST(FaultTextTest, OtherWordsOfTheSchedulerAreTakenAsTheyAre) {
+TEST(FaultTextTest, KeepsOtherMessagesOfTheScheduler) {
   EXPECT_EQ(SchedulersWords("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
             "0 nodes are available: pod has unbound immediate PersistentVolumeClaims");
   EXPECT_EQ(SchedulersWords("Scheduling is blocked due to non-empty scheduling gates"),
@@ -62,7 +62,7 @@ TEST(FaultTextTest, OtherWordsOfTheSchedulerAreTakenAsTheyAre) {
   EXPECT_EQ(SchedulersWords(""), "");
 }
 
-TEST(FaultTextTest, TryingAndWaitingTellTheSameErrorOfAPull) {
+TEST(FaultTextTest, PullAndBackOffHaveTheSameError) {
   EXPECT_EQ(PullError("rpc error: code = NotFound desc = docker.io/library/x:1: not found"),
             "docker.io/library/x:1: not found");
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\": ErrImagePull: rpc error: code = NotFound desc = "
@@ -71,7 +71,7 @@ TEST(FaultTextTest, TryingAndWaitingTellTheSameErrorOfAPull) {
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\""), "");
 }
 
-TEST(FaultTextTest, ARefusedPodIsToldWithoutItsNameAndWhatIsUsed) {
+TEST(FaultTextTest, RejectionOfAPodOmitsItsNameAndTheUsedQuota) {
   EXPECT_EQ(RefusalOfPod("pods \"web-5d4f-x7k2p\" is forbidden: exceeded quota: small, requested: pods=1, used: "
                          "pods=3, limited: pods=3"),
             "exceeded quota: small, requested: pods=1, limited: pods=3");
@@ -81,7 +81,7 @@ TEST(FaultTextTest, ARefusedPodIsToldWithoutItsNameAndWhatIsUsed) {
   EXPECT_EQ(RefusalOfPod("no answer"), "no answer");
 }
 
-TEST(FaultTextTest, WhatIsMissingIsKnownByItsWords) {
+TEST(FaultTextTest, MissingDependencyIsRecognizedByTheMessage) {
   for (const char* text :
        {"configmap \"settings\" not found", "secret \"key\" not found", "couldn't find key user in Secret ns/key",
         "references non-existent config key: a.yaml", "persistentvolumeclaim \"data\" not found",

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/history.h"
+#include "operator/yurtappdaemon/observe/history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class RevisionHistoryTest : public ::testing::Test {
     EXPECT_TRUE(state) << state.error().ToString();
     return state.value_or(RevisionHistory::State{});
   }
-  // "name number" of all, by rising number.
+  // Returns the numbers of all revisions, sorted.
   std::vector<std::int64_t> Numbers() {
     std::vector<std::int64_t> numbers;
     for (const Json& revision : world_.Revisions()) numbers.push_back(revision["revision"]);
@@ -65,7 +65,7 @@ TEST_F(RevisionHistoryTest, TheSameContentAgainGetsAHigherNumber) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-TEST_F(RevisionHistoryTest, OfWhatIsTheSameRevisionTheSpecsOwnWordsCount) {
+TEST_F(RevisionHistoryTest, SameRevisionUsesTheSpecsOwnText) {
   const auto lifecycle = [&](Json value) {
     world_.EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["lifecycle"] = value; });
     return *ParseYurtAppDaemon(world_.Daemon());
@@ -83,9 +83,11 @@ TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
   EXPECT_EQ(bad.update->failed_at, "");
-  std::swap(bad.all.front(), bad.all.back());  // Find puts what the cache does not show behind the update revision.
-  ASSERT_TRUE(history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {}));
-  EXPECT_EQ(bad.update->failed_at, "2026-05-01T10:00:00Z");
+  // Find appends a revision that the cache does not show, so the update revision is not always the last one.
+  std::swap(bad.all.front(), bad.all.back());
+  const auto marked = history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {});
+  ASSERT_TRUE(marked);
+  EXPECT_EQ((*marked)->failed_at, "2026-05-01T10:00:00Z");
   EXPECT_EQ(Sync(daemon).update->failed_at, "2026-05-01T10:00:00Z");
   EXPECT_EQ(Sync(Daemon("app:1")).update->name, good.update->name);
   const auto again = Sync(Daemon("app:2"));
@@ -93,7 +95,7 @@ TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
   EXPECT_EQ(again.update->failed_at, "");
 }
 
-TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
+TEST_F(RevisionHistoryTest, RaisesTheRevisionInUseOfTwoWithTheSameNumber) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));
   Edit(first.update->name, [](Json& revision) { revision["revision"] = 2; });
@@ -102,9 +104,9 @@ TEST_F(RevisionHistoryTest, OfTwoWithTheSameNumberTheOneInUseIsRaised) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-TEST_F(RevisionHistoryTest, OneMadeWhileTheCacheDidNotShowTheLastGetsANumberOfItsOwnLater) {
+TEST_F(RevisionHistoryTest, RevisionCreatedWithAnOldCacheGetsItsOwnNumberLater) {
   Sync(Daemon("app:1"));
-  World late;  // Another process, whose cache shows nothing yet.
+  World late;  // Another process has an empty cache.
   late.Sync();
   RevisionHistory of_late{world_.client, late.stores().revisions};
   Sync(Daemon("app:2"));
@@ -139,7 +141,7 @@ TEST_F(RevisionHistoryTest, ANameThatOthersHaveRaisesTheCollisionCount) {
   EXPECT_EQ(state.collision_count, 1);
   EXPECT_EQ(state.update->hash, RevisionHash(content, 1));
   EXPECT_EQ(*world_.cluster.Get(kControllerRevisionType, {kNs, StringAt(before, {"metadata", "name"})}), before);
-  // The count stands in status; with or without it, the revision is found again.
+  // The count is in status; the operator finds the revision again with and without it.
   EXPECT_EQ(Sync(daemon).update->name, state.update->name);
   daemon.status = {{"collisionCount", 1}};
   EXPECT_EQ(Sync(daemon).collision_count, 1);
@@ -157,10 +159,10 @@ TEST_F(RevisionHistoryTest, OtherContentUnderTheNameRaisesTheCollisionCount) {
   EXPECT_EQ(state.update->number, 2);
 }
 
-TEST_F(RevisionHistoryTest, OneOfOursThatTheCacheDoesNotShowIsTakenAsItIs) {
+TEST_F(RevisionHistoryTest, OwnRevisionThatTheCacheDoesNotShowIsUsedAsItIs) {
   const YurtAppDaemon daemon = Daemon();
   const auto first = Sync(daemon);
-  // Its label is gone, so the informer does not select it any more.
+  // The revision has lost its label, so the informer does not select it.
   Edit(first.update->name, [](Json& revision) {
     revision["metadata"]["labels"].erase(kOurRevisionLabel);
     revision["revision"] = 7;
@@ -224,7 +226,7 @@ TEST_F(RevisionHistoryTest, AnOlderSpecChangesNothing) {
   Sync(Daemon("app:2"));
   world_.Sync();
   world_.cluster.ClearWrites();
-  for (const YurtAppDaemon& daemon : {old, other}) {  // to be raised; to be made
+  for (const YurtAppDaemon& daemon : {old, other}) {  // one raises a revision, the other creates one
     const auto state = history_.Sync(daemon, {});
     ASSERT_FALSE(state);
     EXPECT_EQ(state.error().reason, Reason::kConflict);
@@ -244,7 +246,7 @@ TEST_F(RevisionHistoryTest, ARevisionThatWasRaisedMeanwhileIsNotPruned) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-// Caches that are behind don't say so.
+// A cache does not show that it lags.
 TEST_F(RevisionHistoryTest, ARevisionThatAWorkloadAtTheServerNamesIsNotPruned) {
   const auto first = Sync(Daemon("app:1"));
   world_.cluster.Create(kDeploymentType, WorkloadJson(world_.Daemon(), first.update, PoolJson("a")));
@@ -264,8 +266,8 @@ TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
   EXPECT_EQ(history_.Named(state, ""), nullptr);
 }
 
-// An apiserver keeps `data` byte for byte, and refuses each patch where another client wrote it with other whitespace
-// or escapes than Go's encoder does.
+// An apiserver keeps `data` byte for byte, and rejects each patch if another client wrote it with other whitespace or
+// escapes than Go's encoder.
 TEST_F(RevisionHistoryTest, NumbersMarksAndClaimsARevisionWhosePatchTheServerRefuses) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
@@ -317,7 +319,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
   EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
 }
 
-// Two names for the same content, as versions before made them, and a rollout from one to the other is under way.
+// Older versions created two names for the same content, and a rollout from one to the other is in progress.
 TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoRevisionsThatAnOlderVersionTookForDifferent) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
@@ -348,7 +350,7 @@ TEST_F(RevisionHistoryTest, RendersAnOldRevisionFromItsOwnTextOnceItIsTheUpdateR
   EXPECT_NE(old->content.workload_template.dump().find("dnsPolicy"), std::string::npos);
 }
 
-// The label is the revision's name where that is a label value (at most 63 characters), and else its hash.
+// The label is the revision's name if that is a valid label value (at most 63 characters), otherwise its hash.
 TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAnyLength) {
   for (const std::size_t length : {3U, 25U, 26U, 40U, 52U, 53U, 63U}) {
     World world;

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/live_checks.h"
+#include "operator/yurtappdaemon/apply/live_checks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST_F(LiveChecksTest, ManyWorkloadsThatAreWrittenForTheirPoolsTaintsShareOneLis
     world_.AddPool(PoolNumber(i), {"shop"});
     PoolPlan& pool = plan_.pools.emplace_back();
     pool.pool = PoolNumber(i);
-    pool.write = Write::kMove;
+    pool.write = WorkloadAction::kUpdate;
     pool.from = {revision, {}};
     pool.to = {revision, InputsFor(revision->content, MakePool(PoolJson(pool.pool, {"shop"})).pool())};
   }

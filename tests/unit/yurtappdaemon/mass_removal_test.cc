@@ -1,5 +1,5 @@
-// Mass removal, the NodePool CRD's end, and workloads without their label, with the whole reconciler in a cluster in
-// memory.
+// Mass removal, the deletion of the NodePool CRD, and workloads without their label, with the whole reconciler in a
+// cluster in memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ class MassRemovalTest : public ::testing::TestWithParam<WorkloadKind> {
 INSTANTIATE_TEST_SUITE_P(Kind, MassRemovalTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(MassRemovalTest, TooManyAtOnceStayAreToldOnceAndEverythingElseGoesOn) {
+TEST_P(MassRemovalTest, BlocksTooManyRemovalsReportsThemOnceAndUpdatesOtherPools) {
   Deployed("2");
   Exclude({"a", "b", "c"});
   world_.AddPool("e");
@@ -87,7 +87,7 @@ TEST_P(MassRemovalTest, TooManyAtOnceStayAreToldOnceAndEverythingElseGoesOn) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
-TEST_P(MassRemovalTest, WhatIsNotTooManyGoesOnceNoFurtherPoolLeaves) {
+TEST_P(MassRemovalTest, RemovalsWithinTheLimitWaitUntilNoFurtherPoolLeaves) {
   Deployed("2");
   Exclude({"a"});
   world_.Reconcile();
@@ -104,7 +104,7 @@ TEST_P(MassRemovalTest, WhatIsNotTooManyGoesOnceNoFurtherPoolLeaves) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "absent");
 }
 
-TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneAreStillOneMistake) {
+TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneCountTogether) {
   Deployed("2");
   for (const char* pool : {"a", "b", "c"}) {
     world_.RemovePool(pool);
@@ -116,7 +116,7 @@ TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneAreStillOneMistake) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
 }
 
-TEST_P(MassRemovalTest, TheTokenLetsThemGoAndNoLaterOnes) {
+TEST_P(MassRemovalTest, TokenAllowsItsRemovalsAndNoLaterOnes) {
   Deployed("1");
   Exclude({"a", "b"});
   world_.Converge();
@@ -132,7 +132,7 @@ TEST_P(MassRemovalTest, TheTokenLetsThemGoAndNoLaterOnes) {
   world_.Converge();
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("WorkloadRemoved"));
-  // The same pools again: these are other workloads.
+  // The same pools return and leave again; the token does not cover their new workloads.
   Exclude({});
   world_.Converge();
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
@@ -144,8 +144,9 @@ TEST_P(MassRemovalTest, TheTokenLetsThemGoAndNoLaterOnes) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// Killed after each of the writes that it takes: two marks, two deletions, each with its answer lost.
-TEST_P(MassRemovalTest, ACrashInTheMiddleOfWhatIsAllowedLeavesTheRestAllowed) {
+// The process ends at each of the six writes in turn: three marks and three deletions. The answer of that write is
+// lost.
+TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);
     World world;
@@ -197,7 +198,7 @@ TEST_P(MassRemovalTest, NothingIsRemovedUntilAllAreMarked) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_P(MassRemovalTest, WhatIsNoLongerAllowedInTheMiddleStays) {
+TEST_P(MassRemovalTest, WithdrawnTokenKeepsTheMarkedWorkloads) {
   Deployed("1");
   Exclude({"a", "b", "c"});
   world_.Converge();
@@ -218,7 +219,7 @@ TEST_P(MassRemovalTest, AMarkIsTakenOffWhenThePoolIsWantedAgain) {
   world_.Converge();
   const std::string token = Token();
   Allow(token);
-  // Marked, and then the operator was gone until the pools were back.
+  // The operator marked the workloads, and then was down until the pools were back.
   for (const char* pool : {"a", "b", "c"}) {
     world_.EditWorkload(
         pool, [&](Json& workload) { workload["metadata"]["annotations"][kRemovalAllowedAnnotation] = token; });
@@ -244,7 +245,7 @@ TEST_P(MassRemovalTest, TheConditionAndThePhaseEndWhenThePoolsAreBack) {
   EXPECT_EQ(Json(world_.Workloads()), before);
 }
 
-TEST_P(MassRemovalTest, ADaemonThatIsBeingDeletedIsNotHeldUp) {
+TEST_P(MassRemovalTest, DaemonThatIsBeingDeletedIsNotBlocked) {
   Deployed("0");
   Exclude({"a", "b"});
   world_.Converge();
@@ -278,7 +279,7 @@ TEST_P(MassRemovalTest, NoWorkloadGoesBecauseTheNodePoolCrdIsDeleted) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
   const std::vector<std::string> reasons = world_.events.TakeReasons();
   EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "RemovalBlocked"), 1);
-  // The CRD is back, the pools are not yet, and the operator was restarted.
+  // The CRD is back, its pools are not, and the operator restarts.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", kPoolCrd.name}}}});
   world_.Restart();
   world_.Converge();
@@ -287,7 +288,7 @@ TEST_P(MassRemovalTest, NoWorkloadGoesBecauseTheNodePoolCrdIsDeleted) {
   world_.AddPools({"a", "b", "c"});
   world_.Converge();
   EXPECT_EQ(Json(world_.Workloads()), before);
-  // d is not to come back.
+  // Only pool d does not come back.
   EXPECT_THAT(Message(), HasSubstr("1 pool "));
   Allow(Token());
   world_.Converge();
@@ -303,7 +304,7 @@ TEST_P(MassRemovalTest, APoolThatIsUnselectedLosesItsWorkloadWhateverTheCrdDoes)
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
 }
 
-TEST_P(MassRemovalTest, ACrdThatMayNotBeReadHoldsNothingUpAndOneThatCannotBeReadNowDoes) {
+TEST_P(MassRemovalTest, UnavailableCrdBlocksRemovalsAndForbiddenCrdDoesNot) {
   Deployed("");
   const auto refuse = [&](int code, const char* reason) {
     world_.cluster.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -332,7 +333,7 @@ TEST_P(MassRemovalTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
   EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
 }
 
-TEST_P(MassRemovalTest, TheEndOfAWorkloadThatLostItsLabelIsLookedForBecauseNoEventTellsIt) {
+TEST_P(MassRemovalTest, ReadsAWorkloadWithoutItsLabelUntilItIsGone) {
   Deployed("");
   world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
   Exclude({"a"});
@@ -365,7 +366,7 @@ TEST_P(MassRemovalTest, AWorkloadThatLosesItsLabelWhileItIsBlockedIsNotForgotten
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
 }
 
-TEST_P(MassRemovalTest, WhatOnlyHasTheNameOfAForgottenWorkloadIsLeftAlone) {
+TEST_P(MassRemovalTest, KeepsAForeignWorkloadWithTheNameOfAForgottenOne) {
   Deployed("");
   world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
   Exclude({"a"});
@@ -378,7 +379,7 @@ TEST_P(MassRemovalTest, WhatOnlyHasTheNameOfAForgottenWorkloadIsLeftAlone) {
   EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
 }
 
-TEST_P(MassRemovalTest, WhatWeHaveRemovedIsNotLookedForAgain) {
+TEST_P(MassRemovalTest, RemovedWorkloadsAreNotReadAgain) {
   Deployed("");
   std::atomic<int> reads = 0;
   world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {

@@ -1,10 +1,10 @@
-#include "operator/yurtappdaemon/misplaced.h"
+#include "operator/yurtappdaemon/diagnose/misplaced.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "operator/base/metrics.h"
-#include "operator/yurtappdaemon/pods.h"
+#include "operator/yurtappdaemon/observe/pods.h"
 #include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
@@ -21,7 +21,7 @@ using Next = ReconcileResult::Next;
 
 class MisplacedPodsTest : public ::testing::Test {
  protected:
-  // Daemon ns/web over these pools, each with the node "node-<pool>" and a pod on it.
+  // Creates daemon ns/web with these pools, each with the node "node-<pool>" and a pod on it.
   void Deployed(const std::vector<std::string>& pools, WorkloadKind kind = WorkloadKind::kDeployment) {
     world_.AddPools(pools);
     world_.CreateDaemon(DaemonJson("app:1", kind));
@@ -163,7 +163,7 @@ TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreGone) {
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("PodsMisplaced"));
 }
 
-TEST_F(MisplacedPodsTest, ReadsAgainEverMoreSeldomWhileThePodsStay) {
+TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsStay) {
   Deployed({"a"});
   Relabel("node-a", "b");
   std::vector<Duration> waits;

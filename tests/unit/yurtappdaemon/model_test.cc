@@ -1,4 +1,4 @@
-// Random histories of a cluster, and what must be true at the end of each.
+// Random histories of a cluster, and the invariants at the end of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class History {
   bool Chance(int percent) { return Below(100) < percent; }
   std::string AnyPool() { return "p" + std::to_string(Below(6)); }
 
-  // Template number n: its image, and a variable that only it has.
+  // Sets template number n: an image, and a variable that no other template has.
   void SetTemplate(int n) {
     world_.EditDaemon([&](Json& daemon) {
       Json& container = PodSpecOf(TemplateOf(daemon))["containers"][0];
@@ -141,8 +141,8 @@ class History {
     }
   }
 
-  // Names of the workloads that must not be deleted now. The daemon in the cache may be newer than the pools: it is
-  // what the last write of status returned.
+  // Returns the names of the workloads that must not be deleted now. The cached daemon may be newer than the cached
+  // pools, because the answer to the last write of status is in the cache.
   std::set<std::string> SelectedByTheCaches() {
     std::set<std::string> names;
     const auto daemon = world_.stores().daemons.Get({kNs, "web"});
@@ -208,13 +208,13 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // Without its label, and its pool not selected any more before that was seen: no informer shows it.
+      // No informer shows a workload that lost its label if its pool left before the operator observed that.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;
       EXPECT_TRUE(by_pool.emplace(pool, workload).second) << "two workloads for pool " << pool;
     }
-    // The naive model: for each selected pool what the update revision renders, and nothing else.
+    // The naive model has the rendering of the update revision for each selected pool, and nothing else.
     std::int64_t offline = 0, selected = 0;
     for (const Json& object : world_.cluster.List(kNodePoolType)) {
       const NodePool pool = ParseNodePool(object);

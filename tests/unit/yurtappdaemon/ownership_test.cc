@@ -1,4 +1,4 @@
-// Where others keep writing to what is ours.
+// Other clients that keep changing the operator's objects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class OwnershipTest : public ::testing::Test {
   World world_;
 };
 
-TEST_F(OwnershipTest, WhoKeepsChangingAWorkloadIsAnsweredAtOnceFiveTimesAndThenAfterAWhile) {
+TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
   Deployed();
   world_.cluster.ClearWrites();
   const auto change = [&] {
@@ -51,7 +51,7 @@ TEST_F(OwnershipTest, WhoKeepsChangingAWorkloadIsAnsweredAtOnceFiveTimesAndThenA
   EXPECT_TRUE(world_.Reconcile());
   EXPECT_EQ(Puts(), 6);
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
-  // What the spec asks for does not wait.
+  // A change of the spec does not wait.
   change();
   world_.SetImage("app:2");
   EXPECT_TRUE(world_.Reconcile());

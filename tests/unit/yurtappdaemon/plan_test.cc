@@ -1,5 +1,5 @@
-// The specification of what is written for which pool.
-#include "operator/yurtappdaemon/plan.h"
+// The specification of the write for each pool.
+#include "operator/yurtappdaemon/plan/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace yad::testing {
 
-void PrintTo(Write write, std::ostream* out) {
+void PrintTo(WorkloadAction write, std::ostream* out) {
   constexpr const char* kNames[] = {"None", "Create", "Move", "Repair", "Adopt"};
   *out << kNames[static_cast<int>(write)];
 }
@@ -30,7 +30,7 @@ Plan PlanOf(const Moment& moment) {
   return MakePlan(moment.Take(), memo);
 }
 
-// The plan of a moment with one pool.
+// Returns the plan of a moment with one pool.
 PoolPlan OnePool(const Moment& moment) {
   const Plan plan = PlanOf(moment);
   EXPECT_THAT(plan.pools, SizeIs(1));
@@ -43,7 +43,7 @@ Json Put(const Moment& moment, const PoolPlan& pool) {
   return merged.value_or(Json());
 }
 
-// One pool whose workload was made from app:1; the spec asks for what `daemon` says.
+// Returns a moment with one pool whose workload was created from app:1; `daemon` has the current spec.
 Moment OnOldRevision(const Json& daemon, const Json& pool = PoolJson("a")) {
   Moment moment;
   moment.daemon = daemon;
@@ -64,12 +64,12 @@ Json OnDelete(Json daemon) {
 
 // ---- what stays, comes, goes ----
 
-TEST(PlanTest, WhatIsAsItShouldBeIsNotWritten) {
+TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     Moment moment{.daemon = DaemonJson("app:1", kind), .pools = {PoolJson("a"), PoolJson("b", {"x"})}};
     const Plan plan = PlanOf(moment.Deployed());
     for (const PoolPlan& pool : plan.pools) {
-      EXPECT_EQ(pool.write, Write::kNone) << pool.pool;
+      EXPECT_EQ(pool.write, WorkloadAction::kNone) << pool.pool;
       EXPECT_TRUE(pool.on_update);
       EXPECT_FALSE(pool.held);
     }
@@ -80,7 +80,7 @@ TEST(PlanTest, WhatIsAsItShouldBeIsNotWritten) {
 TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
   const Moment moment{.pools = {PoolJson("a", {"x"})}};
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kCreate);
+  EXPECT_EQ(pool.write, WorkloadAction::kCreate);
   const Json workload = *NewWorkload(*ParseYurtAppDaemon(moment.daemon), pool);
   EXPECT_EQ(workload["metadata"]["name"], WorkloadName("web", kDaemonUid, "a", WorkloadKind::kDeployment));
   EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
@@ -94,16 +94,16 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
       R"([{"pools": ["b"], "patch": {"spec": {"template": {"spec": {"nodeSelector": "x"}}}}}])"_json;
   const Plan plan = PlanOf(moment);
   ASSERT_THAT(plan.pools, SizeIs(3));
-  EXPECT_EQ(plan.pools[0].write, Write::kCreate);
-  EXPECT_EQ(plan.pools[1].write, Write::kNone);
+  EXPECT_EQ(plan.pools[0].write, WorkloadAction::kCreate);
+  EXPECT_EQ(plan.pools[1].write, WorkloadAction::kNone);
   EXPECT_EQ(plan.pools[1].failure_reason, "InvalidOverride");
-  EXPECT_EQ(plan.pools[2].write, Write::kCreate);
+  EXPECT_EQ(plan.pools[2].write, WorkloadAction::kCreate);
 }
 
 TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
   Moment moment{.pools = {PoolJson("a")}};
   moment.Deployed();
-  // As an older version made it: it let a rendering have 4 MiB.
+  // An older version created the workload; its limit for a rendering was 4 MiB.
   moment.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}},
        {"jsonPatches",
@@ -113,7 +113,7 @@ TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
   metadata["labels"][kRevisionLabel] = moment.update()->label;
   metadata["annotations"][kRenderedFromAnnotation] = R"({"overrides":[0],"rules":1,"tolerations":[]})";
   const Plan plan = PlanOf(moment);
-  EXPECT_EQ(plan.pools.at(0).write, Write::kNone);
+  EXPECT_EQ(plan.pools.at(0).write, WorkloadAction::kNone);
   EXPECT_EQ(plan.pools.at(0).failure_reason, "InvalidOverride");
   EXPECT_THAT(plan.pools.at(0).failure_message, HasSubstr("spec.overrides[0].jsonPatches[1]"));
   EXPECT_THAT(plan.removals, IsEmpty());
@@ -143,7 +143,7 @@ TEST(PlanTest, AWorkloadThatIsBeingDeletedIsLeftAloneAndNotReplacedBeforeItIsGon
   Moment moment{.pools = {PoolJson("a")}};
   moment.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil";
-  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
@@ -151,17 +151,17 @@ TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
   moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
   const Plan plan = PlanOf(moment);
   EXPECT_THAT(plan.removals, IsEmpty());
-  EXPECT_EQ(plan.pools[0].write, Write::kRepair);
+  EXPECT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
   EXPECT_EQ(Put(moment, plan.pools[0])["metadata"]["labels"][kPoolNameLabel], "a");
-  EXPECT_EQ(plan.pools[1].write, Write::kNone);
+  EXPECT_EQ(plan.pools[1].write, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, APoolWhoseNameIsNoLabelValueFailsAndNothingIsWritten) {
+TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
   Moment moment{.pools = {PoolJson(std::string(64, 'a'))}};
   moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // No node can be in it.
   const PoolPlan pool = OnePool(moment);
   EXPECT_FALSE(pool.offline);
-  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.write, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidPoolName");
   EXPECT_THAT(pool.failure_message, HasSubstr("63"));
 }
@@ -170,26 +170,26 @@ TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload
   Moment moment = OnOldRevision(DaemonJson("app:2"));
   moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "nobody", "image": "x"}]}])"_json;
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.write, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
   moment.workloads.clear();
   moment.current = nullptr;
   pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.write, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
 }
 
-// ---- moves, and what holds them back ----
+// ---- updates, and what blocks them ----
 
 struct MoveCase {
   const char* what;
   Json daemon;
-  Json pool;  // as it is now; the workload was made for PoolJson("a")
-  Write write;
+  Json pool;  // as it is now; the workload was created for PoolJson("a")
+  WorkloadAction write;
   bool held;
 };
 
-TEST(PlanTest, WhichChangesMoveAPoolUnderWhichStrategy) {
+TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyHoldsItBack) {
   Json replicas = DaemonJson();
   TemplateOf(replicas)["spec"]["replicas"] = 5;
   Json image_and_replicas = DaemonJson("app:2");
@@ -201,20 +201,20 @@ TEST(PlanTest, WhichChangesMoveAPoolUnderWhichStrategy) {
   const Json same = PoolJson("a"), tainted = PoolJson("a", {"x"});
 
   const MoveCase cases[] = {
-      {"new image", DaemonJson("app:2"), same, Write::kMove, false},
-      {"new image, paused", Paused(DaemonJson("app:2")), same, Write::kNone, true},
-      {"new image, OnDelete", OnDelete(DaemonJson("app:2")), same, Write::kNone, true},
-      {"replicas", replicas, same, Write::kMove, false},
-      {"replicas, paused", Paused(replicas), same, Write::kMove, false},
-      {"replicas, OnDelete", OnDelete(replicas), same, Write::kMove, false},
-      {"image and replicas, paused", Paused(image_and_replicas), same, Write::kNone, true},
-      {"label of the workload", label, same, Write::kMove, false},
-      {"label of the workload, paused", Paused(label), same, Write::kNone, true},
-      {"taint of the pool", DaemonJson(), tainted, Write::kMove, false},
-      {"taint of the pool, paused", Paused(DaemonJson()), tainted, Write::kNone, true},
-      {"taint of the pool, OnDelete", OnDelete(DaemonJson()), tainted, Write::kNone, true},
-      {"override of another pool", other_pools_override, same, Write::kNone, false},
-      {"override of another pool, paused", Paused(other_pools_override), same, Write::kNone, false},
+      {"new image", DaemonJson("app:2"), same, WorkloadAction::kUpdate, false},
+      {"new image, paused", Paused(DaemonJson("app:2")), same, WorkloadAction::kNone, true},
+      {"new image, OnDelete", OnDelete(DaemonJson("app:2")), same, WorkloadAction::kNone, true},
+      {"replicas", replicas, same, WorkloadAction::kUpdate, false},
+      {"replicas, paused", Paused(replicas), same, WorkloadAction::kUpdate, false},
+      {"replicas, OnDelete", OnDelete(replicas), same, WorkloadAction::kUpdate, false},
+      {"image and replicas, paused", Paused(image_and_replicas), same, WorkloadAction::kNone, true},
+      {"label of the workload", label, same, WorkloadAction::kUpdate, false},
+      {"label of the workload, paused", Paused(label), same, WorkloadAction::kNone, true},
+      {"taint of the pool", DaemonJson(), tainted, WorkloadAction::kUpdate, false},
+      {"taint of the pool, paused", Paused(DaemonJson()), tainted, WorkloadAction::kNone, true},
+      {"taint of the pool, OnDelete", OnDelete(DaemonJson()), tainted, WorkloadAction::kNone, true},
+      {"override of another pool", other_pools_override, same, WorkloadAction::kNone, false},
+      {"override of another pool, paused", Paused(other_pools_override), same, WorkloadAction::kNone, false},
   };
   for (const MoveCase& c : cases) {
     SCOPED_TRACE(c.what);
@@ -224,7 +224,7 @@ TEST(PlanTest, WhichChangesMoveAPoolUnderWhichStrategy) {
     EXPECT_EQ(pool.write, c.write);
     EXPECT_EQ(pool.held, c.held);
     EXPECT_EQ(pool.on_update, !c.held);
-    if (c.write == Write::kMove) {
+    if (c.write == WorkloadAction::kUpdate) {
       EXPECT_EQ(pool.to.revision->name, moment.update()->name);
       EXPECT_EQ(Put(moment, pool)["metadata"]["labels"][kRevisionLabel], moment.update()->label);
     } else {
@@ -233,7 +233,7 @@ TEST(PlanTest, WhichChangesMoveAPoolUnderWhichStrategy) {
   }
 }
 
-TEST(PlanTest, AMoveTakesAwayWhatTheOldRevisionSaidAndKeepsWhatOthersAdded) {
+TEST(PlanTest, UpdateRemovesFieldsOfTheOldRevisionAndKeepsForeignOnes) {
   Json old = DaemonJson("app:1");
   PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
   Moment moment;
@@ -254,7 +254,7 @@ TEST(PlanTest, ATaintThatGoesTakesItsTolerationWithIt) {
   Moment moment{.pools = {PoolJson("a", {"x", "y"})}};
   moment.Deployed().pools = {PoolJson("a", {"y"})};
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kMove);
+  EXPECT_EQ(pool.write, WorkloadAction::kUpdate);
   Json put = Put(moment, pool);
   EXPECT_EQ(PodSpecOf(put)["tolerations"], R"([{"key": "y", "operator": "Exists", "effect": "NoSchedule"}])"_json);
   EXPECT_EQ(ParseRenderInputs(put["metadata"]["annotations"][kRenderedFromAnnotation])->tolerations.size(), 1U);
@@ -266,7 +266,7 @@ TEST(PlanTest, APoolThatComesWhilePausedIsServedWithTheCurrentRevision) {
   moment.daemon = Paused(DaemonJson("app:2"));
   moment.current = MakeRevision(DaemonJson("app:1"));
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kCreate);
+  EXPECT_EQ(pool.write, WorkloadAction::kCreate);
   EXPECT_EQ(pool.to.revision, moment.current);
   EXPECT_TRUE(pool.held);
   EXPECT_FALSE(pool.on_update);
@@ -280,7 +280,7 @@ TEST(PlanTest, APoolThatComesWhilePausedIsServedWithTheCurrentRevision) {
   EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "no current revision yet";
 }
 
-TEST(PlanTest, APoolThatComesWhilePausedAndDiffersOnlyInReplicasIsOnTheUpdateRevisionAtOnce) {
+TEST(PlanTest, NewPoolWhilePausedGetsAnUpdateRevisionThatChangesOnlyReplicas) {
   Moment moment;
   moment.pools = {PoolJson("a")};
   moment.daemon = Paused(DaemonJson("app:1"));
@@ -296,10 +296,10 @@ TEST(PlanTest, APoolThatComesWhilePausedAndDiffersOnlyInReplicasIsOnTheUpdateRev
 struct DriftCase {
   const char* what;
   const char* pointer;  // in the live workload
-  Json value;           // null: taken away
+  Json value;           // null: removed
 };
 
-TEST(PlanTest, WhatIsOursIsRepairedPausedOrNot) {
+TEST(PlanTest, OwnFieldsAreRepairedPausedOrNot) {
   const DriftCase cases[] = {
       {"image", "/spec/template/spec/containers/0/image", "evil:1"},
       {"replicas", "/spec/replicas", 9},
@@ -325,42 +325,43 @@ TEST(PlanTest, WhatIsOursIsRepairedPausedOrNot) {
         moment.workloads[0][at] = c.value;
       }
       const PoolPlan pool = OnePool(moment);
-      EXPECT_EQ(pool.write, Write::kRepair);
+      EXPECT_EQ(pool.write, WorkloadAction::kRepair);
       EXPECT_TRUE(pool.on_update);
       EXPECT_EQ(Put(moment, pool), whole);
     }
   }
 }
 
-TEST(PlanTest, WhatIsNotOursIsKept) {
+TEST(PlanTest, ForeignFieldsAreKept) {
   Moment moment{.pools = {PoolJson("a")}};
   Json& workload = moment.Deployed().workloads[0];
   workload["metadata"]["annotations"]["kubernetes.io/change-cause"] = "me";
   workload["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = "2026-01-01T00:00:00Z";
   PodSpecOf(workload)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
-  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, ReplicasThatNobodyNamesAreNeverOwned) {
+TEST(PlanTest, ReplicasThatTheSpecOmitsAreNeverOwned) {
   Moment moment{.pools = {PoolJson("a")}};
   TemplateOf(moment.daemon)["spec"].erase("replicas");
   moment.Deployed().workloads[0]["spec"]["replicas"] = 12;
-  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
-  // The workload is app:1; somebody wrote app:2's name on it. Paused or OnDelete, it must not become app:2 by that.
+  // A user has written the revision name of app:2 on a workload of app:1. A paused or OnDelete daemon must not update
+  // it to app:2 because of that.
   for (const Json& daemon : {Paused(DaemonJson("app:2")), OnDelete(DaemonJson("app:2"))}) {
     Moment moment = OnOldRevision(daemon);
     moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
     const PoolPlan pool = OnePool(moment);
-    EXPECT_EQ(pool.write, Write::kRepair);
+    EXPECT_EQ(pool.write, WorkloadAction::kRepair);
     EXPECT_TRUE(pool.held);
     const Json put = Put(moment, pool);
     EXPECT_EQ(ImageOf(put), "app:1");
     EXPECT_EQ(put["metadata"]["labels"][kRevisionLabel], moment.current->label);
   }
-  // Not paused, it is moved, and what only app:1 said goes.
+  // A daemon that is not paused updates it, and removes the fields that only app:1 has.
   Json old = DaemonJson("app:1");
   PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
   Moment moment;
@@ -370,20 +371,20 @@ TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
   moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
   moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kMove);
+  EXPECT_EQ(pool.write, WorkloadAction::kUpdate);
   Json put = Put(moment, pool);
   EXPECT_FALSE(PodSpecOf(put)["containers"][0].contains("env"));
 }
 
 TEST(PlanTest, DriftIsNotTakenForAnOlderRevisionThatSaysLess) {
-  // The old revision had no env, so a workload with a changed env looks like one of it with somebody's env.
+  // The old revision has no env, so a changed env looks like an env that another client added to the old revision.
   Json now = Paused(DaemonJson("app:1"));
   PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
   Moment moment{.daemon = now, .pools = {PoolJson("a")}};
   moment.older = {MakeRevision(DaemonJson("app:1"))};
   PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["env"][0]["value"] = "evil";
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kRepair);
+  EXPECT_EQ(pool.write, WorkloadAction::kRepair);
   Json put = Put(moment, pool);
   EXPECT_EQ(PodSpecOf(put)["containers"][0]["env"][0]["value"], "good");
 }
@@ -394,26 +395,26 @@ TEST(PlanTest, ALostRenderedFromDoesNotRevertAnOverrideWhilePaused) {
   const Json whole = moment.Deployed().workloads[0];
   moment.workloads[0]["metadata"]["annotations"].erase(kRenderedFromAnnotation);
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kRepair);
+  EXPECT_EQ(pool.write, WorkloadAction::kRepair);
   Json put = Put(moment, pool);
   EXPECT_EQ(ImageOf(put), "special:1");
   EXPECT_EQ(put["spec"], whole["spec"]);
 }
 
-TEST(PlanTest, AWorkloadThatNoKnownRevisionExplainsIsMovedOrWhilePausedLeftAsItIs) {
+TEST(PlanTest, WorkloadOfAnUnknownRevisionIsUpdatedUnlessPaused) {
   Moment moment{.daemon = DaemonJson("app:2"), .pools = {PoolJson("a")}};
   moment.workloads = {WorkloadJson(DaemonJson("lost:1"), MakeRevision(DaemonJson("lost:1")), moment.pools[0])};
-  EXPECT_EQ(OnePool(moment).write, Write::kMove);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kUpdate);
   moment.daemon = Paused(moment.daemon);
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kNone);
+  EXPECT_EQ(pool.write, WorkloadAction::kNone);
   EXPECT_TRUE(pool.held);
   EXPECT_EQ(pool.to.revision, nullptr);
 }
 
-// ---- what OpenYurt made ----
+// ---- workloads of OpenYurt ----
 
-TEST(PlanTest, WhatOpenYurtMadeIsNotTouchedBeforeItsNextRevision) {
+TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
   Json daemon = DaemonJson("app:1");
   PodSpecOf(TemplateOf(daemon))["nodeSelector"] = {{"disk", "ssd"}};
   PodSpecOf(TemplateOf(daemon))["tolerations"] = R"([{"key": "mine", "operator": "Exists"}])"_json;
@@ -422,31 +423,31 @@ TEST(PlanTest, WhatOpenYurtMadeIsNotTouchedBeforeItsNextRevision) {
   const Json pool = PoolJson("a", {"x"});
   Moment moment{.daemon = daemon, .pools = {pool}};
   moment.workloads = {OpenYurtWorkloadJson(daemon, moment.update(), pool)};
-  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
 
-  // Drift is repaired by the rules that made it.
+  // Drift is repaired by the rules that rendered the workload.
   const Json whole = moment.workloads[0];
   PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil:1";
   PoolPlan plan = OnePool(moment);
-  EXPECT_EQ(plan.write, Write::kRepair);
+  EXPECT_EQ(plan.write, WorkloadAction::kRepair);
   EXPECT_EQ(Put(moment, plan), whole);
 
-  // A taint of the pool moves it, by those rules too.
+  // A new taint of the pool updates the workload, by the same rules.
   moment.workloads = {whole};
   moment.pools = {PoolJson("a", {"x", "y"})};
   plan = OnePool(moment);
-  EXPECT_EQ(plan.write, Write::kMove);
+  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
   Json put = Put(moment, plan);
   EXPECT_EQ(put["spec"]["template"]["metadata"], whole["spec"]["template"]["metadata"]);
   EXPECT_EQ(PodSpecOf(put)["tolerations"].size(), 3U);
   EXPECT_FALSE(PodSpecOf(put)["nodeSelector"].contains("disk"));
 
-  // The next revision brings ours: its name stays.
+  // The next revision is rendered by the operator's rules; the workload keeps its name.
   moment.pools = {pool};
   moment.current = moment.update();
   PodSpecOf(TemplateOf(moment.daemon))["containers"][0]["image"] = "app:2";
   plan = OnePool(moment);
-  EXPECT_EQ(plan.write, Write::kMove);
+  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
   put = Put(moment, plan);
   EXPECT_EQ(put["metadata"]["name"], whole["metadata"]["name"]);
   EXPECT_FALSE(put["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
@@ -465,7 +466,7 @@ Json Second(Json workload, const char* suffix, const char* created, std::int64_t
   return workload;
 }
 
-TEST(PlanTest, OfSeveralWorkloadsTheMostAvailableThenTheOldestStays) {
+TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsStays) {
   Moment moment{.pools = {PoolJson("a")}};
   const Json base = moment.Deployed().workloads[0];
   const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
@@ -496,7 +497,7 @@ TEST(PlanTest, DuplicatesGoOnceTheOneThatStaysIsAvailable) {
   EXPECT_THAT(plan.removals[0].kept->object->meta().key.name, HasSubstr("-2"));
 }
 
-// Left behind by an earlier daemon of this name (--cascade=orphan), made from the same revision.
+// Returns a moment with an orphan of the same revision, which an earlier daemon of this name left (--cascade=orphan).
 Moment WithOrphan() {
   Moment moment{.pools = {PoolJson("a")}};
   Json earlier = moment.daemon;
@@ -509,7 +510,7 @@ Moment WithOrphan() {
 TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
   Moment moment = WithOrphan();
   PoolPlan pool = OnePool(moment);
-  ASSERT_EQ(pool.write, Write::kAdopt);
+  ASSERT_EQ(pool.write, WorkloadAction::kAdopt);
   Json expected = moment.orphans[0];
   expected["metadata"]["ownerReferences"] =
       WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
@@ -517,7 +518,7 @@ TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
 
   moment.orphans[0] = OpenYurtWorkloadJson(moment.daemon, moment.update(), moment.pools[0]);
   moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).write, Write::kAdopt) << "with the name that OpenYurt generated";
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
 }
 
 TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
@@ -527,12 +528,12 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
   earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
   moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
   moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).write, Write::kAdopt);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
   moment.orphans[0]["metadata"]["name"] =
       NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
-  EXPECT_EQ(OnePool(moment).write, Write::kAdopt);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
   moment.orphans[0]["metadata"]["name"] = "web-country";
-  EXPECT_EQ(OnePool(moment).write, Write::kCreate);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate);
 }
 
 TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
@@ -548,14 +549,14 @@ TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
   for (const auto& [what, spoil] : cases) {
     Moment moment = WithOrphan();
     spoil(moment.orphans[0]);
-    EXPECT_EQ(OnePool(moment).write, Write::kCreate) << what;
+    EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate) << what;
   }
 }
 
 TEST(PlanTest, AnOrphanIsNotAdoptedBesideAWorkloadOfOurs) {
   Moment moment = WithOrphan();
   moment.Deployed();
-  EXPECT_EQ(OnePool(moment).write, Write::kNone);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
@@ -563,7 +564,7 @@ TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
   moment.daemon = Paused(DaemonJson("app:2"));
   moment.current = moment.update();
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, Write::kAdopt);
+  EXPECT_EQ(pool.write, WorkloadAction::kAdopt);
   const Json put = Put(moment, pool);
   EXPECT_EQ(put["spec"], moment.orphans[0]["spec"]);
   EXPECT_EQ(put["metadata"]["labels"], moment.orphans[0]["metadata"]["labels"]);
@@ -584,30 +585,30 @@ TEST(PlanTest, AnOwnerReferenceOfOursThatDoesNotControlBecomesOneThatDoes) {
 
 TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges) {
   Moment moment{.pools = {PoolJson("a")}};
-  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // what the webhook makes of it
+  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
   PlanMemo memo;
   Plan plan = MakePlan(moment.Take(), memo);
-  ASSERT_EQ(plan.pools[0].write, Write::kRepair);
+  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
   memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
               UndoneDifference(object, Put(moment, plan.pools[0])).digest);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kNone) << "from the memo";
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone);
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone) << "from the memo";
 
   Moment annotated = moment;
   annotated.workloads[0]["metadata"]["annotations"]["somebody"] = "else";
-  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, Write::kNone) << "nothing of ours";
+  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, WorkloadAction::kNone) << "nothing of ours";
   Moment scaled = moment;
   scaled.workloads[0]["metadata"]["generation"] = 2;
-  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, Write::kRepair) << "somebody wrote the spec";
+  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "somebody wrote the spec";
 
   Moment edited = moment;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
-  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, Write::kRepair) << "somebody changed it";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "somebody changed it";
   moment.daemon = DaemonJson("app:2");
   moment.older = {MakeRevision(DaemonJson("app:1"))};
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, Write::kMove) << "a new target";
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new target";
 }
 
 TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
@@ -639,25 +640,26 @@ TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
   Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
   PlanMemo memo;
   const auto write = [&] { return MakePlan(moment.Take(), memo).pools[0].write; };
-  EXPECT_EQ(write(), Write::kNone);
+  EXPECT_EQ(write(), WorkloadAction::kNone);
   moment.daemon = DaemonJson("app:2");
-  EXPECT_EQ(write(), Write::kMove) << "resumed";
+  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "resumed";
   moment.daemon = DaemonJson("app:1");
-  EXPECT_EQ(write(), Write::kNone);
+  EXPECT_EQ(write(), WorkloadAction::kNone);
   moment.pools = {PoolJson("a", {"x"})};
-  EXPECT_EQ(write(), Write::kMove) << "tainted";
+  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "tainted";
   moment.pools = {PoolJson("a")};
-  EXPECT_EQ(write(), Write::kNone);
+  EXPECT_EQ(write(), WorkloadAction::kNone);
   moment.workloads[0]["status"] = Json::object();
-  EXPECT_EQ(write(), Write::kNone) << "status is not what a verdict is about";
+  EXPECT_EQ(write(), WorkloadAction::kNone) << "status is not what a verdict is about";
   moment.workloads[0]["spec"]["replicas"] = 2;
-  EXPECT_EQ(write(), Write::kRepair) << "edited";
+  EXPECT_EQ(write(), WorkloadAction::kRepair) << "edited";
 }
 
 // ---- workloads that are alike ----
 
-// One memo knows what the others look like: nobody may be taken for one of them who is not.
-TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
+// The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
+// assessment.
+TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
   const auto set_env = [](Json& workload, const std::string& value) {
     PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
   };
@@ -689,7 +691,7 @@ TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
   Json overriding = DaemonJson("app:2");
   overriding["spec"]["overrides"] = R"([{"nodepoolSelector": {"matchLabels": {"zone": "z"}}, "patch": {"spec": {
       "template": {"spec": {"containers": [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
-  std::set<Write> seen;
+  std::set<WorkloadAction> seen;
   for (const Json& daemon : {plain, Paused(plain), overriding, Paused(overriding), OnDelete(overriding)}) {
     Moment moment;
     moment.daemon = daemon;
@@ -700,7 +702,7 @@ TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
       for (int kind = 0; kind < 32; ++kind, ++number) {
         const Json& made_by = (kind & 1) != 0 ? plain : overriding;
         moment.pools.push_back(pool_json(number, (kind & 2) != 0, (kind & 4) != 0));
-        const Json before = pool_json(number, (kind & 8) != 0, (kind & 16) != 0);  // as it was when that was made
+        const Json before = pool_json(number, (kind & 8) != 0, (kind & 16) != 0);  // the pool at that time
         moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
         change(moment.workloads.back());
       }
@@ -712,7 +714,7 @@ TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
                                      [&](const PoolRef& one) { return one.pool().name == workload.pool; });
       return Assess(snapshot, goal, *pool, workload, memo);
     };
-    std::map<std::string, Verdict> alone;
+    std::map<std::string, Assessment> alone;
     for (const WorkloadRef& workload : snapshot.workloads) {
       PlanMemo memo;
       alone[workload.pool] = assess(workload, memo);
@@ -726,10 +728,11 @@ TEST(PlanMemoTest, WhatIsLikeOthersIsJudgedAsIfItWereAlone) {
       std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
     }
   }
-  EXPECT_THAT(seen, ::testing::UnorderedElementsAre(Write::kNone, Write::kMove, Write::kRepair));
+  EXPECT_THAT(seen,
+              ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate, WorkloadAction::kRepair));
 }
 
-TEST(PlanMemoTest, TaintsThatReadAlikeAreTwo) {
+TEST(PlanMemoTest, TaintsThatReadAlikeAreDistinct) {
   Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
   a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
@@ -741,7 +744,7 @@ TEST(PlanMemoTest, TaintsThatReadAlikeAreTwo) {
   EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
 }
 
-TEST(UndoneDifferenceTest, TellsThePlacesThatDifferAndWhatStandsThere) {
+TEST(UndoneDifferenceTest, DependsOnThePlacesThatDifferAndTheirValues) {
   const Json live = {{"metadata", {{"generation", 3}, {"labels", {{"a/b", "1"}}}}}, {"spec", {{"list", {1, 2}}}}};
   const auto change = [&](const char* pointer, const Json& value) {
     Json merged = live;
@@ -768,25 +771,25 @@ TEST(UndoneDifferenceTest, TellsThePlacesThatDifferAndWhatStandsThere) {
   EXPECT_NE(UndoneDifference(other, merged).digest, change("/spec/list/1", 3).digest);
 }
 
-// A tenant's own workload may be as large as etcd takes it.
+// A tenant's own workload may be as large as etcd accepts.
 TEST(UndoneDifferenceTest, FollowsTheLengthOfAList) {
   const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
   EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
 }
 
-TEST(PlanMemoTest, ARepairInVainOfOneIsNoneOfAnotherLikeIt) {
+TEST(PlanMemoTest, UndoneRepairDoesNotAffectASimilarWorkload) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed();
   for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
   PlanMemo memo;
   const Plan plan = MakePlan(moment.Take(), memo);
-  ASSERT_EQ(plan.pools[0].write, Write::kRepair);
+  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
               UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
   const Plan again = MakePlan(moment.Take(), memo);
-  EXPECT_EQ(again.pools[0].write, Write::kNone);
-  EXPECT_EQ(again.pools[1].write, Write::kRepair);
+  EXPECT_EQ(again.pools[0].write, WorkloadAction::kNone);
+  EXPECT_EQ(again.pools[1].write, WorkloadAction::kRepair);
 }
 
 }  // namespace

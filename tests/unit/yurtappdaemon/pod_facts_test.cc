@@ -1,9 +1,9 @@
-#include "operator/yurtappdaemon/pod_facts.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/yurtappdaemon/phase.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "tests/unit/yurtappdaemon/pods.h"
 
 namespace yad {
@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 const WallTime kNow = ParseTime("2026-01-02T03:04:05Z");
 
-// "reason: message", or "-".
+// Returns "reason: message", or "-" for no fault.
 std::string FaultOf(const Json& pod) {
   const auto fault = ExaminePod(pod, kNow).fault;
   return fault ? fault->reason + ": " + fault->message : "-";
@@ -27,7 +27,7 @@ TEST(PodFactsTest, AReadyPodHasNoFault) {
   EXPECT_EQ(facts.revision, "r1");
 }
 
-TEST(PodFactsTest, OneThatHasJustBeenMadeHasNone) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
+TEST(PodFactsTest, NewPodHasNoFault) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
 
 TEST(PodFactsTest, UnschedulableHasTheSchedulersWords) {
   EXPECT_EQ(FaultOf(UnschedulablePod("0/2 nodes are available: 2 Insufficient memory. preemption: none")),
@@ -42,12 +42,12 @@ TEST(PodFactsTest, AnImageThatCannotBePulledIsOneFaultWhateverTheKubeletDoes) {
   EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\"")),
             "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled");
   EXPECT_EQ(FaultOf(WaitingIn("InvalidImageName", "couldn't parse")),
-            "ImagePullBackOff: container \"main\": image \"app:1\" is no valid name");
+            "ImagePullBackOff: container \"main\": image \"app:1\" is not a valid name");
   EXPECT_EQ(FaultOf(WaitingIn("ErrImageNeverPull", "absent")),
             "ImagePullBackOff: container \"main\": image \"app:1\" is not on the node, and imagePullPolicy is Never");
 }
 
-TEST(PodFactsTest, ACrashIsToldWithItsExitCodeAndStaysSoBetweenTwoCrashes) {
+TEST(PodFactsTest, CrashHasItsExitCodeAlsoBetweenTwoCrashes) {
   const char* const fault = "CrashLoopBackOff: container \"main\" ended with exit code 3";
   EXPECT_EQ(FaultOf(CrashingPod(3)), fault);
   EXPECT_EQ(FaultOf(PodIn(Ended(3))), fault);
@@ -56,7 +56,7 @@ TEST(PodFactsTest, ACrashIsToldWithItsExitCodeAndStaysSoBetweenTwoCrashes) {
       << "it should run on";
 }
 
-TEST(PodFactsTest, WhatEndedWithItsNodeHasNotCrashed) {
+TEST(PodFactsTest, ContainerThatEndedWithItsNodeHasNotCrashed) {
   const Json running = {{"running", {{"startedAt", "2026-01-02T03:04:00Z"}}}};
   EXPECT_EQ(FaultOf(PodIn(running, Ended(255, "Unknown"))), "-");
   EXPECT_EQ(FaultOf(PodIn(running, Ended(137, "ContainerStatusUnknown"))), "-");
@@ -81,7 +81,7 @@ TEST(PodFactsTest, ACrashOfLongAgoIsHistory) {
               ::testing::Not(HasSubstr("CrashLoopBackOff")));
 }
 
-TEST(PodFactsTest, OneThatCannotBeStartedIsACrashInTheRuntimesWords) {
+TEST(PodFactsTest, ContainerThatCannotStartIsACrashWithTheRuntimesMessage) {
   const char* const fault = "CrashLoopBackOff: container \"main\" can't be started: exec: \"run\": not found";
   EXPECT_EQ(FaultOf(WaitingIn("RunContainerError", "exec: \"run\": not found")), fault);
   EXPECT_EQ(FaultOf(PodIn({{"waiting", {{"reason", "CrashLoopBackOff"}}}},
@@ -89,7 +89,7 @@ TEST(PodFactsTest, OneThatCannotBeStartedIsACrashInTheRuntimesWords) {
             fault);
 }
 
-TEST(PodFactsTest, AnInitContainersFaultIsToldAndItsSuccessIsNone) {
+TEST(PodFactsTest, FaultOfAnInitContainerIsReportedAndItsSuccessIsNot) {
   Json pod = WaitingIn("PodInitializing");
   pod["spec"]["initContainers"] = R"([{"name": "setup", "image": "setup:1"}])"_json;
   Json& init = pod["status"]["initContainerStatuses"];
@@ -102,11 +102,11 @@ TEST(PodFactsTest, AnInitContainersFaultIsToldAndItsSuccessIsNone) {
   EXPECT_EQ(FaultOf(pod), "-");
 }
 
-TEST(PodFactsTest, OutOfMemoryIsToldWithTheLimitWhateverFollows) {
+TEST(PodFactsTest, OutOfMemoryIsReportedWithTheLimitDuringBackOff) {
   Json pod = PodIn({{"waiting", {{"reason", "CrashLoopBackOff"}}}}, Ended(137, "OOMKilled"));
-  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed for want of memory");
+  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed because it ran out of memory");
   pod["spec"]["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
-  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed for want of memory; its limit is 64Mi");
+  EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed because it ran out of memory; its limit is 64Mi");
 }
 
 TEST(PodFactsTest, TheMissingConfigMapOrSecretIsNamedAndMarkedAsMissing) {
@@ -121,12 +121,12 @@ TEST(PodFactsTest, TheMissingConfigMapOrSecretIsNamedAndMarkedAsMissing) {
   EXPECT_FALSE(ExaminePod(root, kNow).fault->missing);
 }
 
-TEST(PodFactsTest, WordsThatNobodyHereKnowsAreStillTold) {
+TEST(PodFactsTest, UnknownWaitingReasonIsReported) {
   EXPECT_EQ(FaultOf(WaitingIn("PreCreateHookError", "no")),
             "CreateContainerError: container \"main\": PreCreateHookError: no");
 }
 
-TEST(PodFactsTest, ANodeThatIsNotHeardOfIsNamed) {
+TEST(PodFactsTest, NodeThatIsNotReadyIsNamed) {
   EXPECT_EQ(FaultOf(LostPod()), "NodeNotReady: node n1 is not ready");
   Json evicted = LostPod();
   evicted["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:00Z";
@@ -137,14 +137,14 @@ TEST(PodFactsTest, ANodeThatIsNotHeardOfIsNamed) {
   EXPECT_THAT(FaultOf(gated), ::testing::Not(HasSubstr("NodeNotReady")));
 }
 
-TEST(PodFactsTest, OneThatRunsAndIsNotReadyForLongSaysSo) {
+TEST(PodFactsTest, RunningPodThatIsNotReadyForLongHasAFault) {
   Json pod = PodIn({{"running", {{"startedAt", "2026-01-02T03:00:00Z"}}}});
   EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
   pod["status"]["conditions"][1]["lastTransitionTime"] = "2026-01-02T03:03:00Z";
   EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with unready status: [main]");
 }
 
-TEST(PodFactsTest, OnlyOneThatHasWaitedForItsContainersForAWhileIsToBeAskedFor) {
+TEST(PodFactsTest, OnlyAPodThatWaitsLongForItsContainersNeedsItsEvents) {
   Json pod = CreatingPod();
   EXPECT_EQ(ExaminePod(pod, kNow).waiting_uid, "uid-p");
   pod["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-02T03:04:04Z";
@@ -153,7 +153,7 @@ TEST(PodFactsTest, OnlyOneThatHasWaitedForItsContainersForAWhileIsToBeAskedFor) 
   EXPECT_EQ(ExaminePod(PodOf("p"), kNow).waiting_uid, "");
 }
 
-TEST(PodFactsTest, AnEvictedPodIsNoPodAnyMoreButSaysWhy) {
+TEST(PodFactsTest, EvictedPodDoesNotCountButHasAFault) {
   Json pod = PodOf("p");
   pod["status"] = {{"phase", "Failed"},
                    {"reason", "Evicted"},
@@ -162,7 +162,7 @@ TEST(PodFactsTest, AnEvictedPodIsNoPodAnyMoreButSaysWhy) {
   EXPECT_TRUE(ExaminePod(pod, kNow).leaving);
 }
 
-TEST(PodFactsTest, JunkIsNoFault) {
+TEST(PodFactsTest, MalformedPodHasNoFault) {
   for (const char* text :
        {"{}", R"({"status": 7})", R"({"status": {"conditions": {}, "containerStatuses": [1, null]}})",
         R"({"status": {"phase": [], "initContainerStatuses": "x"}, "spec": {"containers": 0}})"}) {
@@ -170,7 +170,7 @@ TEST(PodFactsTest, JunkIsNoFault) {
   }
 }
 
-TEST(PodFactsTest, TheFurtherAPodHasComeTheWorse) {
+TEST(PodFactsTest, LaterStagesOfAPodHaveWorseFaults) {
   const char* const order[] = {"OOMKilled",
                                "CrashLoopBackOff",
                                "CreateContainerConfigError",
@@ -194,7 +194,7 @@ TEST(PodFactsTest, TheFurtherAPodHasComeTheWorse) {
   EXPECT_FALSE(IsFaultOfPods(""));
 }
 
-TEST(FaultOfEventsTest, AVolumeThatCannotBeMountedIsToldInTheKubeletsWords) {
+TEST(FaultOfEventsTest, MountFaultHasTheKubeletsMessage) {
   const auto fault = FaultOfEvents(
       {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
                                                                "MountVolume.SetUp failed for volume \"cfg\" : "
@@ -207,13 +207,13 @@ TEST(FaultOfEventsTest, AVolumeThatCannotBeMountedIsToldInTheKubeletsWords) {
   EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}, kNow));
 }
 
-TEST(FaultOfEventsTest, WhatSumsUpIsTakenWhereThereIsNothingElse) {
+TEST(FaultOfEventsTest, SummaryIsUsedOnlyWithoutAnotherEvent) {
   const Json sum = WarningEvent("FailedMount", "Unable to attach or mount volumes: timed out");
   EXPECT_THAT(FaultOfEvents({sum}, kNow)->message, HasSubstr("timed out"));
   EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kNow)->message, "no such disk");
 }
 
-TEST(FaultOfEventsTest, WhatIsOverIsLeftOut) {
+TEST(FaultOfEventsTest, OldEventIsLeftOut) {
   EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
                            WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
                           kNow)
@@ -221,7 +221,7 @@ TEST(FaultOfEventsTest, WhatIsOverIsLeftOut) {
             "b: new");
 }
 
-TEST(FaultOfEventsTest, SoIsWhatCameBeforeTheKubeletPulled) {
+TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsLeftOut) {
   const auto pulling = [](const std::string& time) {
     Json event = WarningEvent("Pulling", "Pulling image \"app:1\"", time);
     event["type"] = "Normal";
@@ -236,13 +236,13 @@ TEST(FaultOfEventsTest, SoIsWhatCameBeforeTheKubeletPulled) {
   EXPECT_TRUE(FaultOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kNow));
 }
 
-TEST(FaultOfEventsTest, SoIsTheLastOneSomeMinutesLater) {
+TEST(FaultOfEventsTest, LastEventExpiresAfterSomeMinutes) {
   const std::vector<Json> events{WarningEvent("FailedMount", "a: timed out", "2026-01-02T03:04:00Z")};
   EXPECT_TRUE(FaultOfEvents(events, kNow + std::chrono::minutes(5)));
   EXPECT_FALSE(FaultOfEvents(events, kNow + std::chrono::minutes(7)));
 }
 
-TEST(FaultOfEventsTest, APodOfAStatefulSetThatIsRefusedByQuota) {
+TEST(FaultOfEventsTest, QuotaRejectionOfAStatefulSetIsReported) {
   const auto fault = FaultOfEvents(
       {WarningEvent("FailedCreate",
                     "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: "

@@ -26,7 +26,7 @@ inline Json& AddCondition(Json& pod, const std::string& type, bool holds, const 
   return pod;
 }
 
-// Its container "main" in this state.
+// Returns a pod whose container "main" is in this state.
 inline Json PodIn(Json state, Json last = nullptr, const std::string& name = "p", const std::string& revision = "r1") {
   Json pod = PodOf(name, revision);
   pod["status"]["phase"] = "Running";
@@ -64,13 +64,13 @@ inline Json UnschedulablePod(const std::string& message, const std::string& name
   pod["spec"].erase("nodeName");
   return AddCondition(pod, "PodScheduled", false, "Unschedulable", message);
 }
-// Its kubelet has begun with it, and says nothing.
+// Returns a pod whose kubelet creates its containers and reports no fault.
 inline Json CreatingPod(const std::string& name = "p", const std::string& revision = "r1") {
   Json pod = WaitingIn("ContainerCreating", "", name, revision);
   pod["status"]["phase"] = "Pending";
   return pod;
 }
-// As the node controller leaves it when it no longer hears of the node.
+// Returns a pod as the node controller leaves it when the node stops reporting.
 inline Json LostPod(const std::string& name = "p", const std::string& revision = "r1") {
   Json pod = ReadyPod(name, revision);
   pod["status"]["conditions"][0]["status"] = "False";

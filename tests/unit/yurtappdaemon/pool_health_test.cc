@@ -1,5 +1,5 @@
-// What a new leader reads of a pool's health in status.
-#include "operator/yurtappdaemon/pool_health.h"
+// The health of a pool that a new leader restores from status.
+#include "operator/yurtappdaemon/observe/pool_health.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@ namespace {
 PoolHealth Restored(const Json& entry) {
   Json pool = {{"name", "a"}, {"workload", "web-a"}, {"revision", "web-1"}};
   pool.update(entry);
-  HealthRecord record = RestoreHealth({{"pools", {pool}}});
+  const Json status = {{"pools", Json::array({pool})}};
+  HealthRecord record = RestoreHealth(StatusView(status));
   return record.contains("a") ? record.at("a") : PoolHealth{};
 }
 

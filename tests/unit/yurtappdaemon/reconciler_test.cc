@@ -24,7 +24,7 @@ FakeCluster::Fault Refuse(int code, const std::string& reason, const std::string
 
 class ReconcilerTest : public ::testing::Test {
  protected:
-  // A daemon on app:1 in these pools, at rest.
+  // Creates a daemon on app:1 with these pools, and reconciles until it is at rest.
   void Deployed(const std::vector<std::string>& pools, Json daemon = DaemonJson()) {
     world_.AddPools(pools);
     world_.CreateDaemon(std::move(daemon));
@@ -66,14 +66,14 @@ TEST_F(ReconcilerTest, NothingToDoWritesNothingNotEvenAfterARestart) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, NoReadBeforeItsFirstListIsTakenForNothing) {
+TEST_F(ReconcilerTest, StoreWithoutItsFirstListIsNotTakenForEmpty) {
   Deployed({"a"});
   for (const char* missing : {"daemons", "pools", "deployments", "stateful_sets", "revisions"}) {
     SCOPED_TRACE(missing);
     World other;
     other.AddPool("a");
     other.CreateDaemon();
-    // All but one have been listed.
+    // All stores but one have their first list.
     const std::map<std::string, Store*> stores = {{"daemons", &other.stores().daemons},
                                                   {"pools", &other.stores().pools},
                                                   {"deployments", &other.stores().deployments},
@@ -167,7 +167,7 @@ TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) 
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
   EXPECT_EQ(world_.Workload("a"), before);
   EXPECT_THAT(world_.cluster.List(kStatefulSetType), IsEmpty());
-  // Where they were deleted by hand, it can.
+  // The kind can change after a user has deleted them.
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   world_.clock.Advance(std::chrono::seconds(1));
   world_.Reconcile();
@@ -188,7 +188,7 @@ TEST_F(ReconcilerTest, PoolsThatComeGoAndChangeAreFollowed) {
               UnorderedElementsAre("WorkloadRemoved", "WorkloadCreated", "WorkloadUpdated"));
 }
 
-TEST_F(ReconcilerTest, ANewTemplateMovesEveryPoolAndTheOldOneAgainReusesItsRevision) {
+TEST_F(ReconcilerTest, NewTemplateUpdatesEveryPoolAndTheOldOneReusesItsRevision) {
   Deployed({"a", "b"});
   const std::string first = world_.Status()["updateRevision"];
   world_.SetImage("app:2");
@@ -205,7 +205,7 @@ TEST_F(ReconcilerTest, ANewTemplateMovesEveryPoolAndTheOldOneAgainReusesItsRevis
   EXPECT_EQ(world_.cluster.Get(kControllerRevisionType, {kNs, first})->at("revision"), 3);
 }
 
-TEST_F(ReconcilerTest, OnDeleteMovesAPoolWhenItsWorkloadIsDeleted) {
+TEST_F(ReconcilerTest, OnDeleteUpdatesAPoolWhenItsWorkloadIsDeleted) {
   Json daemon = DaemonJson();
   daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
   Deployed({"a", "b"}, daemon);
@@ -220,7 +220,7 @@ TEST_F(ReconcilerTest, OnDeleteMovesAPoolWhenItsWorkloadIsDeleted) {
   EXPECT_NE(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
 }
 
-TEST_F(ReconcilerTest, WhatSomebodyChangedIsRepairedOnceWithAnEvent) {
+TEST_F(ReconcilerTest, ChangedWorkloadIsRepairedOnceWithAnEvent) {
   Deployed({"a", "b"});
   world_.EditWorkload("b", [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil:1"; });
   world_.Reconcile();
@@ -248,7 +248,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadT
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
   const std::string first = world_.Status()["currentRevision"];
-  // Paused, and its only workload gone: only status names the first revision now.
+  // The daemon is paused and its only workload is gone, so only status names the first revision.
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
   for (const bool fails : {true, false}) {
     world_.SetImage(fails ? "app:2" : "app:3");
@@ -261,7 +261,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadT
     const auto result = world_.Reconcile();
     EXPECT_EQ(bool(result), !fails);
     world_.cluster.SetFaults(nullptr);
-    world_.Reconcile();  // The next one comes too soon for another status.
+    world_.Reconcile();  // This reconcile comes too soon for another write of status.
     EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
     world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   }
@@ -270,8 +270,9 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadT
   EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
 }
 
-// As after a restart on a server that lags: without the first revision nobody knows that the variable came from it.
-TEST_F(ReconcilerTest, ARevisionThatTheCacheDoesNotShowYetStillTellsWhatToTakeAway) {
+// The caches are as after a restart with a lagging apiserver; only the first revision shows that the variable is its
+// own.
+TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotShowYet) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};
   Deployed({"a"}, daemon);
@@ -302,7 +303,7 @@ TEST_F(ReconcilerTest, StatusIsWrittenAtMostOnceASecond) {
   EXPECT_EQ(world_.Status()["readyPools"], 1);
 }
 
-TEST_F(ReconcilerTest, AFailureIsToldOnceAndRetriedUntilItHeals) {
+TEST_F(ReconcilerTest, FailureIsReportedOnceAndRetriedUntilItSucceeds) {
   world_.AddPools({"a", "b"});
   world_.CreateDaemon();
   world_.Sync();
@@ -363,7 +364,7 @@ TEST_F(ReconcilerTest, ARevisionThatTheServerRefusesNeverBecomesCurrent) {
   EXPECT_EQ(ConditionReason(world_.Status(), "Progressing"), "False FailureBudgetExceeded");
 }
 
-TEST_F(ReconcilerTest, AWebhookThatUndoesARepairStartsNoWriteWar) {
+TEST_F(ReconcilerTest, RepairThatAWebhookRevertsIsNotRepeated) {
   Deployed({"a"});
   world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
     if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
@@ -377,7 +378,7 @@ TEST_F(ReconcilerTest, AWebhookThatUndoesARepairStartsNoWriteWar) {
   int puts = 0;
   for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
   EXPECT_EQ(puts, 1);
-  // A change of ours goes out, once.
+  // A change of the spec is written once.
   world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
   world_.cluster.ClearWrites();
   for (int i = 0; i < 5; ++i) {
@@ -391,7 +392,7 @@ TEST_F(ReconcilerTest, AWebhookThatUndoesARepairStartsNoWriteWar) {
   EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
 }
 
-TEST_F(ReconcilerTest, AnUpdateThatAWebhookUndoesAltogetherIsAFailureAndIsTriedAgainWithBackoff) {
+TEST_F(ReconcilerTest, UpdateThatAWebhookRevertsFailsAndIsRetriedWithBackoff) {
   Deployed({"a"});
   world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
     if (type.resource == "deployments" && old.is_object()) object = old;
@@ -412,7 +413,7 @@ TEST_F(ReconcilerTest, AnUpdateThatAWebhookUndoesAltogetherIsAFailureAndIsTriedA
 TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWriteAndNoWarningInTheLog) {
   world_.AddPool("a");
   world_.CreateDaemon();
-  // What OpenYurt's CRD does not know is dropped.
+  // The apiserver drops fields that OpenYurt's CRD does not have.
   const auto drop = [&] {
     world_.EditDaemon([](Json& d) {
       if (d.contains("status")) d["status"].erase("pools");

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/removal_guard.h"
+#include "operator/yurtappdaemon/plan/removal_guard.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(RemovalLimitTest, APercentageIsRoundedUp) {
 
 class RemovalGuardTest : public ::testing::Test {
  protected:
-  // Workloads of a to e, and nobody selects these pools.
+  // Adds workloads of pools a to e, which the daemon does not select.
   RemovalGuardTest() {
     for (const char* pool : {"a", "b", "c", "d", "e"}) {
       moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
@@ -52,14 +52,14 @@ class RemovalGuardTest : public ::testing::Test {
   void Mark(std::size_t index, const std::string& token) {
     moment_.workloads[index]["metadata"]["annotations"][kRemovalAllowedAnnotation] = token;
   }
-  Plan Guarded() {
+  Plan CatchExceptions() {
     PlanMemo memo;
     const Snapshot snapshot = moment_.Take();
     Plan plan = MakePlan(snapshot, memo);
     GuardRemovals(snapshot.daemon, facts_, plan);
     return plan;
   }
-  // The pools of what is removed; those that are marked first with a "+".
+  // Returns the pools whose workloads are removed, with a "+" if the workload is marked first.
   static std::vector<std::string> Removed(const Plan& plan) {
     std::vector<std::string> pools;
     for (const Removal& removal : plan.removals)
@@ -78,17 +78,17 @@ class RemovalGuardTest : public ::testing::Test {
   RemovalFacts facts_;
 };
 
-TEST_F(RemovalGuardTest, WithoutALimitEverythingGoes) {
+TEST_F(RemovalGuardTest, RemovesEverythingWithoutALimit) {
   facts_.settled = false;
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("a", "b", "c", "d", "e"));
-  EXPECT_THAT(Held(Guarded()), IsEmpty());
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(Held(CatchExceptions()), IsEmpty());
 }
 
-TEST_F(RemovalGuardTest, AsManyAsTheLimitSaysGoAndOneMoreMeansNone) {
+TEST_F(RemovalGuardTest, RemovesUpToTheLimitAndNothingBeyondIt) {
   Limit("5");
-  EXPECT_THAT(Removed(Guarded()), SizeIs(5));
+  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(5));
   Limit("4");
-  const Plan plan = Guarded();
+  const Plan plan = CatchExceptions();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_TRUE(plan.held.blocked());
@@ -100,20 +100,20 @@ TEST_F(RemovalGuardTest, AsManyAsTheLimitSaysGoAndOneMoreMeansNone) {
                     HasSubstr("a, b, c, d, e")));
   Limit("0");
   moment_.workloads.resize(1);
-  EXPECT_THAT(Held(Guarded()), ElementsAre("a"));
+  EXPECT_THAT(Held(CatchExceptions()), ElementsAre("a"));
 }
 
 TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
-  // Ten with workloads, five of them selected; one more without.
+  // Ten pools have workloads, and five of them are selected; one more pool has no workload.
   for (const char* pool : {"f", "g", "h", "i", "j"}) {
     moment_.pools.push_back(PoolJson(pool));
     moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
   }
   moment_.pools.push_back(PoolJson("k"));
   Limit("50%");
-  EXPECT_THAT(Removed(Guarded()), SizeIs(5));
+  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(5));
   Limit("40%");
-  EXPECT_THAT(Guarded().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
+  EXPECT_THAT(CatchExceptions().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
 }
 
 TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
@@ -124,17 +124,17 @@ TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
   second["metadata"]["name"] = "web-a-second";
   second["metadata"]["uid"] = "uid-second";
   moment_.workloads.push_back(second);
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("a"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a"));
   // Two workloads of one pool that leaves count once.
   moment_.pools.clear();
   Limit("1");
-  EXPECT_THAT(Removed(Guarded()), SizeIs(2));
+  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(2));
 }
 
-TEST_F(RemovalGuardTest, UntilNoFurtherPoolLeavesNothingIsRemovedAndNothingIsSaid) {
+TEST_F(RemovalGuardTest, StaysUndecidedUntilNoFurtherPoolLeaves) {
   Limit("5");
   facts_.settled = false;
-  const Plan plan = Guarded();
+  const Plan plan = CatchExceptions();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), SizeIs(5));
   EXPECT_TRUE(plan.held.undecided());
@@ -143,87 +143,87 @@ TEST_F(RemovalGuardTest, UntilNoFurtherPoolLeavesNothingIsRemovedAndNothingIsSai
 
 TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
   Limit("0");
-  const std::string token = Guarded().held.token;
+  const std::string token = CatchExceptions().held.token;
   EXPECT_THAT(token, SizeIs(16));
   std::reverse(moment_.workloads.begin(), moment_.workloads.end());
-  EXPECT_EQ(Guarded().held.token, token);
+  EXPECT_EQ(CatchExceptions().held.token, token);
   Json last = moment_.workloads.back();
   moment_.workloads.pop_back();
-  EXPECT_NE(Guarded().held.token, token);
-  // Made anew for the same pool, it is another.
+  EXPECT_NE(CatchExceptions().held.token, token);
+  // A workload that is created again for the same pool is another one.
   last["metadata"]["uid"] = "uid-anew";
   moment_.workloads.push_back(last);
-  EXPECT_NE(Guarded().held.token, token);
+  EXPECT_NE(CatchExceptions().held.token, token);
 }
 
 TEST_F(RemovalGuardTest, TheTokenAllowsThatSetAndNoOther) {
   Limit("1");
-  Allow(Guarded().held.token);
-  facts_.settled = false;  // What was allowed need not wait.
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+  Allow(CatchExceptions().held.token);
+  facts_.settled = false;  // Allowed removals do not wait.
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
   facts_.settled = true;
   moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson("f")));
-  EXPECT_THAT(Removed(Guarded()), IsEmpty());
-  EXPECT_THAT(Held(Guarded()), SizeIs(6));
+  EXPECT_THAT(Removed(CatchExceptions()), IsEmpty());
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(6));
   moment_.workloads.resize(4);
-  EXPECT_THAT(Removed(Guarded()), IsEmpty());
-  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+  EXPECT_THAT(Removed(CatchExceptions()), IsEmpty());
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
 }
 
-TEST_F(RemovalGuardTest, WhatWasMarkedGoesOnWhateverElseLeaves) {
+TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsWhateverElseLeaves) {
   Limit("1");
-  const std::string token = Guarded().held.token;
+  const std::string token = CatchExceptions().held.token;
   Allow(token);
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
-  // Two are gone; the other three make another token.
+  // Two workloads are gone; the other three have another token.
   moment_.workloads.erase(moment_.workloads.begin(), moment_.workloads.begin() + 2);
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
   facts_.settled = false;
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
   facts_.settled = true;
-  // Two others are too many for the limit, and wait alone.
+  // Two more removals exceed the limit, and only these are blocked.
   for (const char* pool : {"x", "y"}) {
     moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
   }
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("c", "d", "e"));
-  EXPECT_THAT(Held(Guarded()), ElementsAre("x", "y"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Held(CatchExceptions()), ElementsAre("x", "y"));
 }
 
 TEST_F(RemovalGuardTest, AMarkIsWorthNothingWithoutItsToken) {
   Limit("1");
-  const std::string token = Guarded().held.token;
+  const std::string token = CatchExceptions().held.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   moment_.workloads.pop_back();
-  EXPECT_THAT(Held(Guarded()), SizeIs(4)) << "the annotation was taken away";
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4)) << "the annotation was taken away";
   Allow("another");
-  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
   for (std::size_t i = 0; i < 4; ++i) Mark(i, "");
   Allow("");
-  EXPECT_THAT(Held(Guarded()), SizeIs(4));
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
 }
 
-TEST_F(RemovalGuardTest, AfterACrashWhileMarkingTheRestIsMarkedToo) {
+TEST_F(RemovalGuardTest, MarksTheRestAfterACrashWhileMarking) {
   Limit("1");
-  const std::string token = Guarded().held.token;
+  const std::string token = CatchExceptions().held.token;
   Allow(token);
   Mark(0, token);
   Mark(3, token);
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
 }
 
 TEST_F(RemovalGuardTest, PoolsThatWentWithTheirCrdStayEvenWithoutALimitAndOthersGo) {
   facts_.lost = {"uid-of-a", "uid-of-c"};
-  Plan plan = Guarded();
+  Plan plan = CatchExceptions();
   EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));
   EXPECT_THAT(Held(plan), ElementsAre("a", "c"));
   EXPECT_EQ(plan.held.reason, "NodePoolCRDDeleted");
   EXPECT_THAT(plan.held.message, HasSubstr("a, c"));
   Limit("4");
-  EXPECT_EQ(Guarded().held.reason, "TooManyRemovals");
-  EXPECT_THAT(Held(Guarded()), SizeIs(5));
+  EXPECT_EQ(CatchExceptions().held.reason, "TooManyRemovals");
+  EXPECT_THAT(Held(CatchExceptions()), SizeIs(5));
   facts_.limit.reset();
   Allow(plan.held.token);
-  EXPECT_THAT(Removed(Guarded()), ElementsAre("a+", "b", "c+", "d", "e"));
+  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b", "c+", "d", "e"));
 }
 
 TEST_F(RemovalGuardTest, AMessageHasRoomForItsCommandWhateverTheNames) {
@@ -234,7 +234,7 @@ TEST_F(RemovalGuardTest, AMessageHasRoomForItsCommandWhateverTheNames) {
     moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(std::string(63, c))));
   }
   Limit("1");
-  const std::string message = Guarded().held.message;
+  const std::string message = CatchExceptions().held.message;
   EXPECT_LE(message.size(), 1024U);
   EXPECT_THAT(message, HasSubstr(" and 21 more"));
 }

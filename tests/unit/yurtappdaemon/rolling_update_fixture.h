@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
  protected:
-  // All pools are healthy on app:1.
+  // Creates a daemon whose pools are all healthy on app:1.
   void Deployed(const std::vector<std::string>& pools, Json rolling = Json::object()) {
     world_.AddPools(pools);
     Json daemon = DaemonJson("app:1", GetParam());
@@ -29,7 +29,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     world_.cluster.ClearWrites();
     world_.events.Take();
   }
-  // Plays `body` with one leader, and with a new leader at each step.
+  // Runs `body` with one leader, and again with a new leader at each step.
   template <typename Body>
   void Play(const Body& body) {
     for (const bool restarts : {false, true}) {
@@ -58,14 +58,14 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   void Annotate(const std::string& key, const std::string& value) {
     world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][key] = value; });
   }
-  // The controllers of Deployments and StatefulSets have done their work there.
+  // Makes the pool's workload healthy, as its controller does.
   void Heal(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   }
   void Break(const std::string& pool) {
     world_.EditWorkload(pool, [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
   }
-  // Scales the workload as an HPA does. Its controller has not seen the change yet.
+  // Scales the workload as an HPA does. Its controller has not observed the change yet.
   void Scale(const std::string& pool, int replicas) {
     world_.EditWorkload(pool, [&](Json& workload) {
       workload["spec"]["replicas"] = replicas;
@@ -75,7 +75,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   void HandOverReplicas() {
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
   }
-  // The server refuses each PUT of the pool's workload, until world_.cluster.SetFaults(nullptr).
+  // Rejects each PUT of the pool's workload, until world_.cluster.SetFaults(nullptr).
   void RefuseUpdatesOf(const std::string& pool) {
     world_.cluster.SetFaults(
         [name = world_.NameOf(pool)](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {

@@ -1,9 +1,9 @@
-// updateStrategy RollingUpdate, reconcile by reconcile. What may be moved when is in rollout_test and
-// rollout_simulator_test; here it is what the cluster sees of it.
+// updateStrategy RollingUpdate, reconcile by reconcile. rollout_test and rollout_simulator_test check which pool may be
+// updated when; this file checks the objects in the cluster.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/yurtappdaemon/pods.h"
+#include "operator/yurtappdaemon/observe/pods.h"
 #include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 INSTANTIATE_TEST_SUITE_P(Kind, RollingUpdateTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RollingUpdateTest, OnePoolAfterTheOtherAndTheNextOnlyWhenTheLastIsHealthy) {
+TEST_P(RollingUpdateTest, UpdatesTheNextPoolOnlyWhenTheLastIsHealthy) {
   Deployed({"a", "b", "c"});
   world_.SetImage("app:2");
   Look();
@@ -109,7 +109,7 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Current(), good);
   Wait(seconds(1000));
   EXPECT_EQ(Images(), "a=bad b=1 c=1");
-  // It was only slow.
+  // The pool was only slow.
   Heal("a");
   Look();
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
@@ -135,7 +135,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
   Wait(seconds(12));
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
-  // What comes back has all its time again, with a new leader as with the old one.
+  // A pool that recovers has its whole time again, with the old leader and with a new one.
   for (int i = 0; i < 2; ++i) {
     Heal("a");
     Wait(seconds(10));
@@ -146,7 +146,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
     EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
     world_.Restart();
   }
-  // What has soaked may be unhealthy for the whole time again.
+  // A pool that has soaked may be unhealthy for the whole time again.
   Heal("a");
   Wait(seconds(62));
   EXPECT_EQ(Images(), "a=2 b=2");
@@ -157,7 +157,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RollingUpdateTest, AClockThatIsSetForwardFailsAndSoaksNobody) {
+TEST_P(RollingUpdateTest, ClockThatIsSetForwardFailsAndSoaksNoPool) {
   Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -206,7 +206,7 @@ TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();
-  Look();  // at what it wrote itself
+  Look();  // observes its own writes
   const std::string update = StringAt(world_.Status(), {"updateRevision"});
   world_.cluster.Edit(kControllerRevisionType, {kNs, update},
                       [](Json& revision) { revision["metadata"]["annotations"]["somebody"] = "was here"; });
@@ -215,7 +215,7 @@ TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
+TEST_P(RollingUpdateTest, BadRevisionIsRolledBackAndNotRetried) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   const std::string good = Current();
   world_.SetImage("app:bad");
@@ -237,13 +237,13 @@ TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
   world_.cluster.ClearWrites();
   Wait(seconds(1000));
   EXPECT_THAT(world_.Writes(), IsEmpty());
-  // A pool that is new gets what the others have.
+  // A new pool gets the revision of the others.
   world_.AddPool("d");
   Look();
   EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
   Heal("d");
   Look();
-  // Somebody asks for it once more.
+  // A user sets the good template, and then the bad one again.
   world_.SetImage("app:1");
   Look();
   EXPECT_EQ(Progressing(), "True RolloutComplete");
@@ -252,7 +252,7 @@ TEST_P(RollingUpdateTest, ABadRevisionGoesBackByItselfAndIsNotTriedAgain) {
   EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
 }
 
-TEST_P(RollingUpdateTest, WhereThereIsNoCurrentRevisionRollbackIsPause) {
+TEST_P(RollingUpdateTest, RollbackPausesWithoutACurrentRevision) {
   world_.AddPools({"a", "b"});
   Json daemon = DaemonJson("app:bad", GetParam());
   daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
@@ -263,7 +263,7 @@ TEST_P(RollingUpdateTest, WhereThereIsNoCurrentRevisionRollbackIsPause) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-TEST_P(RollingUpdateTest, ThePartitionKeepsTheLastOnesBack) {
+TEST_P(RollingUpdateTest, PartitionHoldsBackTheLastPools) {
   Deployed({"a", "b", "c"}, {{"partition", 2}});
   const std::string good = Current();
   world_.SetImage("app:2");
@@ -296,7 +296,7 @@ TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApprov
   EXPECT_EQ(Ready(), "True PoolsReady");
   const std::string update = StringAt(world_.Status(), {"updateRevision"});
   EXPECT_THAT(Message(), HasSubstr(update + "/north"));
-  // A pool that is new there waits with the others.
+  // A new pool of the group waits with the others.
   world_.AddPool("e");
   Strategy("groups", {{{"name", "canary"}, {"pools", {"c"}}},
                       {{"name", "north"}, {"pools", {"a", "e"}}, {"approval", "Manual"}}});
@@ -309,7 +309,7 @@ TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApprov
   Annotate(kApproveAnnotation, "web-other/north, " + update + "/north");
   Look();
   EXPECT_EQ(Images(), "a=2 b=1 c=2 d=1 e=2");
-  // It has begun, and stays approved, by the next leader too.
+  // The group has begun, and stays approved for the next leader too.
   EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
   Annotate(kApproveAnnotation, "");
   world_.Restart();
@@ -319,7 +319,7 @@ TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApprov
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
 }
 
-// What other groups have been given is no approval of this one.
+// An update in another group does not approve this one.
 TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) {
   Deployed(
       {"a", "b", "c"},
@@ -340,7 +340,7 @@ TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) 
   Annotate(kApproveAnnotation, StringAt(world_.Status(), {"updateRevision"}) + "/north");
   Look();
   EXPECT_EQ(Images(), "a=2 b=2 c=2");
-  // With another revision it begins anew.
+  // Another revision starts again at the first group.
   Heal("a");
   Heal("b");
   Look();
@@ -350,7 +350,7 @@ TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) 
   EXPECT_FALSE(world_.Status().contains("begunGroups"));
 }
 
-// The first rollout is not through: what is new is made from what the spec asks for.
+// The first rollout is not complete, so a new workload is created from the spec.
 TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotBeginItsGroup) {
   world_.AddPools({"a", "b"});
   Json daemon = DaemonJson("app:1", GetParam());
@@ -388,7 +388,7 @@ TEST_P(RollingUpdateTest, GroupsWithoutPoolsAreNotCounted) {
   EXPECT_THAT(Message(), HasSubstr("group \"south\" (2 of 2): waits for approval"));
 }
 
-TEST_P(RollingUpdateTest, AnOfflinePoolIsWrittenAndHoldsNobodyUpAndIsJudgedWhenItReturns) {
+TEST_P(RollingUpdateTest, OfflinePoolBlocksNoOtherPoolAndIsJudgedWhenItReturns) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
   world_.cluster.Create(kNodePoolType, OfflinePoolJson("off"));
   Look();
@@ -417,7 +417,7 @@ TEST_P(RollingUpdateTest, AnOfflinePoolIsWrittenAndHoldsNobodyUpAndIsJudgedWhenI
   EXPECT_EQ(Phase("off"), "Ready");
 }
 
-TEST_P(RollingUpdateTest, NothingIsMovedWhileItIsPaused) {
+TEST_P(RollingUpdateTest, NothingIsUpdatedWhilePaused) {
   Deployed({"a", "b"});
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
   world_.SetImage("app:2");
@@ -443,7 +443,7 @@ TEST_P(RollingUpdateTest, ReplicasAreWrittenAtOnceAndTakeNoSoak) {
   for (const char* pool : {"a", "b", "c"}) EXPECT_EQ(Phase(pool), "Ready") << pool;
 }
 
-TEST_P(RollingUpdateTest, ANewTaintMovesAPoolWithSlotsAndOutsideOfGroups) {
+TEST_P(RollingUpdateTest, NewTaintUpdatesAPoolWithASlotOutsideOfGroups) {
   Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"c"}}, {"approval", "Manual"}}}}});
   for (const char* pool : {"a", "b"}) {
     world_.cluster.Edit(kNodePoolType, {"", pool}, [](Json& object) {
@@ -467,7 +467,7 @@ TEST_P(RollingUpdateTest, ANewTaintMovesAPoolWithSlotsAndOutsideOfGroups) {
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
-// A mirror's webhook, say, where the old revision names the mirror already.
+// An example is the webhook of an image mirror, if the old revision already names the mirror.
 TEST_P(RollingUpdateTest, ARevisionThatAWebhookTurnsIntoTheOldOneIsRolledOutToo) {
   Deployed({"a", "b", "c"});
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
@@ -501,7 +501,7 @@ TEST_P(RollingUpdateTest, UndoGoesBackWithoutGroupsAndApprovals) {
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
-TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
+TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
   Deployed({"a", "b"});
   RefuseUpdatesOf("a");
   world_.SetImage("app:2");
@@ -518,7 +518,7 @@ TEST_P(RollingUpdateTest, ARefusedWriteCountsAsAFailureAndIsTriedAgain) {
   EXPECT_EQ(Images(), "a=2 b=1");
 }
 
-TEST_P(RollingUpdateTest, ARefusedWriteWithinTheBudgetHoldsUpNobody) {
+TEST_P(RollingUpdateTest, RejectedWriteWithinTheBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
   RefuseUpdatesOf("a");
   world_.SetImage("app:2");
@@ -535,7 +535,7 @@ TEST_P(RollingUpdateTest, ARefusedWriteWithinTheBudgetHoldsUpNobody) {
   EXPECT_EQ(Images(), "a=2 b=2 c=2");
 }
 
-TEST_P(RollingUpdateTest, AtRestNothingIsLookedAtAgain) {
+TEST_P(RollingUpdateTest, NothingIsRequeuedAtRest) {
   Deployed({"a", "b"}, {{"minReadySeconds", 5}});
   for (const char* pool : {"a", "b"}) {  // A StatefulSet's own partition leaves it with old pods for good.
     world_.EditWorkload(pool, [](Json& workload) {
@@ -550,7 +550,7 @@ TEST_P(RollingUpdateTest, AtRestNothingIsLookedAtAgain) {
   EXPECT_EQ(result->next, ReconcileResult::Next::kDone);
 }
 
-TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny) {
+TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheWorkloadsBeforeItUpdatesAny) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();
@@ -559,7 +559,7 @@ TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny)
   world.Converge();
   world.Restart();
   world.Sync();
-  // Its caches show neither this nor the move that the old leader has begun.
+  // The caches of the new leader do not show that b is unhealthy.
   world.EditWorkload("b", [](Json& workload) { workload["status"]["availableReplicas"] = 0; });
   world.SetImage("app:2");
   for (int i = 0; i < 3; ++i) {
@@ -570,7 +570,7 @@ TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsTheWorkloadsBeforeItMovesAny)
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:2");
 }
 
-TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsWhetherTheRevisionHasFailedBeforeItMovesAny) {
+TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdatesAny) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();
@@ -592,8 +592,8 @@ TEST(RollingUpdateOfLateCachesTest, ANewLeaderReadsWhetherTheRevisionHasFailedBe
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
 }
 
-// The server's wish, though time alone changes something as well.
-TEST(RollingUpdateOfLateCachesTest, ARefusedWriteWaitsAsLongAsTheServerAsks) {
+// The operator waits for Retry-After, although the passing of time would start a reconcile earlier.
+TEST(RollingUpdateOfLateCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();

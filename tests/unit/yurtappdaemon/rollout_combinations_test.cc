@@ -90,7 +90,7 @@ TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoInTheMiddleOfARollbackKee
     Heal("a");
     Step();
     EXPECT_EQ(Images(), "a=3 b=3 c=1 d=1 e=1");
-    // Undo of the third in the middle.
+    // A user reverts the third template in the middle of its rollout.
     world_.SetImage("app:1");
     Step();
     EXPECT_EQ(Images(), "a=3 b=1 c=1 d=1 e=1");
@@ -129,7 +129,7 @@ TEST_P(RolloutCombinationsTest, ApprovalInTheMiddleOfASoakOpensTheGroupAfterIt) 
     Step();
     EXPECT_EQ(Images(), "a=2 b=2 c=2");
     EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
-    // A pool of the group that has begun breaks: nothing else is asked for.
+    // A pool breaks after its group has begun; the group needs no further approval.
     Break("c");
     Step();
     EXPECT_EQ(Phase("c"), "Unhealthy");

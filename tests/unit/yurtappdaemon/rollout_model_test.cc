@@ -1,6 +1,6 @@
-// Every state that a small rollout can reach, on the shipped decision: pools become healthy, soak, break, run out of
-// time, go offline and return, one is held and released, and an override of another pool replaces the revision, each at
-// any moment.
+// Every state that a small rollout can reach, with the shipped decision. Pools become healthy, soak, break, exceed
+// their deadline, go offline and return. One pool is held and released, and an override of another pool replaces the
+// revision. Each of these happens at any moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "operator/yurtappdaemon/rollout.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
 
 namespace yad {
 namespace {
@@ -143,7 +143,8 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // An outage of pools that were not updated never makes a revision fail: what is blamed must have failed otherwise.
+  // An outage of pools that were not updated never makes a revision fail: more than maxFailures pools must have failed
+  // for another reason.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {
@@ -158,7 +159,7 @@ class Model {
     EXPECT_GT(late + (outage ? 0 : dark_late), bounds_.max_failures) << "blamed without a failure of its own";
   }
 
-  // No revision that fails leaves more pools, of those that were healthy when they were updated, unhealthy or dark.
+  // A harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or dark.
   void Check(const World& world) const {
     if (world.failed) return;
     std::size_t harmed = 0;
@@ -173,7 +174,7 @@ class Model {
     }
   }
 
-  // Time goes by for one pool, or it has an accident.
+  // Visits the states that one pool can reach without a reconcile.
   void Disturb(const World& world, std::size_t i) {
     const Pool& pool = world.pools[i];
     const bool harmed = bounds_.harmful && pool.revision != kOld;
@@ -236,7 +237,7 @@ class Model {
   std::deque<World> queue_;
 };
 
-TEST(RolloutModelTest, KeepsItsPromisesInEveryReachableState) {
+TEST(RolloutModelTest, InvariantsHoldInEveryReachableState) {
   std::size_t states = 0;
   for (const std::size_t max_unavailable : {1U, 2U}) {
     for (const std::size_t max_failures : {0U, 1U}) {
@@ -254,7 +255,7 @@ TEST(RolloutModelTest, KeepsItsPromisesInEveryReachableState) {
   RecordProperty("states", std::to_string(states));
 }
 
-TEST(RolloutModelTest, KeepsItsPromisesWhereASiteHoldsItsPool) {
+TEST(RolloutModelTest, InvariantsHoldWhenASiteHoldsItsPool) {
   for (const bool rollback : {false, true}) {
     SCOPED_TRACE(rollback);
     Bounds bounds{.max_unavailable = 1, .max_failures = 0, .rollback = rollback, .harmful = true, .max_outages = 1};

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/yurtappdaemon/update_record.h"
+#include "operator/yurtappdaemon/rollout/update_record.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad {
@@ -116,7 +116,7 @@ TEST_P(RolloutMomentsTest, ALateCacheDoesNotMarkARevisionFailed) {
   world_.SetImage("app:2");
   Look();
   Heal("a");
-  // The watch is late by more than the deadline.
+  // The watch lags by more than the deadline.
   for (int i = 0; i < 100; ++i) {
     world_.SyncAllButDeployments();
     ASSERT_TRUE(world_.ReconcileWithOldCaches());
@@ -150,7 +150,7 @@ TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   Strategy("onFailure", "Rollback");
   world_.SetImage("app:2");
   Wait(seconds(5));
-  exceed(then);  // The controller has not looked yet, and keeps the condition.
+  exceed(then);  // The Deployment controller has not reconciled yet, and keeps the condition.
   Wait(seconds(5));
   EXPECT_FALSE(IsMarkedFailed());
   EXPECT_EQ(Images(), "a=2 b=1");
@@ -174,7 +174,7 @@ TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
   EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
 }
 
-TEST_P(RolloutMomentsTest, APoolThatCanHaveNoWorkloadAsksForNoApproval) {
+TEST_P(RolloutMomentsTest, APoolThatCanHaveNoWorkloadNeedsNoApproval) {
   const std::string bad(64, 'x');
   Deployed({"a", "b"}, {{"groups", {{{"name", "north"}, {"pools", {bad}}, {"approval", "Manual"}}}}});
   world_.AddPool(bad);
@@ -243,7 +243,7 @@ TEST_P(RolloutMomentsTest, MoreThan500PoolsStaySoakedForANewLeader) {
   EXPECT_EQ(Ready(), "True PoolsReady");
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 
-  // Pools that soak are left out of the list too, where more than 500 do.
+  // The list leaves out soaking pools too if there are more than 500.
   Strategy("maxUnavailable", "100%");
   world_.SetImage("app:2");
   Look();
@@ -447,7 +447,7 @@ TEST_P(RolloutMomentsTest, AnUpgradeInTheMiddleOfARolloutUnderstandsTheOldStatus
   Look();
   Heal("a");
   Wait(seconds(30));
-  // As the version before wrote it: no records, no new conditions, no new phases.
+  // The previous version wrote no records, no new conditions and no new phases.
   for (const std::string pool : {"a", "b", "c"}) {
     world_.EditWorkload(pool,
                         [](Json& workload) { workload["metadata"]["annotations"].erase(kUpdateRecordAnnotation); });

@@ -1,9 +1,9 @@
-// Thousands of random rollouts in virtual time, on the shipped decision: pools that heal, fail, go offline and change,
-// templates and strategies that change in the middle, pauses, approvals, rollbacks, and operators that restart at any
-// point and remember what status says. All the time the limits hold; when the world has come to rest, the rollout has
-// ended or says what it waits for.
+// Thousands of random rollouts in virtual time, with the shipped decision. Pools become healthy, fail, go offline and
+// change, and templates and strategies change in the middle. There are pauses, approvals and rollbacks, and operators
+// that restart at any point and restore their state from status. The limits hold all the time. When nothing changes any
+// more, the rollout ends or reports what it waits for.
 //
-// YAD_SEEDS=a-b runs these seeds; YAD_SEED=n one, with its story.
+// YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 #include <set>
 #include <sstream>
 
-#include "operator/yurtappdaemon/pool_health.h"
-#include "operator/yurtappdaemon/rollout.h"
+#include "operator/yurtappdaemon/observe/pool_health.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
 #include "tests/support/test_run.h"
 
 namespace yad {
@@ -28,17 +28,17 @@ struct SimulatedPool {
   std::size_t group = 0;
   bool offline = false;
   bool exists = true;
-  bool held = false;            // its site wants no update
-  bool cut_off = false;         // its revision has taken its nodes away
+  bool held = false;            // its site holds it
+  bool cut_off = false;         // its revision has disconnected its nodes
   bool updated_online = false;  // it was online when it got its revision
   bool joining = false;         // its workload was created from a goal that is not the current revision
   WallTime updated_at = {};
   WallTime goes_dark_at = WallTime::max();
-  int revision = 0;  // that its workload is on
+  int revision = 0;  // of its workload
   int inputs = 0;    // version of the pool that it was rendered for
   int wanted_inputs = 0;
   WallTime heals_at;             // healthy from then on; max: never
-  bool broken_hardware = false;  // nothing ever gets healthy there
+  bool broken_hardware = false;  // no revision becomes healthy there
 };
 
 class Simulation {
@@ -100,7 +100,7 @@ class Simulation {
     update_ = ++last_revision_;
     bad_[update_] = Chance(35);
     cuts_off_[update_] = Chance(15);
-    // An override of other pools: these have the same rendering as on the revision before.
+    // An override of other pools makes a revision that renders these pools as the one before.
     alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
     if (alike_[update_] >= 0) {
       bad_[update_] = bad_[last_revision_ - 1];
@@ -110,7 +110,7 @@ class Simulation {
          (cuts_off_[update_] ? " (cuts its site off)" : "") +
          (alike_[update_] >= 0 ? " (alike for pools with even names)" : ""));
   }
-  // Whether both revisions render the pool alike.
+  // Returns true if both revisions render the pool alike.
   bool Alike(const SimulatedPool& pool, int a, int b) {
     const bool may_be_alike = pool.name[0] % 2 == 0;
     while (a != b) {
@@ -179,7 +179,7 @@ class Simulation {
     for (const RolloutGroup& group : strategy_.groups) approved_.insert({update_, group.name});
     Tell("approved");
   }
-  // A new process knows phases and times, as status lists them.
+  // Replaces the process; the new one restores phases and times from status.
   void Restart() {
     Tell("restart");
     HealthRecord restored;
@@ -209,7 +209,7 @@ class Simulation {
       }
       const Json complete = {{"type", "Complete"}};
       const Json status = {{"pools", Json::array({entry})}, {"conditions", Json::array({complete})}};
-      const HealthRecord one = RestoreHealth(status);
+      const HealthRecord one = RestoreHealth(StatusView(status));
       restored.insert(one.begin(), one.end());
     }
     for (const auto& [name, health] : record_) {
@@ -275,7 +275,7 @@ class Simulation {
     return seen;
   }
 
-  // api.md: unhealthy, or updated by this rollout and not yet soaked.
+  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked (docs/api.md).
   static bool Disturbed(const RolloutPool& pool) {
     if (pool.offline) return pool.dark;
     return !pool.healthy || (pool.updated && !pool.soaked);
@@ -307,8 +307,8 @@ class Simulation {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
-  // For maxUnavailable, where at least that is unavailable: pools that are broken for reasons of their own come on top
-  // while the rollout may still change them.
+  // Returns true if the pool certainly counts for maxUnavailable. A pool that is broken for other reasons may count
+  // too, while the rollout may still change it.
   bool Counts(const RolloutInput& input, const RolloutPool& pool) const {
     if (!Disturbed(pool) || IsExempt(input, pool) || (!GoesBack(input) && HasFailed(input, pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));
@@ -351,7 +351,7 @@ class Simulation {
         ++disturbs;
         ++group_disturbs[pool.group];
       }
-      moves += decision.pools[i].step == Step::kMove && !pool.pool_changed;
+      moves += decision.pools[i].step == Step::kUpdate && !pool.pool_changed;
     }
     const std::size_t limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
     if (disturbs > 0) {
@@ -370,10 +370,10 @@ class Simulation {
       EXPECT_EQ(disturbs + moves, 0U) << "paused";
     }
     if (input.back || input.paused) return;
-    // Groups: nobody moves behind one that is not done; and the partition.
+    // No group starts before the groups ahead of it are done.
     std::size_t open = 0;
     for (std::size_t i = 0; i < input.pools.size(); ++i) {
-      if (decision.pools[i].step == Step::kMove && !input.pools[i].pool_changed)
+      if (decision.pools[i].step == Step::kUpdate && !input.pools[i].pool_changed)
         open = std::max(open, input.pools[i].group);
     }
     for (const RolloutPool& pool : input.pools) {
@@ -393,8 +393,8 @@ class Simulation {
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
         pool.joining = Chance(50);
       } else if (decided.step != Step::kNone) {
-        if (decided.step == Step::kMove && pool.revision != goal_) pool.joining = false;
-        if (decided.step == Step::kMove) pool.revision = goal_;
+        if (decided.step == Step::kUpdate && pool.revision != goal_) pool.joining = false;
+        if (decided.step == Step::kUpdate) pool.revision = goal_;
         Tell(pool.name + " to " + std::to_string(pool.revision));
       } else {
         continue;
@@ -410,7 +410,7 @@ class Simulation {
       health.since = now_;
       was_healthy_[pool.name] = input.pools[i].healthy;
     }
-    // status.currentRevision, as BuildStatus finds it.
+    // status.currentRevision changes as in BuildStatus.
     if (input.rolled_back || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
       const bool through = pool.offline ? !pool.dark : pool.soaked || (pool.healthy && !pool.updated);
@@ -437,7 +437,7 @@ class Simulation {
     }
   }
 
-  // Nothing happens any more but time: within a bound the rollout ends, or says what it waits for.
+  // Lets only time pass. The rollout ends within a bound, or reports what it waits for.
   void ComeToRest() {
     Tell("rest");
     const int rounds = static_cast<int>(pools_.size()) * 30 + 60;
@@ -466,7 +466,7 @@ class Simulation {
         }
         break;
       case RolloutState::kMoving:
-        // It waits for pools of which it can name one; none of them is offline.
+        // The rollout waits for pools and names at least one; an offline pool among them is a dark one.
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });
@@ -483,7 +483,7 @@ class Simulation {
       case RolloutState::kBudgetExceeded:
         EXPECT_GT(decision.failed, decision.failures_allowed);
         break;
-      case RolloutState::kSitesOffline:
+      case RolloutState::kOutage:
         EXPECT_TRUE(IsOutage(input));
         break;
       case RolloutState::kPaused:
@@ -516,7 +516,7 @@ class Simulation {
   int last_revision_ = 0, update_ = 0, current_ = 0, goal_ = 0;
 };
 
-TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrSayWhatTheyWaitFor) {
+TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportTheirWait) {
   const testing::SeedRange seeds = testing::SeedsToRun({1, testing::RunsEverything() ? 100'000U : 2'000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     Simulation simulation(seed);
@@ -528,7 +528,7 @@ TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrSayWhatTheyWaitF
   std::ostringstream ends;
   for (const auto& [state, count] : Simulation::ends()) ends << " " << static_cast<int>(state) << ":" << count;
   RecordProperty("ends", ends.str());
-  // None of the ways to end is left out.
+  // A large run reaches every way to end.
   if (seeds.last - seeds.first > 1000) {
     EXPECT_EQ(Simulation::ends().size(), 6U) << ends.str();
   }

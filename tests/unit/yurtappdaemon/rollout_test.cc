@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/rollout.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
 
 #include <gtest/gtest.h>
 
@@ -13,35 +13,35 @@ RolloutPool Healthy(const char* name, std::size_t group = 0) {
   return pool;
 }
 
-// One pool at a time, two groups.
+// Returns a strategy with two groups that updates one pool at a time.
 RollingUpdate TwoGroups() {
   RollingUpdate strategy;
   strategy.groups.resize(2);
   return strategy;
 }
 
-TEST(RolloutTest, OneThatIsRefusedForNoFaultOfTheRevisionHoldsUpNobody) {
+TEST(RolloutTest, PoolThatIsBlockedForOtherReasonsDoesNotBlockTheOthers) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
   input.pools[0].blocked = true;
   RolloutDecision decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[0].step, Step::kNone) << "the slot is another's";
-  EXPECT_EQ(decision.pools[1].step, Step::kMove);
+  EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
   EXPECT_EQ(decision.pools[2].step, Step::kNone);
 
   input.pools[1].on_goal = input.pools[1].updated = true;
   decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[2].step, Step::kMove) << "its group is done";
+  EXPECT_EQ(decision.pools[2].step, Step::kUpdate) << "its group is done";
   EXPECT_EQ(decision.pools[0].step, Step::kNone);
 
   input.pools[2].on_goal = input.pools[2].updated = true;
   decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[0].step, Step::kMove) << "it is tried again when nobody else needs the slot";
+  EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "it is tried again when nobody else needs the slot";
   EXPECT_EQ(decision.failed, 0U);
 }
 
-// A held pool is left out of its group, in whatever state it is.
+// A held pool does not count in its group, whatever its state.
 TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
   const auto held = [](auto change) {
     RolloutPool pool = Healthy("a");
@@ -71,7 +71,7 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       input.pools = {pool, Healthy("b", 1)};
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.pools[0].step, Step::kNone);
-      EXPECT_EQ(decision.pools[1].step, Step::kMove);
+      EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
       EXPECT_EQ(decision.failed, 0U);
       EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
       EXPECT_TRUE(decision.begun.empty());
@@ -82,7 +82,7 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
   }
 }
 
-TEST(RolloutTest, OneThatHasFailedBeforeItWasMovedTakesNoSlotFromTheOthers) {
+TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_failures = {1, false};
   RolloutInput input{strategy};
@@ -95,7 +95,7 @@ TEST(RolloutTest, OneThatHasFailedBeforeItWasMovedTakesNoSlotFromTheOthers) {
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.failed, 1U);
       EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when nobody else needs the slot";
-      EXPECT_EQ(decision.pools[1].step, Step::kMove) << exists << refused;
+      EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << exists << refused;
     }
   }
 }
@@ -108,11 +108,11 @@ TEST(RolloutTest, APercentageOfAGroupIsOneOfAllItsPools) {
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c"), Healthy("d")};
   for (RolloutPool& pool : input.pools) pool.offline = pool.name < "c";
   RolloutDecision both = DecideRollout(input);
-  EXPECT_EQ(both.pools[2].step, Step::kMove);
-  EXPECT_EQ(both.pools[3].step, Step::kMove);
+  EXPECT_EQ(both.pools[2].step, Step::kUpdate);
+  EXPECT_EQ(both.pools[3].step, Step::kUpdate);
   input.pools[0].offline = false;
   const RolloutDecision decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[2].step, Step::kMove);
+  EXPECT_EQ(decision.pools[2].step, Step::kUpdate);
   EXPECT_EQ(decision.pools[3].step, Step::kNone) << "two of four";
 }
 

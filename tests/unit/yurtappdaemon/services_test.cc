@@ -1,5 +1,5 @@
 // The pools' Services, through the whole Reconciler.
-#include "operator/yurtappdaemon/services.h"
+#include "operator/yurtappdaemon/plan/services.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class ServicesTest : public ::testing::Test {
   void TakeTemplateAway() {
     world_.EditDaemon([](Json& daemon) { daemon["spec"].erase("serviceTemplate"); });
   }
-  // Refuses writes of the pool's Service, as an apiserver does with a field that can't be changed.
+  // Rejects writes of the pool's Service, as an apiserver does if a field is immutable.
   void RefuseService(const std::string& pool) {
     world_.cluster.SetFaults([name = ServiceOf(pool)](const WriteRecord& request,
                                                       const Json&) -> std::optional<FakeCluster::Fault> {
@@ -62,7 +62,7 @@ class ServicesTest : public ::testing::Test {
   World world_;
 };
 
-TEST_F(ServicesTest, EachPoolGetsOneBeforeItsWorkload) {
+TEST_F(ServicesTest, EachPoolGetsAServiceBeforeItsWorkload) {
   world_.AddPool("a");
   world_.CreateDaemon(WithService(DaemonJson()));
   world_.Reconcile();
@@ -87,7 +87,7 @@ TEST_F(ServicesTest, NothingIsWrittenWhereNothingDiffers) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(ServicesTest, WhatSomebodyChangesOrDeletesIsPutBack) {
+TEST_F(ServicesTest, ChangedOrDeletedServiceIsRestored) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
                       [](Json& service) { service["spec"]["ports"][0]["port"] = 81; });
@@ -98,7 +98,7 @@ TEST_F(ServicesTest, WhatSomebodyChangesOrDeletesIsPutBack) {
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("ServiceCreated", "ServiceRepaired"));
 }
 
-TEST_F(ServicesTest, OneThatHasLostItsLabelGetsItBack) {
+TEST_F(ServicesTest, ServiceThatHasLostItsLabelGetsItBack) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
                       [](Json& service) { service["metadata"]["labels"].erase(kPoolNameLabel); });
@@ -106,8 +106,8 @@ TEST_F(ServicesTest, OneThatHasLostItsLabelGetsItBack) {
   EXPECT_EQ(Service("a")["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
-// The repair brings it back; where that does not get through, it is still wanted.
-TEST_F(ServicesTest, OneWithAnotherPoolsLabelIsNotRemovedThoughItCannotBeRepaired) {
+// The repair restores the label; a Service whose repair fails is still wanted.
+TEST_F(ServicesTest, ServiceWithAnotherPoolsLabelIsKeptWhenItsRepairFails) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
                       [](Json& service) { service["metadata"]["labels"][kPoolNameLabel] = "elsewhere"; });
@@ -122,7 +122,7 @@ TEST_F(ServicesTest, OneWithAnotherPoolsLabelIsNotRemovedThoughItCannotBeRepaire
   EXPECT_EQ(Service("a")["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
-TEST_F(ServicesTest, OneThatIsReleasedInTheMiddleIsNotTakenBack) {
+TEST_F(ServicesTest, ReleasedServiceIsNotAdoptedAgain) {
   Deployed({"a"}, WithService(DaemonJson()));
   SetPort(81);
   world_.Sync();
@@ -143,7 +143,7 @@ TEST_F(ServicesTest, ANewTemplateIsARevisionThatRestartsNoPod) {
   EXPECT_EQ(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
 }
 
-TEST_F(ServicesTest, WithoutTheTemplateTheyGoAndTheWorkloadsStay) {
+TEST_F(ServicesTest, RemovedTemplateRemovesTheServicesAndKeepsTheWorkloads) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   TakeTemplateAway();
   EXPECT_LE(world_.Converge(), 4);
@@ -153,7 +153,7 @@ TEST_F(ServicesTest, WithoutTheTemplateTheyGoAndTheWorkloadsStay) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("ServiceRemoved"));
 }
 
-TEST_F(ServicesTest, TheyGoThoughNoRevisionIsKept) {
+TEST_F(ServicesTest, ServicesAreRemovedThoughNoOldRevisionIsKept) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
@@ -171,7 +171,7 @@ TEST_F(ServicesTest, TheyGoThoughNoRevisionIsKept) {
   EXPECT_THAT(world_.Revisions(), SizeIs(1));
 }
 
-TEST_F(ServicesTest, OneThatWasMadeBeforeAWorkloadThatNeverCameGoesToo) {
+TEST_F(ServicesTest, ServiceWhoseWorkloadWasNeverCreatedIsRemovedToo) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["revisionHistoryLimit"] = 0;
   world_.AddPool("a");
@@ -224,7 +224,7 @@ TEST_F(ServicesTest, APoolThatIsSelectedAgainAtTheServerKeepsItsService) {
   EXPECT_FALSE(world_.Workload("b").is_null());
 }
 
-TEST_F(ServicesTest, NoOldCacheOfThePoolsRemovesOneThatHasNoWorkload) {
+TEST_F(ServicesTest, OldCacheOfThePoolsRemovesNoServiceWithoutAWorkload) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
   world_.RemovePool("b");
@@ -237,7 +237,7 @@ TEST_F(ServicesTest, NoOldCacheOfThePoolsRemovesOneThatHasNoWorkload) {
   EXPECT_EQ(PortOf("b"), 0);
 }
 
-TEST_F(ServicesTest, SomebodyElsesServiceIsLeftAloneAndTheRestGoesOn) {
+TEST_F(ServicesTest, ForeignServiceIsKeptAndTheOtherPoolsGetTheirs) {
   world_.AddPools({"a", "b"});
   world_.CreateDaemon(WithService(DaemonJson()));
   const Json foreign = {{"metadata", {{"name", ServiceOf("a")}, {"namespace", kNs}}},
@@ -275,7 +275,7 @@ TEST_F(ServicesTest, ARefusedServiceIsThatPoolsFailure) {
       << "a pool moves with its Service";
 }
 
-TEST_F(ServicesTest, InARollingUpdateTheServiceWaitsWithItsPoolAndNeedsNoSoak) {
+TEST_F(ServicesTest, ServiceWaitsWithItsPoolAndNeedsNoSoakInARollingUpdate) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["updateStrategy"] =
       R"({"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "minReadySeconds": 500}})"_json;
@@ -313,7 +313,7 @@ TEST_F(ServicesTest, ARollbackBringsTheOldServiceBack) {
   EXPECT_THAT((std::vector<int>{PortOf("a"), PortOf("b")}), ElementsAre(80, 80));
 }
 
-TEST_F(ServicesTest, PausedHoldsThemButTheyAreRepaired) {
+TEST_F(ServicesTest, PausedDaemonRepairsServicesAndDoesNotUpdateThem) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
   SetPort(90);
@@ -364,7 +364,7 @@ TEST_F(ServicesTest, OrphansOfAnEarlierDaemonAreTakenOver) {
   EXPECT_EQ(PoolStatus(world_.Status(), "a")["phase"], "Ready") << world_.Status();
 }
 
-TEST_F(ServicesTest, OnlyWhoHasATemplateWaitsForTheCacheOfServices) {
+TEST_F(ServicesTest, OnlyDaemonsWithATemplateWaitForTheCacheOfServices) {
   world_.services_readable = false;
   Deployed({"a"}, DaemonJson());
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
@@ -394,7 +394,7 @@ TEST_F(ServicesTest, AStatefulSetThatNamesNoServiceGetsThatOfItsPool) {
   EXPECT_EQ(PoolStatus(world_.Status(), "b")["phase"], "Ready");
 }
 
-// Go writes the field in each StatefulSet. The apiserver refuses to change it.
+// Go's encoder writes the field in each StatefulSet. The apiserver rejects a change of it.
 TEST_F(ServicesTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEmpty) {
   Json daemon = WithService(DaemonJson("app:1", WorkloadKind::kStatefulSet));
   TemplateOf(daemon)["spec"]["serviceName"] = "";
@@ -407,7 +407,7 @@ TEST_F(ServicesTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceN
   EXPECT_EQ(StringAt(world_.Workload("a"), {"spec", "serviceName"}), ServiceOf("a"));
 }
 
-TEST_F(ServicesTest, SomebodyWhoKeepsChangingItIsAnsweredMoreAndMoreSeldom) {
+TEST_F(ServicesTest, RepairsBackOffWhileAnotherClientKeepsChangingAService) {
   Deployed({"a"}, WithService(DaemonJson()));
   for (int i = 0; i < 10; ++i) {
     world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
@@ -418,7 +418,7 @@ TEST_F(ServicesTest, SomebodyWhoKeepsChangingItIsAnsweredMoreAndMoreSeldom) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RepairsSlowedDown"));
 }
 
-// A process ends after each write of a whole life in turn; the next one ends where the first would have.
+// The process ends after each write of a daemon's life in turn; the next process reaches the same end.
 TEST_F(ServicesTest, ACrashAfterAnyWriteEndsWell) {
   int writes = 1000;
   for (int crash_at = 1; crash_at <= writes; ++crash_at) {
@@ -455,7 +455,7 @@ TEST_F(ServicesTest, ACrashAfterAnyWriteEndsWell) {
     EXPECT_THAT(world.cluster.List(kServiceType), IsEmpty());
     EXPECT_THAT(world.Workloads(), SizeIs(1));
     EXPECT_EQ(PoolStatus(world.Status(), "a")["phase"], "Ready");
-    if (count < crash_at) {  // The life has no more writes.
+    if (count < crash_at) {  // There are no more writes.
       EXPECT_GT(crash_at, 15);
       writes = 0;
     }

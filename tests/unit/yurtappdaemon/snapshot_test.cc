@@ -1,9 +1,9 @@
-#include "operator/yurtappdaemon/snapshot.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
-#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
 namespace yad::testing {
@@ -44,7 +44,7 @@ TEST(PoolProjectionTest, TheFingerprintChangesWithWhatARenderingDependsOnAndWith
   EXPECT_EQ(of(base, "/metadata/resourceVersion", "99"), fingerprint);
 }
 
-TEST(PoolProjectionTest, WhatIsProjectedIsAllThatIsRead) {
+TEST(PoolProjectionTest, ProjectedPartsContainAllThatIsRead) {
   const Json pool = {
       {"metadata", {{"name", "a"}, {"labels", {{"zone", "n"}}}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}},
       {"spec",
@@ -62,7 +62,7 @@ TEST(PoolProjectionTest, WhatIsProjectedIsAllThatIsRead) {
   EXPECT_EQ(projected(JsonDocument::Parse(pool.dump())->TreeOfObject(kProjectedOfPools)), projected(pool));
 }
 
-TEST(DaemonProjectionTest, WhatIsProjectedIsAllThatIsRead) {
+TEST(DaemonProjectionTest, ProjectedPartsContainAllThatIsRead) {
   Json daemon = DaemonJson();
   daemon["metadata"]["annotations"] = {{kApproveAnnotation, "web-1"}};
   daemon["status"] = {{"updateRevision", "web-1"}};
@@ -153,7 +153,7 @@ TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
   EXPECT_FALSE(healthy(nullptr, {{"observedGeneration", 2}}));
 }
 
-TEST(WorkloadStateTest, ThePoolIsWhatTheImmutableSelectorSaysWhateverTheLabelSays) {
+TEST(WorkloadStateTest, PoolComesFromTheImmutableSelectorNotFromTheLabel) {
   Json workload = Deployment(Json::object());
   workload["metadata"]["labels"] = {{kPoolNameLabel, "edited"}};
   EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "the only word there is";
@@ -161,8 +161,8 @@ TEST(WorkloadStateTest, ThePoolIsWhatTheImmutableSelectorSaysWhateverTheLabelSay
   EXPECT_EQ(MakeWorkload(workload).pool, "a");
 }
 
-// Each value that a projection depends on is among what is projected.
-TEST(WorkloadStateTest, WhatIsProjectedIsAllThatIsRead) {
+// The projected parts contain each value that the projection depends on.
+TEST(WorkloadStateTest, ProjectedPartsContainAllThatIsRead) {
   const Json status = {
       {"observedGeneration", 3},
       {"replicas", 2},
@@ -194,7 +194,7 @@ TEST(WorkloadStateTest, WhatIsProjectedIsAllThatIsRead) {
   }
 }
 
-TEST(RevisionProjectionTest, WhatHoldsNoTemplateIsNoRevisionOfOurs) {
+TEST(RevisionProjectionTest, IgnoresARevisionWithoutATemplate) {
   const auto digest = [](const Json& object) {
     const StoredObject stored(object, ProjectRevision);
     return static_cast<const RevisionProjection*>(stored.projection())->digest_hash;
@@ -204,7 +204,7 @@ TEST(RevisionProjectionTest, WhatHoldsNoTemplateIsNoRevisionOfOurs) {
   EXPECT_EQ(digest(MakeControllerRevision(daemon, ContentOf(daemon), "h", 4)), Fnv1a64(ContentOf(daemon).digest));
 }
 
-TEST(WorkloadStateTest, APodThatIsRefusedIsToldWithoutWhatChanges) {
+TEST(WorkloadStateTest, RejectionOfAPodOmitsPartsThatChange) {
   const auto state_of = [](const std::string& pod, const char* used) {
     Json deployment = {{"kind", "Deployment"}, {"metadata", {{"generation", 1}}}, {"spec", {{"replicas", 1}}}};
     deployment["status"] = {{"observedGeneration", 1}};

@@ -1,5 +1,5 @@
-// The specification of what status says.
-#include "operator/yurtappdaemon/status.h"
+// The specification of status.
+#include "operator/yurtappdaemon/report/status.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@ using ::testing::SizeIs;
 const WallTime kNow = ParseTime("2026-05-01T10:00:00Z");
 const WallTime kLater = kNow + std::chrono::minutes(5);
 
-// A moment, what its plan's writes came to, and the status that follows.
+// A moment, the results of its plan's writes, and the status that follows.
 struct Scene {
   Moment moment;
   // Called for each pool's result before status is built.
-  std::function<void(PoolResult&)> adjust = nullptr;
+  std::function<void(PoolOutcome&)> adjust = nullptr;
   std::vector<Json> leaving = {};
   Json previous = nullptr;
   HeldRemovals held = {};
@@ -31,7 +31,7 @@ struct Scene {
     Snapshot snapshot = moment.Take();
     snapshot.now = now;
     const Plan plan = MakePlan(snapshot, memo);
-    std::vector<PoolResult> results;
+    std::vector<PoolOutcome> results;
     for (const PoolPlan& pool : plan.pools) {
       results.push_back({&pool, pool.workload, false, pool.failure_reason, pool.failure_message, {}});
       if (adjust) adjust(results.back());
@@ -60,7 +60,7 @@ Json ConditionOf(const Json& status, const std::string& type) {
   return nullptr;
 }
 
-// "True RolloutComplete"
+// Returns for example "True RolloutComplete".
 std::string Says(const Json& status, const std::string& type) {
   const Json condition = ConditionOf(status, type);
   return condition.is_null() ? "absent" : StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
@@ -80,7 +80,7 @@ void ExceedDeadline(Json& workload) {
                                               {"reason", "ProgressDeadlineExceeded"},
                                               {"message", "ReplicaSet has timed out progressing"}});
 }
-void Fail(PoolResult& result, const char* reason) {
+void Fail(PoolOutcome& result, const char* reason) {
   result.outstanding = true;
   result.failure_reason = reason;
   result.failure_message = "the server's words";
@@ -138,7 +138,7 @@ struct PhaseCase {
   bool current_advances;  // from "" to the update revision
 };
 
-TEST(StatusTest, WhatEachStateOfAPoolMeans) {
+TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
   const Json on = PoolJson("a"), off = OfflinePoolJson("a"), bad = PoolJson(std::string(64, 'a'));
   Scene none{.moment = {.pools = {on}}};
   Scene unhealthy = Deployed({on}), late = Deployed({on}), terminating = Deployed({on}), offline = Deployed({off});
@@ -147,11 +147,11 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
   terminating.moment.workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   MakeUnhealthy(offline.moment.workloads[0]);
   Scene outstanding = Deployed({on}), refused = Deployed({on}), conflict = none, quota = none, webhook = none;
-  outstanding.adjust = [](PoolResult& r) { r.outstanding = true; };
-  refused.adjust = [](PoolResult& r) { Fail(r, "Invalid"); };
-  conflict.adjust = [](PoolResult& r) { Fail(r, "WorkloadConflict"); };
-  quota.adjust = [](PoolResult& r) { Fail(r, "QuotaExceeded"); };
-  webhook.adjust = [](PoolResult& r) { Fail(r, "WebhookFailed"); };
+  outstanding.adjust = [](PoolOutcome& r) { r.outstanding = true; };
+  refused.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
+  conflict.adjust = [](PoolOutcome& r) { Fail(r, "WorkloadConflict"); };
+  quota.adjust = [](PoolOutcome& r) { Fail(r, "QuotaExceeded"); };
+  webhook.adjust = [](PoolOutcome& r) { Fail(r, "WebhookFailed"); };
   Scene offline_none{.moment = {.pools = {off}}}, offline_late = Deployed({off}), offline_conflict = offline_none;
   ExceedDeadline(offline_late.moment.workloads[0]);
   offline_conflict.adjust = conflict.adjust;
@@ -176,13 +176,13 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
        "False FailureBudgetExceeded", false},
       {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
-      // Not the revision's fault.
+      // These are not faults of the revision.
       {"somebody else's workload", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
       {"quota", quota, "Failed", "QuotaExceeded", 0, 0, 1, 0, "False PoolsNotReady", "True RolloutComplete", true},
       {"name is no label value", bad_name, "Failed", "InvalidPoolName", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
-      // Offline: holds nobody up.
+      // An offline pool blocks no other pool.
       {"offline and written", offline, "Offline", "NoReadyNode", 1, 0, 0, 1, "Unknown AllPoolsOffline",
        "True RolloutComplete", true},
       {"offline and late", offline_late, "Offline", "ProgressDeadlineExceeded", 1, 0, 0, 1, "Unknown AllPoolsOffline",
@@ -213,7 +213,7 @@ TEST(StatusTest, WhatEachStateOfAPoolMeans) {
   }
 }
 
-TEST(StatusTest, AnUnhealthyPoolTellsWhatIsWrongWithItsPods) {
+TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   MakeUnhealthy(scene.moment.workloads[0]);
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
@@ -227,7 +227,7 @@ TEST(StatusTest, AnUnhealthyPoolTellsWhatIsWrongWithItsPods) {
   EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "it has not failed yet";
 }
 
-TEST(StatusTest, OneThatIsTooLateTellsWhyBesideThatItIs) {
+TEST(StatusTest, LatePoolHasTheFaultOfItsPodsAndItsDeadline) {
   Scene scene = Deployed({PoolJson("a")});
   ExceedDeadline(scene.moment.workloads[0]);
   scene.moment.workloads[0]["status"]["readyReplicas"] = 0;
@@ -299,7 +299,7 @@ TEST(StatusTest, NoPoolsAtAllIsAtRest) {
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
-// Once it is current, its pools need no approval.
+// The pools of a current revision need no approval.
 TEST(StatusTest, ARevisionIsNotCurrentBecausePoolsWithAnotherAreOutOfSight) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.moment.current = MakeRevision(DaemonJson("app:0"));
@@ -349,7 +349,7 @@ TEST(StatusTest, TimesStandStillWhileNothingChanges) {
   scene.previous = first;
   EXPECT_EQ(scene.Status(kLater).dump(), first.dump()) << "byte for byte: nothing to write";
 
-  // One pool heals: its own times move, and those of the conditions whose status changed.
+  // One pool becomes healthy: its own times change, and those of the conditions whose status changed.
   scene.moment.workloads[1]["status"] = HealthyStatus(scene.moment.workloads[1]);
   const Json second = scene.Status(kLater);
   EXPECT_EQ(PoolOf(second, "a")["lastTransitionTime"], FormatTime(kNow));
@@ -360,7 +360,7 @@ TEST(StatusTest, TimesStandStillWhileNothingChanges) {
 
 TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersStay) {
   Scene scene = Deployed({PoolJson("a")});
-  scene.adjust = [](PoolResult& r) { Fail(r, "Invalid"); };
+  scene.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
   scene.previous = {{"conditions", {{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}}}};
   const Json failed = scene.Status(kNow);
   EXPECT_EQ(ConditionOf(failed, "WorkLoadFailure")["message"], "pool a: the server's words");
@@ -413,7 +413,7 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
   Scene scene;
   for (int i = 0; i < 500; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
   scene.moment.Deployed();
-  scene.adjust = [](PoolResult& result) {
+  scene.adjust = [](PoolOutcome& result) {
     Fail(result, "Invalid");
     result.failure_message = std::string(4000, 'x');
   };
@@ -451,10 +451,10 @@ TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
   EXPECT_EQ(PatchOf(nullptr, {{"replicas", 0}})["status"], (Json{{"replicas", 0}}));
 }
 
-// The lists are compared without being made Json: whatever is otherwise in them is to be written.
+// The lists are compared without converting them to Json; a difference in any field must be written.
 TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  scene.adjust = [](PoolResult& result) {
+  scene.adjust = [](PoolOutcome& result) {
     result.service = "web-svc";
     if (result.plan->pool != "b") return;
     result.failure_reason = "Invalid";
@@ -515,7 +515,7 @@ TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
   EXPECT_THAT(members, SizeIs(13)) << "all that there can be";
 }
 
-TEST(BlockedStatusTest, KeepsWhatWasSaidAndSaysWhyNothingIsDone) {
+TEST(BlockedStatusTest, KeepsThePreviousStatusAndReportsTheReason) {
   const Scene scene = Deployed({PoolJson("a")});
   Json object = scene.moment.daemon;
   object["metadata"]["generation"] = 2;

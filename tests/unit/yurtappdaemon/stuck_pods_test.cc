@@ -1,11 +1,11 @@
-#include "operator/yurtappdaemon/stuck_pods.h"
+#include "operator/yurtappdaemon/diagnose/stuck_pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "operator/yurtappdaemon/pods.h"
+#include "operator/yurtappdaemon/observe/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
@@ -120,7 +120,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnother) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "the grace period is over: the node of pod 1 is gone";
 }
 
-TEST_F(StuckPodsTest, OneThatWasReadyJustNowIsLeftAlone) {
+TEST_F(StuckPodsTest, KeepsAPodThatWasReadyJustNow) {
   AddPod(0, "old", false, "", std::chrono::seconds(0));
   AddPod(1, "old", false, "", std::chrono::seconds(-1));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
@@ -131,13 +131,13 @@ TEST_F(StuckPodsTest, OneThatWasReadyJustNowIsLeftAlone) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
-TEST_F(StuckPodsTest, AClockOfItsNodeThatIsAheadKeepsNone) {
+TEST_F(StuckPodsTest, DeletesAPodWhoseNodeHasAClockFarAhead) {
   AddPod(0, "old", false, "", std::chrono::seconds(-20));
   AddPod(1, "old", false, "", std::chrono::hours(-2));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
-TEST_F(StuckPodsTest, WhatItsOwnPartitionHoldsStays) {
+TEST_F(StuckPodsTest, KeepsPodsBelowTheStatefulSetsPartition) {
   world_.EditWorkload("a", [](Json& set) { set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1; });
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   AddPod(0, "old", false);
@@ -155,7 +155,7 @@ TEST_F(StuckPodsTest, CountsItsPartitionFromTheFirstOrdinal) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-7"));
 }
 
-TEST_F(StuckPodsTest, NothingIsDeletedWhileTheStatusSpeaksOfAnotherTemplateOrOfAnotherStatefulSet) {
+TEST_F(StuckPodsTest, KeepsPodsWhileStatusIsOfAnotherTemplateOrStatefulSet) {
   AddPod(0, "old", false);
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = 0; });
   EXPECT_THAT(Replace(), IsEmpty());
@@ -176,7 +176,7 @@ TEST(NextStuckPoolsTest, TakesOnlyStuckPoolsThatAreNotWritten) {
   plan.pools.resize(3);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) plan.pools[i].pool = "p" + std::to_string(i);
   plan.pools[0].may_be_stuck = plan.pools[2].may_be_stuck = true;
-  plan.pools[2].write = Write::kMove;
+  plan.pools[2].write = WorkloadAction::kUpdate;
   std::string last;
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0"));
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";

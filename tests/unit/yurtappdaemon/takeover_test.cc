@@ -1,4 +1,4 @@
-// What OpenYurt, or an earlier daemon of the name, has left.
+// Objects that OpenYurt, or an earlier daemon of the name, has left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using ::testing::SizeIs;
 
 class TakeoverTest : public ::testing::Test {
  protected:
-  // A daemon on app:1 in these pools, at rest.
+  // Creates a daemon on app:1 with these pools, and reconciles until it is at rest.
   void Deployed(const std::vector<std::string>& pools, Json daemon = DaemonJson()) {
     world_.AddPools(pools);
     world_.CreateDaemon(std::move(daemon));
@@ -21,7 +21,7 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // kubectl delete --cascade=orphan
+  // Deletes the daemon as kubectl delete --cascade=orphan does.
   void DeleteOrphaning() {
     world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
     for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
@@ -33,7 +33,8 @@ class TakeoverTest : public ::testing::Test {
     world_.Reconcile();
   }
 
-  // A daemon as OpenYurt 1.6 leaves it: revision 1 in status for ever, everything on revision 2. Pools have `taints`.
+  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1 for ever, and everything is on revision 2. The
+  // pools have `taints`.
   void LeftByOpenYurt(std::vector<std::string> pools, Json newest = DaemonJson("app:2"),
                       const std::vector<std::string>& taints = {}) {
     for (const std::string& pool : pools) world_.AddPool(pool, taints);
@@ -44,7 +45,7 @@ class TakeoverTest : public ::testing::Test {
       Json object = daemon;
       PodSpecOf(TemplateOf(object))["containers"][0]["image"] = image;
       const YurtAppDaemon parsed = *ParseYurtAppDaemon(object);
-      // Named and written as OpenYurt does, and without our label.
+      // The revision has OpenYurt's name and format, and not the operator's label.
       const std::string hash = "5c69b69bd" + std::to_string(++number);
       Json revision = MakeControllerRevision(parsed, ContentOf(parsed), hash, number);
       revision["metadata"]["name"] = "web-" + hash;
@@ -71,7 +72,7 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // A template as a person writes it, and as OpenYurt's webhook stored it.
+  // Manifest is a template as a user writes it; Defaulted is the same template as OpenYurt's webhook stored it.
   static Json Manifest() {
     Json daemon = DaemonJson("app:2");
     PodSpecOf(TemplateOf(daemon)) =
@@ -91,11 +92,11 @@ class TakeoverTest : public ::testing::Test {
                                  "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}}]})"_json;
     return daemon;
   }
-  // kubectl apply of the manifest.
+  // Changes the daemon as kubectl apply of the manifest does.
   void Apply(const Json& manifest) {
     world_.EditDaemon([&](Json& d) { d["spec"]["workloadTemplate"] = manifest["spec"]["workloadTemplate"]; });
   }
-  // Everything is as wanted, and neither this process nor the next one writes anything.
+  // Expects that every pool is updated, and that neither this process nor the next one writes anything more.
   void ExpectAtRest() {
     EXPECT_LE(world_.Converge(), 6);
     world_.Restart();
@@ -138,7 +139,6 @@ TEST_F(TakeoverTest, KeepsThePodTemplateWhereTheNextRevisionLeavesItAlone) {
   ExpectAtRest();
   const auto templates = Templates(pools);
 
-  // An override of one pool.
   world_.EditDaemon([](Json& d) { d["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 3}])"_json; });
   ExpectAtRest();
   EXPECT_NE(world_.Status()["updateRevision"], "web-5c69b69bd2");
@@ -146,13 +146,13 @@ TEST_F(TakeoverTest, KeepsThePodTemplateWhereTheNextRevisionLeavesItAlone) {
   EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-a-x7k2p"}))["metadata"]["generation"], 1);
   EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 3);
 
-  // A field of the Deployment alone.
+  // minReadySeconds is a field of the Deployment, not of its pods.
   world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["minReadySeconds"] = 5; });
   ExpectAtRest();
   EXPECT_EQ(Templates(pools), templates);
   for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["spec"]["minReadySeconds"], 5);
 
-  // Drift of what the operator owns is repaired by the same rules.
+  // Drift is repaired by the rules that rendered the workload.
   for (const std::string& pool : pools) {
     EditOpenYurts(pool, [](Json& w) {
       w["spec"]["replicas"] = 7;
@@ -164,13 +164,12 @@ TEST_F(TakeoverTest, KeepsThePodTemplateWhereTheNextRevisionLeavesItAlone) {
   EXPECT_EQ(Templates(pools), templates);
   EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 3);
 
-  // The override goes.
   world_.EditDaemon([](Json& d) { d["spec"].erase("overrides"); });
   ExpectAtRest();
   EXPECT_EQ(Templates(pools), templates);
   EXPECT_EQ((*world_.cluster.Get(kDeploymentType, {kNs, "web-b-x7k2p"}))["spec"]["replicas"], 1);
 
-  // Undo to OpenYurt's revision, and then another image.
+  // A user reverts to OpenYurt's revision, and then sets another image.
   Apply(Defaulted());
   ExpectAtRest();
   EXPECT_EQ(Templates(pools), templates);
@@ -259,7 +258,7 @@ TEST_F(TakeoverTest, ATolerationThatOpenYurtRepeatedRestartsNoPod) {
   EXPECT_EQ(world_.Status()["updatedPools"], 1);
 }
 
-TEST_F(TakeoverTest, WhilePausedANewPoolGetsWhatTheOthersHave) {
+TEST_F(TakeoverTest, NewPoolOfAPausedDaemonGetsTheRevisionOfTheOthers) {
   LeftByOpenYurt({"a", "b"});
   world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
   world_.SetImage("app:3");
@@ -281,20 +280,20 @@ TEST_F(TakeoverTest, WorkloadsThatAreNotAllAlikeGiveNoCurrentRevision) {
   EXPECT_EQ(world_.Status()["currentRevision"], "");
 }
 
-TEST_F(TakeoverTest, OfTwoWorkloadsForOnePoolTheSecondGoes) {
+TEST_F(TakeoverTest, RemovesTheSecondOfTwoWorkloadsForOnePool) {
   LeftByOpenYurt({"a"});
   Json second = world_.Workloads()[0];
   second["metadata"]["name"] = "web-a-zzzzz";
   second["status"]["availableReplicas"] = 0;
   world_.cluster.Create(kDeploymentType, second);
-  // Even if the caches still show it afterwards, the one that stays is not taken for a duplicate of it.
+  // The remaining workload does not count as a duplicate, even if the caches still show the removed one.
   world_.Reconcile();
   EXPECT_THAT(world_.events.TakeReasons(), Contains("DuplicateRemoved"));
   ASSERT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["name"], "web-a-x7k2p");
 }
 
-TEST_F(TakeoverTest, WhatTheNewTemplateLeavesOutIsTakenFromAdoptedOrphansToo) {
+TEST_F(TakeoverTest, RemovesFieldsThatTheNewTemplateOmitsFromAdoptedOrphans) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
   Deployed({"a"}, daemon);
@@ -337,7 +336,7 @@ TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedAsTheyAreWhilePaused) {
   }
 }
 
-// The new daemon is seen before what has become of the old one's workloads.
+// The operator observes the new daemon before the orphaning of the old one's workloads.
 TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkloadIsMade) {
   for (const bool still_owned : {false, true}) {  // or never seen at all
     World world;
@@ -367,7 +366,7 @@ TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkload
   }
 }
 
-// The pool of an orphan is selected only when the new daemon has a status, while the watch is still behind.
+// The pool of an orphan is selected only when the new daemon has a status, while the watch still lags.
 TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
   for (const bool adopts_another : {false, true}) {
     SCOPED_TRACE(adopts_another);
@@ -453,8 +452,7 @@ TEST_F(TakeoverTest, OrphanedRevisionsOfOtherPodsAreLeftAlone) {
 TEST_F(TakeoverTest, NothingIsAdoptedByADaemonWhoseDeletionTheCacheHasNotSeen) {
   Deployed({"a"});
   world_.Sync();
-  // kubectl delete --cascade=orphan: the garbage collector has taken the owner away, and the daemon still has its
-  // finalizer.
+  // The garbage collector has removed the owner (--cascade=orphan), and the daemon still has its finalizer.
   world_.EditDaemon([](Json& d) { d["metadata"]["finalizers"] = {"orphan"}; });
   world_.Sync();
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});

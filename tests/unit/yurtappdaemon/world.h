@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "operator/yurtappdaemon/daemon_index.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
@@ -55,7 +55,7 @@ class World {
     Restart();
   }
 
-  // As a new process: nothing is remembered but what is in the cluster.
+  // Starts a new process, which remembers nothing that is not in the cluster.
   void Restart() {
     reconciler_.reset();
     stores_ = std::make_unique<Stores>();
@@ -96,7 +96,7 @@ class World {
   }
   Result<ReconcileResult> ReconcileWithOldCaches() { return reconciler_->Reconcile({kNs, "web"}, {}); }
 
-  // Time passes, and the operator looks as often as it asks for.
+  // Advances the clock, and reconciles as often as the results request it.
   void Wait(std::chrono::seconds time) {
     const SteadyTime end = clock.Now() + time;
     for (;;) {
@@ -115,8 +115,8 @@ class World {
     }
   }
 
-  // Until nothing more is written, at most `rounds` times; each a second after the other, the workloads' controllers in
-  // between. Returns how many rounds it took.
+  // Reconciles until nothing more is written, at most `rounds` times, a second apart. The workloads' controllers run
+  // after each round. Returns the number of rounds, or `rounds` + 1 if writes go on.
   int Converge(int rounds = 10) {
     for (int round = 1; round <= rounds; ++round) {
       cluster.ClearWrites();
@@ -129,7 +129,7 @@ class World {
     return rounds + 1;
   }
 
-  // What the controllers of Deployments and StatefulSets make of every workload: healthy.
+  // Makes every workload healthy, as the controllers of Deployments and StatefulSets do.
   void RunWorkloadControllers() {
     for (const ResourceType& type : {kDeploymentType, kStatefulSetType}) {
       for (const Json& workload : cluster.List(type)) {
@@ -139,7 +139,7 @@ class World {
     }
   }
 
-  // ---- what people do ----
+  // ---- actions of users ----
   void CreateDaemon(Json daemon = DaemonJson()) {
     kind = daemon["spec"]["workloadTemplate"].contains("statefulSetTemplate") ? WorkloadKind::kStatefulSet
                                                                               : WorkloadKind::kDeployment;
@@ -160,7 +160,7 @@ class World {
     cluster.Edit(type(), {kNs, NameOf(pool)}, edit);
   }
 
-  // ---- what there is ----
+  // ---- objects ----
   const ResourceType& type() const { return TypeOf(kind); }
   Json Daemon() const { return cluster.Get(kYurtAppDaemonType, {kNs, "web"}).value_or(Json()); }
   Json Status() const { return Daemon().value("status", Json()); }
@@ -168,7 +168,7 @@ class World {
   Json Workload(const std::string& pool) const { return cluster.Get(type(), {kNs, NameOf(pool)}).value_or(Json()); }
   std::vector<Json> Workloads() const { return cluster.List(type()); }
   std::vector<Json> Revisions() const { return cluster.List(kControllerRevisionType); }
-  // As WriteRecord::ToString.
+  // Returns the writes as WriteRecord::ToString prints them.
   std::vector<std::string> Writes() const {
     std::vector<std::string> texts;
     for (const WriteRecord& write : cluster.writes()) texts.push_back(write.ToString());
@@ -189,8 +189,8 @@ class World {
   bool services_readable = true;      // false: their cache never fills
   std::string uid;
   MisplacedPods& misplaced() { return *misplaced_; }
-  std::vector<Request> looks;  // at pools, that MisplacedPods has asked for
-  std::vector<Request> shown;  // daemons that it wants to be reconciled
+  std::vector<Request> looks;  // at pools, that MisplacedPods has requested
+  std::vector<Request> shown;  // daemons whose reconcile it has requested
 
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;
@@ -211,7 +211,7 @@ class World {
   std::unique_ptr<Reconciler> reconciler_;
 };
 
-// "True RolloutComplete", or "absent".
+// Returns for example "True RolloutComplete", or "absent".
 inline std::string ConditionReason(const Json& status, const std::string& type) {
   for (const Json& condition : status.value("conditions", Json::array())) {
     if (condition["type"] == type) return StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});

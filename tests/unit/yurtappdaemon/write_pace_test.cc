@@ -5,7 +5,8 @@
 
 #include "tests/unit/yurtappdaemon/world.h"
 
-// Writes that the server keeps refusing. (Those that somebody keeps undoing: reconciler_test, services_test.)
+// Writes that the server keeps rejecting. reconciler_test and services_test cover writes that another client keeps
+// reverting.
 namespace yad {
 namespace {
 
@@ -18,7 +19,7 @@ class WritePaceTest : public ::testing::Test {
     world_.CreateDaemon();
     world_.Sync();
   }
-  // From now on the server refuses writes of these pools' workloads, and counts them.
+  // Rejects writes of these pools' workloads from now on, and counts them.
   void Refuse(const std::vector<std::string>& pools) {
     std::vector<std::string> names;
     for (const std::string& pool : pools) names.push_back(world_.NameOf(pool));
@@ -29,7 +30,7 @@ class WritePaceTest : public ::testing::Test {
       return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few"), false};
     });
   }
-  // An event of one pool's workload, as a flapping node makes them.
+  // Changes one pool's workload as a flapping node does, and reconciles.
   void Flap() {
     world_.EditWorkload("a", [&](Json& w) { w["status"]["readyReplicas"] = ++flaps_ % 2; });
     world_.Reconcile();
@@ -48,7 +49,7 @@ class WritePaceTest : public ::testing::Test {
   int flaps_ = 0;
 };
 
-TEST_F(WritePaceTest, EventsOfOthersDoNotSendWhatIsRefusedAgain) {
+TEST_F(WritePaceTest, EventsOfOtherPoolsDoNotRetryARejectedWrite) {
   Refuse({"b", "c"});
   EXPECT_FALSE(world_.Reconcile());
   EXPECT_EQ(tries_, 2);
@@ -66,7 +67,7 @@ TEST_F(WritePaceTest, EventsOfOthersDoNotSendWhatIsRefusedAgain) {
   EXPECT_EQ(world_.Status()["readyPools"], 3);
 }
 
-TEST_F(WritePaceTest, SomethingElseIsTriedAtOnce) {
+TEST_F(WritePaceTest, AChangedWriteIsTriedAtOnce) {
   Refuse({"b"});
   TriesAfter(std::chrono::seconds(40));
   tries_ = 0;
@@ -82,7 +83,7 @@ TEST_F(WritePaceTest, SomethingElseIsTriedAtOnce) {
   EXPECT_EQ(tries_, 2) << "its row is a new one";
 }
 
-TEST_F(WritePaceTest, AMoveThatIsRefusedIsNoUpdatedPool) {
+TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
   world_.Converge();
   Refuse({"b"});
   world_.SetImage("app:2");
@@ -110,7 +111,7 @@ TEST_F(WritePaceTest, APoolThatCameBackIsTriedAtOnce) {
   EXPECT_EQ(tries_, 1);
 }
 
-TEST_F(WritePaceTest, WhatItsOwnRemovalFreesOfAQuotaIsUsedSoon) {
+TEST_F(WritePaceTest, QuotaThatARemovalFreesIsUsedSoon) {
   world_.AddPool("d");
   Refuse({"b", "d"});
   TriesAfter(std::chrono::seconds(200));
@@ -120,7 +121,7 @@ TEST_F(WritePaceTest, WhatItsOwnRemovalFreesOfAQuotaIsUsedSoon) {
   EXPECT_EQ(TriesAfter(std::chrono::seconds(4)), 2 * 2) << "after 1 and 3 s";
 }
 
-TEST_F(WritePaceTest, ARefusedMoveWhoseTurnComesAndGoesIsNotTriedAtOnceAgain) {
+TEST_F(WritePaceTest, RejectedUpdateThatLosesItsSlotIsNotRetriedAtOnce) {
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate",
                                            "rollingUpdate": {"maxUnavailable": 1, "maxFailures": 1}})"_json;
@@ -139,7 +140,7 @@ TEST_F(WritePaceTest, ARefusedMoveWhoseTurnComesAndGoesIsNotTriedAtOnceAgain) {
   EXPECT_LE(tries_, 5) << "its wait doubles, whoever has the slot in between";
 }
 
-TEST_F(WritePaceTest, ARefusedRepairOfAPoolThatWaitsForItsTurnIsNotTriedWithEachEvent) {
+TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}}; });
   world_.Converge();
   world_.SetImage("app:2");
@@ -148,7 +149,7 @@ TEST_F(WritePaceTest, ARefusedRepairOfAPoolThatWaitsForItsTurnIsNotTriedWithEach
   Refuse({"b"});
   world_.EditWorkload(
       "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "somebody:1"; });
-  // Else it would be moved beside the budget.
+  // An unhealthy pool would be updated outside the budget.
   world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   const int tries = TriesAfter(std::chrono::seconds(40));
   EXPECT_GE(tries, 4);

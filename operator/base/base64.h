@@ -1,0 +1,18 @@
+// Base64 (RFC 4648), as in kubeconfig files.
+#ifndef OPERATOR_BASE_BASE64_H_
+#define OPERATOR_BASE_BASE64_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace yad {
+
+std::string Base64Encode(std::string_view bytes);
+// Decodes `text` and skips white space. Returns nullopt for any other character outside of the alphabet or an
+// impossible length.
+std::optional<std::string> Base64Decode(std::string_view text);
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_BASE64_H_

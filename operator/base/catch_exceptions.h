@@ -1,0 +1,28 @@
+// A barrier for callbacks and thread functions: an exception that escapes from a thread ends the process.
+#ifndef OPERATOR_BASE_CATCH_EXCEPTIONS_H_
+#define OPERATOR_BASE_CATCH_EXCEPTIONS_H_
+
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+// Returns the Result of `function`. An exception that escapes from `function` becomes an Error of kInternalError.
+template <typename Function>
+std::invoke_result_t<Function> CatchExceptions(Function&& function) {
+  try {
+    return std::forward<Function>(function)();
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
+  } catch (...) {
+    return Fail(Reason::kInternalError, "an unknown exception escaped");
+  }
+}
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_CATCH_EXCEPTIONS_H_

@@ -1,0 +1,35 @@
+// Data behind its lock: code can reach the value only while it holds the lock.
+#ifndef OPERATOR_BASE_SYNCHRONIZED_H_
+#define OPERATOR_BASE_SYNCHRONIZED_H_
+
+#include <mutex>
+#include <utility>
+
+namespace yad {
+
+// A value with its mutex. `guarded.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
+template <typename T>
+class Synchronized {
+ public:
+  template <typename... Args>
+  explicit Synchronized(Args&&... args) : value_(std::forward<Args>(args)...) {}
+
+  template <typename Function>
+  decltype(auto) With(Function&& function) {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+  template <typename Function>
+  decltype(auto) With(Function&& function) const {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_BASE_SYNCHRONIZED_H_

@@ -1,0 +1,42 @@
+// The address of a cluster, and the identity with which a program reaches it.
+#ifndef OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
+#define OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/client/transport/tls_material.h"
+
+namespace yad {
+
+struct ExecCredentialPlugin {
+  std::string api_version;
+  std::string command;
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string install_hint;
+  bool provide_cluster_info = false;
+};
+
+struct ClusterConfig {
+  std::string server;  // "https://host:port[/prefix]"
+  std::string tls_server_name;
+  bool insecure_skip_tls_verify = false;
+  std::string ca_pem;           // empty: the system's CAs
+  std::string client_cert_pem;  // may be empty
+  std::string client_key_pem;
+  TlsFiles tls_files;      // the files of the three fields above, which are read again
+  std::string token;       // static bearer token
+  std::string token_file;  // read again when it changes; takes precedence over `token`
+  std::string username, password;
+  std::optional<ExecCredentialPlugin> exec;
+  std::string proxy_url;
+  std::string ns = "default";
+  std::string source;  // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_

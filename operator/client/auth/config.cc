@@ -1,0 +1,180 @@
+#include "operator/client/auth/config.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "operator/base/base64.h"
+#include "operator/base/file.h"
+#include "operator/client/auth/exec_credential.h"
+#include "operator/client/auth/kubeconfig.h"
+#include "operator/client/auth/token_source.h"
+#include "operator/client/transport/renewing_transport.h"
+
+namespace yad {
+namespace {
+
+constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+Result<ClusterConfig> LoadFile(const std::string& path, const std::string& context) {
+  Result<std::string> text = ReadSmallFile(path);
+  if (!text) return Fail(Reason::kConfig, "kubeconfig " + text.error().message);
+  return ConfigFromKubeconfig({{path, std::move(*text)}}, context);
+}
+
+// Loads the files of $KUBECONFIG. Files that do not exist are skipped, as in kubectl, but at least one has to exist.
+Result<ClusterConfig> LoadList(const std::string& list, const std::string& context) {
+  std::vector<KubeconfigFile> files;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(':', begin), list.size());
+    const std::string path = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (path.empty() || !Exists(path)) continue;
+    Result<std::string> text = ReadSmallFile(path);
+    if (!text) return Fail(Reason::kConfig, "kubeconfig " + text.error().message);
+    files.push_back({path, std::move(*text)});
+  }
+  if (files.empty()) {
+    return Fail(Reason::kConfig, "KUBECONFIG is set to \"" + list +
+                                     "\", and no such file exists (correct it, unset it, or give --kubeconfig FILE)");
+  }
+  return ConfigFromKubeconfig(files, context);
+}
+
+RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredentialSource> plugin,
+                                                  std::shared_ptr<TlsMaterialReader> files) {
+  return [plugin = std::move(plugin),
+          files = std::move(files)](const std::stop_token& stop) -> Result<std::shared_ptr<const TlsMaterial>> {
+    Result<ExecCredential> credential = plugin->Get(stop);
+    if (!credential) return Fail(credential.error());
+    std::shared_ptr<const TlsMaterial> material = files->Get();
+    if (credential->client_cert_pem.empty()) return material;
+    return std::make_shared<const TlsMaterial>(TlsMaterial{.ca_pem = material->ca_pem,
+                                                           .client_cert_pem = std::move(credential->client_cert_pem),
+                                                           .client_key_pem = std::move(credential->client_key_pem)});
+  };
+}
+
+// A server that refuses the credentials may refuse the client certificate: its CA may have been replaced.
+void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
+  if (paths.client_cert.empty()) return;
+  options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
+    files->Invalidate();
+    if (others) others();
+  };
+}
+
+}  // namespace
+
+Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
+  if (!kubeconfig_flag.empty()) return LoadFile(kubeconfig_flag, context);
+  if (const std::string list = Variable("KUBECONFIG"); !list.empty()) return LoadList(list, context);
+  const std::string token = std::string(kServiceAccount) + "/token";
+  const bool in_pod = !Variable("KUBERNETES_SERVICE_HOST").empty();
+  if (in_pod && Exists(token)) return LoadInClusterConfig();
+  const std::string home = Variable("HOME");
+  const std::string home_file = home.empty() ? "" : home + "/.kube/config";
+  if (!home.empty() && Exists(home_file)) return LoadFile(home_file, context);
+  return Fail(
+      Reason::kConfig,
+      "no cluster was found: --kubeconfig is not given, KUBECONFIG is not set, " +
+          (in_pod ? "the pod has no service account token (" + token + "; is automountServiceAccountToken false?)"
+                  : std::string("this process does not run in a pod (KUBERNETES_SERVICE_HOST is not set)")) +
+          ", and " + (home.empty() ? "HOME is not set" : home_file + " does not exist") +
+          " (give --kubeconfig FILE, or set KUBECONFIG)");
+}
+
+Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
+  const std::string host = Variable("KUBERNETES_SERVICE_HOST");
+  const std::string port = Variable("KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty()) {
+    return Fail(Reason::kConfig,
+                "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a pod");
+  }
+  ClusterConfig config;
+  const bool ipv6 = host.find(':') != std::string::npos;
+  config.server = "https://" + (ipv6 ? "[" + host + "]" : host) + ":" + port;
+  config.source = "the pod's service account";
+  config.token_file = directory + "/token";
+  const Result<std::string> token = ReadSmallFile(config.token_file);
+  if (!token) {
+    return Fail(Reason::kConfig, "the pod's service account token cannot be read: " + token.error().message +
+                                     " (is automountServiceAccountToken false?)");
+  }
+  config.tls_files.ca = directory + "/ca.crt";
+  Result<std::string> ca = ReadSmallFile(config.tls_files.ca);
+  if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
+  config.ca_pem = std::move(*ca);
+  const Result<std::string> ns = ReadSmallFile(directory + "/namespace");
+  if (ns && !Trim(*ns).empty()) config.ns = Trim(*ns);
+  return config;
+}
+
+Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options) {
+  TransportOptions transport_options;
+  transport_options.server = config.server;
+  transport_options.tls_server_name = config.tls_server_name;
+  transport_options.insecure_skip_tls_verify = config.insecure_skip_tls_verify;
+  transport_options.proxy_url = config.proxy_url;
+  const auto files = std::make_shared<TlsMaterialReader>(
+      config.tls_files,
+      TlsMaterial{
+          .ca_pem = config.ca_pem, .client_cert_pem = config.client_cert_pem, .client_key_pem = config.client_key_pem},
+      Clock::Real());
+  const auto fail = [&config](const Error& error) { return Fail(error.reason, config.source + ": " + error.message); };
+
+  if (config.exec) {
+    auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
+    auto transport = std::make_shared<RenewingTransport>(
+        std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
+    // A missing or malfunctioning plugin is reported at startup. A plugin whose run merely fails may work later.
+    if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
+      return Fail(current.error());
+    }
+    options.authorization = [source](const std::stop_token& stop) -> Result<std::string> {
+      Result<ExecCredential> credential = source->Get(stop);
+      if (!credential) return Fail(credential.error());
+      return credential->token.empty() ? "" : "Bearer " + credential->token;
+    };
+    options.on_unauthorized = [source] { source->Invalidate(); };
+    RereadAfterRefusal(config.tls_files, files, options);
+    return std::make_unique<Client>(std::move(transport), std::move(options));
+  }
+
+  auto transport = std::make_shared<RenewingTransport>(
+      std::move(transport_options), [files](const std::stop_token&) { return files->Get(); },
+      [files] { files->Invalidate(); });
+  if (const auto current = transport->Current(); !current) return fail(current.error());
+  if (!config.token_file.empty()) {
+    auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
+    if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
+    options.authorization = [file](const std::stop_token&) -> Result<std::string> {
+      Result<std::string> token = file->Get();
+      if (!token) return token;
+      return "Bearer " + *token;
+    };
+    options.on_unauthorized = [file] { file->Invalidate(); };
+  } else if (!config.token.empty()) {
+    options.authorization = [header = "Bearer " + config.token](const std::stop_token&) -> Result<std::string> {
+      return header;
+    };
+  } else if (!config.username.empty()) {
+    options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)](
+                                const std::stop_token&) -> Result<std::string> { return header; };
+  }
+  RereadAfterRefusal(config.tls_files, files, options);
+  return std::make_unique<Client>(std::move(transport), std::move(options));
+}
+
+}  // namespace yad

@@ -1,0 +1,35 @@
+// Runs a program and captures its output.
+#ifndef OPERATOR_CLIENT_AUTH_SUBPROCESS_H_
+#define OPERATOR_CLIENT_AUTH_SUBPROCESS_H_
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct Subprocess {
+  std::string command;  // Searched on PATH if it has no slash. No shell is involved.
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;  // Added to the environment of this process; takes precedence.
+  std::chrono::milliseconds timeout{60'000};
+};
+
+struct SubprocessResult {
+  int exit_code = 0;       // 128 + signal if a signal ended the program
+  std::string output;      // standard output
+  std::string error_tail;  // the end of standard error
+};
+
+// Runs the program with empty standard input. The program and its children are killed at the time-out, or when `stop`
+// fires. Fails with kNotFound if there is no such program, with kTransport if it does not end in time or writes too
+// much, with kCancelled if `stop` fires, and with kConfig if it cannot be run.
+Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_AUTH_SUBPROCESS_H_

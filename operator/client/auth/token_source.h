@@ -1,0 +1,34 @@
+// Tokens for the Authorization header that change over time.
+#ifndef OPERATOR_CLIENT_AUTH_TOKEN_SOURCE_H_
+#define OPERATOR_CLIENT_AUTH_TOKEN_SOURCE_H_
+
+#include <mutex>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+// A token in a file that another program renews; the kubelet does so long before the token expires. Thread-safe.
+class TokenFile {
+ public:
+  TokenFile(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
+
+  // Reads the file at most once a minute. While it cannot be read, returns the token that was read last, and fails only
+  // if there is none.
+  Result<std::string> Get();
+  // Makes the next Get read the file, after the server has rejected the token.
+  void Invalidate();
+
+ private:
+  const std::string path_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::string token_;
+  SteadyTime fresh_until_ = SteadyTime::min();
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_AUTH_TOKEN_SOURCE_H_

@@ -1,0 +1,20 @@
+// HTTP/1.1 on Boost.Beast's parser and serializer, sockets and OpenSSL.
+#ifndef OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
+#define OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
+
+#include <memory>
+
+#include "operator/base/error.h"
+#include "operator/client/transport/transport_options.h"
+
+namespace yad {
+
+// Returns a transport that blocks the caller's thread and needs no other thread. Send uses pooled connections; each
+// stream has its own connection. A request is sent at most twice. The second attempt happens when a pooled connection
+// turns out to be closed, and only if the server cannot have processed the request or the request only reads. Fails
+// with kConfig if the address, a certificate or a key is not usable.
+Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_

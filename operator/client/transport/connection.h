@@ -1,0 +1,63 @@
+// One connection to a server: TCP, optionally with TLS.
+#ifndef OPERATOR_CLIENT_TRANSPORT_CONNECTION_H_
+#define OPERATOR_CLIENT_TRANSPORT_CONNECTION_H_
+
+#include <atomic>
+#include <boost/system/error_code.hpp>
+#include <cstddef>
+#include <memory>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/client/transport/resolver.h"
+
+struct ssl_ctx_st;  // OpenSSL's SSL_CTX
+struct ssl_st;      // OpenSSL's SSL
+
+namespace yad {
+
+// A connection for one thread; any thread may call Interrupt. Each call blocks until `deadline` at most. Error codes
+// are the system's, OpenSSL's (asio's ssl category, the packed code of OpenSSL's queue), and asio's eof, timed_out and
+// operation_aborted. Only Read may be called after an error.
+class Connection {
+ public:
+  using Code = boost::system::error_code;
+
+  // Creates a socket. If the system has no socket left, Connect returns the error.
+  explicit Connection(int address_family);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Code Connect(const SocketAddress& address, SteadyTime deadline);
+  // Performs the TLS handshake. All later bytes are encrypted.
+  Code StartTls(ssl_ctx_st* context, SteadyTime deadline);
+  // Reads at least one byte and at most `size`. Returns 0 on an error.
+  std::size_t Read(char* to, std::size_t size, SteadyTime deadline, Code& error);
+  // Writes all bytes, or fails. Returns the number of bytes that the system has accepted.
+  std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
+  // Checks a connection between two requests. Returns false if the server has closed it or has sent unsolicited bytes.
+  bool IsQuiet();
+  // Ends a blocked call and all later ones with operation_aborted.
+  void Interrupt() noexcept;
+  // Sends TLS' close_notify without waiting for an answer. Must not be called after an error.
+  void SayGoodbye() noexcept;
+
+ private:
+  struct FreeSsl {
+    void operator()(ssl_st* ssl) const;
+  };
+
+  Code Wait(short events, SteadyTime deadline) const;
+  // Returns no error if the OpenSSL call that returned `result` (less than 1) can be repeated.
+  Code AfterTlsCall(int result, SteadyTime deadline);
+  int Receive(char* to, std::size_t size, Code& error) const;
+
+  const int socket_;
+  std::unique_ptr<ssl_st, FreeSsl> ssl_;  // null without TLS
+  std::atomic<bool> interrupted_ = false;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_CONNECTION_H_

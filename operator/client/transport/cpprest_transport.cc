@@ -1,0 +1,384 @@
+#include "operator/client/transport/cpprest_transport.h"
+
+#include <cpprest/http_client.h>
+#include <netdb.h>
+#include <openssl/ssl.h>
+#include <pplx/threadpool.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "operator/client/transport/cpprest_body.h"
+#include "operator/client/transport/tls_client.h"
+
+// Replaces OpenSSL's function in this program and does nothing. cpprestsdk calls it for each connection before the
+// context can be replaced, and would read all of the system's CAs (10 ms, 1 MB) in vain. TlsClient::MakeContext loads
+// them into the certificate store if they are needed.
+extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
+
+namespace yad {
+namespace {
+
+namespace http = web::http;
+using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
+
+constexpr std::size_t kMaxErrorBody = 1u << 20;
+constexpr int kMaxWriteAttempts = 64;          // more than the requests that are ever in flight at once
+constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
+
+// The state that all requests to one server share. Open streams keep it alive.
+struct Server {
+  std::string url;
+  std::string host;
+  std::string host_header;         // "" if the library's own header is right
+  std::shared_ptr<TlsClient> tls;  // null for http://
+  std::unique_ptr<http::client::http_client> client;
+
+  Error Explain(const std::exception_ptr& failure) const;
+};
+
+Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message), 0, std::nullopt, {}}; }
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string Seconds(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
+  return std::to_string(count) + " ms";
+}
+
+Error Server::Explain(const std::exception_ptr& failure) const {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const http::http_exception& e) {
+    // The library reports the value of the lower layer's error code without its category. The text names the failed
+    // step.
+    const int code = e.error_code().value();
+    const std::string_view what = e.what();
+    const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
+    if (starts("Error resolving") || starts("Failed to resolve")) {
+      const std::string why = code == TRY_AGAIN ? "the name server does not answer" : "no such host";
+      return TransportError("cannot reach " + url + ": the name \"" + host + "\" cannot be resolved (" + why + ")");
+    }
+    if (starts("Failed to connect")) {
+      // ECONNREFUSED arrives as EHOSTUNREACH, because the library maps both to one code.
+      const std::string why =
+          code == EHOSTUNREACH
+              ? "connection refused, or no route to the host (is the API server running, and is this its address?)"
+              : std::strerror(code);
+      return TransportError("cannot reach " + url + ": " + why);
+    }
+    const std::string tls_reason = tls == nullptr ? "" : tls->Explain(code);
+    if (!tls_reason.empty()) return TransportError("cannot talk to " + url + ": " + tls_reason);
+    if (starts("Error in SSL handshake")) {
+      return TransportError("cannot talk to " + url + ": the connection was closed during the TLS handshake");
+    }
+    if (starts("Failed to read") || starts("Retrieving message chunk") || starts("Failed to write")) {
+      return TransportError("the connection to " + url + " broke: " + std::string(what));
+    }
+    return TransportError("no answer from " + url + ": " + std::string(what));
+  } catch (const std::length_error& e) {  // Answer's limit
+    return Error{Reason::kTooLarge, url + ": " + e.what(), 0, std::nullopt, {}};
+  } catch (const std::exception& e) {
+    return TransportError("no answer from " + url + ": " + e.what());
+  } catch (...) {
+    return TransportError("no answer from " + url);
+  }
+}
+
+// One request and its answer's body.
+class Exchange : public HttpStream {
+ public:
+  Exchange(std::shared_ptr<Server> server, const HttpRequest& request, std::stop_token stop)
+      : server_(std::move(server)),
+        stop_(std::move(stop)),
+        timeout_(request.timeout),
+        limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
+        what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
+
+  // Closes the connection, unless the answer was read to its end: such a connection returns to the pool.
+  ~Exchange() override {
+    if (!ended_) Cancel();
+  }
+
+  const HttpResponse& head() const override { return head_; }
+
+  // Sends the request and blocks until this part of the answer has arrived.
+  Status Start(const HttpRequest& request, Answer::Part part) {
+    // If the server has closed a pooled connection, the first write fails, or the read after it. The library repeats
+    // the request after a failed read. This loop repeats it after a failed write if the server cannot have processed
+    // it. A restart of the server closes all pooled connections; each attempt uses one up.
+    for (int attempts = 1;; ++attempts) {
+      if (stop_.stop_requested()) return Cancelled();
+      answer_ = std::make_shared<Answer>(limits_);
+      try {
+        Follow(server_->client->request(MakeRequest(request), cancel_.get_token()));
+      } catch (...) {
+        return Fail(server_->Explain(std::current_exception()));
+      }
+      Status there = Wait(part);
+      if (there) head_ = answer_->TakeHead();
+      if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
+      // The write also fails when a server rejects a body early and closes. Such a server has read some of the body, so
+      // the request is not repeated.
+      if (body_ != nullptr && body_->taken() > kBuffered) return there;
+    }
+  }
+
+  Result<bool> Read(std::string& out) override {
+    if (stop_.stop_requested()) return Cancelled();
+    if (const Status there = Wait(Answer::Part::kSomeBytes); !there) return Fail(there.error());
+    ended_ = !answer_->TakeBytes(out);
+    return !ended_;
+  }
+
+  // Returns the whole answer, after Start with Part::kAll.
+  HttpResponse TakeAll() {
+    ended_ = true;
+    answer_->TakeBytes(head_.body);
+    return std::move(head_);
+  }
+
+  // Reads the server's error, sent instead of a stream, into the head's body.
+  Status ReadRefusal() {
+    for (;;) {
+      const Result<bool> more = Read(head_.body);
+      if (!more) return Fail(more.error());
+      if (!*more) return {};
+      if (head_.body.size() > kMaxErrorBody) {
+        return Fail(Reason::kDecode,
+                    what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
+      }
+    }
+  }
+
+ private:
+  // Makes a new request for each attempt, because the library moves the body out of the old one.
+  http::http_request MakeRequest(const HttpRequest& from) {
+    http::http_request request(from.method);
+    request.set_request_uri(from.path);
+    // The answer shall be uncompressed: decompression would take more time than compression saves on a cluster's
+    // network.
+    request.headers().add("Accept-Encoding", "identity");
+    if (!server_->host_header.empty()) request.headers().add("Host", server_->host_header);
+    std::string content_type = "application/json";
+    for (const auto& [name, value] : from.headers) {
+      if (Lower(name) == "content-type") {
+        content_type = value;
+      } else {
+        request.headers().add(name, value);
+      }
+    }
+    if (!from.body.empty()) {
+      body_ = std::make_shared<RequestBody>(from.body);
+      const Streambuf body(body_);
+      request.set_body(body.create_istream(), from.body.size(), content_type);
+    }
+    request.set_response_stream(Streambuf(answer_).create_ostream());
+    return request;
+  }
+
+  static bool FailedToWrite(const std::exception_ptr& failure) {
+    if (failure == nullptr) return false;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+      return std::strncmp(e.what(), "Failed to write request", 23) == 0;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  // An unobserved exception of a task ends the process. These continuations observe every exception and throw none.
+  void Follow(pplx::task<http::http_response> request) {
+    request.then([answer = answer_](pplx::task<http::http_response> begun) {
+      try {
+        const http::http_response response = begun.get();
+        std::map<std::string, std::string> headers;
+        for (const auto& [name, value] : response.headers()) headers[Lower(name)] = value;
+        answer->Begin(response.status_code(), std::move(headers));
+        response.content_ready().then([answer](pplx::task<http::http_response> all) {
+          try {
+            all.get();
+            answer->End(nullptr);
+          } catch (...) {
+            answer->End(std::current_exception());
+          }
+        });
+      } catch (...) {
+        answer->End(std::current_exception());
+      }
+    });
+  }
+
+  // Waits until the time-out or the stop at most. The library's own timer is not usable: it cannot be set per request,
+  // and neither the timer nor a cancellation ends a name resolution.
+  Status Wait(Answer::Part part) {
+    switch (answer_->Wait(part, stop_, timeout_)) {
+      case Answer::Waited::kThere:
+        return {};
+      case Answer::Waited::kFailed:
+        if (stop_.stop_requested()) return Cancelled();
+        return Fail(server_->Explain(answer_->failure()));
+      case Answer::Waited::kStopped:
+        break;
+      case Answer::Waited::kSilent:
+        Cancel();
+        return Fail(
+            Reason::kTransport,
+            what_ + (!answer_->has_begun() ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
+    }
+    return Cancelled();
+  }
+
+  tl::unexpected<Error> Cancelled() {
+    Cancel();
+    return Fail(Reason::kCancelled, what_ + ": cancelled");
+  }
+
+  void Cancel() noexcept {
+    ended_ = true;
+    try {
+      cancel_.cancel();
+      if (answer_ != nullptr) answer_->Abandon();
+    } catch (...) {  // Nothing is left to cancel in this case.
+    }
+  }
+
+  const std::shared_ptr<Server> server_;
+  const std::stop_token stop_;
+  const std::chrono::milliseconds timeout_;
+  const Answer::Limits limits_;
+  const std::string what_;
+  pplx::cancellation_token_source cancel_;
+  std::shared_ptr<RequestBody> body_;  // body of the last attempt; null without a body
+  std::shared_ptr<Answer> answer_;     // answer to the last attempt
+  HttpResponse head_;
+  bool ended_ = false;
+};
+
+class CpprestTransport : public HttpTransport {
+ public:
+  explicit CpprestTransport(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+
+  Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
+    Exchange exchange(server_, request, std::move(stop));
+    if (Status started = exchange.Start(request, Answer::Part::kAll); !started) return Fail(started.error());
+    return exchange.TakeAll();
+  }
+
+  Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
+    auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
+    if (Status started = exchange->Start(request, Answer::Part::kHead); !started) return Fail(started.error());
+    if (exchange->head().status / 100 != 2) {
+      if (Status read = exchange->ReadRefusal(); !read) return Fail(read.error());
+    }
+    return exchange;
+  }
+
+ private:
+  const std::shared_ptr<Server> server_;
+};
+
+void RunLibraryOnOneThread() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    try {
+      // The default is 40 threads. No code on these threads blocks, and passing a step to another thread costs more
+      // than most steps do: a watch event takes a third less CPU with one thread than with four.
+      crossplat::threadpool::initialize_with_threads(1);
+    } catch (const std::exception&) {  // Other code in this process has initialized the pool already.
+    }
+  });
+}
+
+Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
+  // The library ignores cancellations until a proxy has answered CONNECT, and only this time-out closes the socket
+  // then. The time-out is longer than any silence that Wait() allows.
+  config.set_timeout(std::chrono::minutes(6));
+  const web::uri proxy_uri(proxy_url);
+  if (proxy_uri.scheme() != "http") {
+    return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
+  }
+  // The library would connect to port 0. Brackets are treated as in MakeCpprestTransport.
+  web::uri_builder address(proxy_uri);
+  if (proxy_uri.port() <= 0) address.set_port(80);
+  if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))
+    address.set_host(host.substr(1, host.size() - 2));
+  web::web_proxy proxy(address.to_uri());
+  const std::string user_info = web::uri::decode(proxy_uri.user_info());
+  if (!user_info.empty()) {
+    const std::size_t colon = std::min(user_info.find(':'), user_info.size());
+    const std::string password = colon < user_info.size() ? user_info.substr(colon + 1) : "";
+    proxy.set_credentials(web::credentials(user_info.substr(0, colon), password));
+  }
+  config.set_proxy(proxy);
+  return {};
+}
+
+Status SetTls(const TransportOptions& options, Server& server, http::client::http_client_config& config) {
+  Result<std::shared_ptr<TlsClient>> tls = TlsClient::Make(options, server.host);
+  if (!tls) return Fail(tls.error());
+  server.tls = *tls;
+  config.set_validate_certificates(!options.insecure_skip_tls_verify);
+  config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
+  const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
+  if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
+  // The library would create a context per connection, at 130 KB each, and a burst of writes opens dozens.
+  config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
+    context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options) {
+  const auto bad = [&](const std::string& why) {
+    return Fail(Reason::kConfig, "the server's address \"" + options.server + "\" " + why);
+  };
+  try {
+    RunLibraryOnOneThread();
+    const web::uri uri(options.server);
+    if (uri.scheme() != "https" && uri.scheme() != "http") return bad("must begin with https:// (or http://)");
+    if (uri.host().empty()) return bad("names no host");
+    if (!uri.user_info().empty() || !uri.query().empty()) return bad("must not hold credentials or a query");
+
+    auto server = std::make_shared<Server>();
+    server->url = options.server;
+    while (server->url.ends_with('/')) server->url.pop_back();
+    server->host = uri.host();
+    web::uri_builder base(uri);
+    if (server->host.starts_with('[') && server->host.ends_with(']')) {
+      // The library passes the host unchanged to the resolver, which does not accept brackets. Only the header and a
+      // proxy need them.
+      server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
+      server->host = server->host.substr(1, server->host.size() - 2);
+      if (options.proxy_url.empty()) base.set_host(server->host);
+    }
+
+    http::client::http_client_config config;
+    config.set_timeout(std::chrono::hours(24));  // Wait() enforces the real time-outs.
+    config.set_max_redirects(0);                 // A redirect would send the credentials to another server.
+    if (!options.proxy_url.empty()) {
+      if (const Status set = SetProxy(options.proxy_url, config); !set) return Fail(set.error());
+    }
+    if (uri.scheme() == "https") {
+      if (const Status set = SetTls(options, *server, config); !set) return Fail(set.error());
+    }
+    server->client = std::make_unique<http::client::http_client>(base.to_uri(), config);
+    return std::make_shared<CpprestTransport>(std::move(server));
+  } catch (const std::exception& e) {
+    return bad(std::string("cannot be used: ") + e.what());
+  }
+}
+
+}  // namespace yad

@@ -1,0 +1,18 @@
+// HTTP on cpprestsdk and OpenSSL, for builds with -DYAD_HTTP_CLIENT=cpprestsdk and for the tests.
+#ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_TRANSPORT_H_
+#define OPERATOR_CLIENT_TRANSPORT_CPPREST_TRANSPORT_H_
+
+#include <memory>
+
+#include "operator/base/error.h"
+#include "operator/client/transport/transport_options.h"
+
+namespace yad {
+
+// Returns a transport on cpprestsdk. Fails with kConfig if the address, a certificate or a key is not usable. The
+// library keeps its connections as long as the server does: the ages and the idle time in `options` have no effect.
+Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_CPPREST_TRANSPORT_H_

@@ -1,0 +1,133 @@
+#include "operator/client/transport/dialer.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <utility>
+#include <vector>
+
+namespace yad {
+namespace {
+
+namespace http = boost::beast::http;
+
+tl::unexpected<Error> Unreachable(const std::string& target, const std::string& why) {
+  return Fail(Reason::kTransport, "cannot reach " + target + ": " + why);
+}
+
+// Returns the reason of a failed connect in this project's words.
+std::string ConnectFailure(const Connection::Code& code) {
+  switch (code.value()) {
+    case ECONNREFUSED:
+      return "connection refused (is the server running, and is this its address?)";
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return code.message() + " (is this its address?)";
+    default:
+      return code == boost::asio::error::timed_out ? "no connection within the time-out" : code.message();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Dialer>> Dialer::Make(const TransportOptions& options) {
+  auto dialer = std::unique_ptr<Dialer>(new Dialer);
+  Result<ServerAddress> server = ParseServerAddress(options.server);
+  if (!server) return Fail(server.error());
+  dialer->server_ = std::move(*server);
+  dialer->url_ = options.server;
+  while (dialer->url_.ends_with('/')) dialer->url_.pop_back();
+  if (!options.proxy_url.empty()) {
+    Result<ProxyAddress> proxy = ParseProxyAddress(options.proxy_url);
+    if (!proxy) return Fail(proxy.error());
+    dialer->proxy_ = std::move(*proxy);
+  }
+  if (dialer->server_.tls) {
+    Result<std::shared_ptr<TlsClient>> tls = TlsClient::Make(options, dialer->server_.host);
+    if (!tls) return Fail(tls.error());
+    dialer->tls_ = std::move(*tls);
+    dialer->context_ = dialer->tls_->MakeContext();
+    if (dialer->context_ == nullptr) {
+      return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
+    }
+  }
+  return dialer;
+}
+
+std::string Dialer::Explain(const Connection::Code& code) const {
+  if (tls_ == nullptr || code.category() != boost::asio::error::get_ssl_category()) return "";
+  return tls_->Explain(code.value());
+}
+
+Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std::stop_token& stop) const {
+  Result<std::unique_ptr<Connection>> connected = ConnectToAny(deadline, stop);
+  if (!connected || (!proxy_ && tls_ == nullptr)) return connected;
+  Connection& connection = **connected;
+  const std::stop_callback interrupt(stop, [&connection] { connection.Interrupt(); });
+  if (proxy_ && tls_ != nullptr) {
+    if (const Status tunnel = StartTunnel(connection, deadline); !tunnel) return Fail(tunnel.error());
+  }
+  if (tls_ == nullptr) return connected;
+  const Connection::Code failed = connection.StartTls(context_.get(), deadline);
+  if (!failed) return connected;
+  const std::string reason = Explain(failed);
+  if (!reason.empty()) return Fail(Reason::kTransport, "cannot talk to " + url_ + ": " + reason);
+  return Fail(Reason::kTransport,
+              "cannot talk to " + url_ + ": " +
+                  (failed == boost::asio::error::timed_out ? "no answer to the TLS handshake within the time-out"
+                                                           : "the connection was closed during the TLS handshake"));
+}
+
+Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, const std::stop_token& stop) const {
+  const std::string target = proxy_ ? "the proxy " + proxy_->host + ":" + proxy_->port : url_;
+  const std::string& host = proxy_ ? proxy_->host : server_.host;
+  const std::string& port = proxy_ ? proxy_->port : server_.port;
+  const Result<std::vector<SocketAddress>> addresses = Resolve(host, port, deadline, stop);
+  if (!addresses) return Fail(addresses.error().reason, "cannot reach " + target + ": " + addresses.error().message);
+  Connection::Code failed;
+  for (std::size_t i = 0; i < addresses->size(); ++i) {
+    const SocketAddress& address = (*addresses)[i];
+    auto connection = std::make_unique<Connection>(address.bytes.ss_family);
+    const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
+    // The time is shared, so that an address that does not answer leaves time for the others.
+    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
+    failed = connection->Connect(address, share);
+    if (!failed) return connection;
+    if (stop.stop_requested()) break;
+  }
+  return Unreachable(target, ConnectFailure(failed));
+}
+
+Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
+  const bool is_ipv6 = server_.host.find(':') != std::string::npos;
+  const std::string target = (is_ipv6 ? "[" + server_.host + "]" : server_.host) + ":" + server_.port;
+  std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+  if (!proxy_->authorization.empty()) request += "Proxy-Authorization: " + proxy_->authorization + "\r\n";
+  request += "\r\n";
+  const std::string name = "the proxy " + proxy_->host + ":" + proxy_->port;
+  Connection::Code error;
+  connection.Write(request.data(), request.size(), deadline, error);
+
+  http::response_parser<http::empty_body> parser;
+  parser.skip(true);
+  std::array<char, 4096> bytes;
+  std::size_t size = 0;
+  while (!error && !parser.is_done()) {
+    // A proxy sends no bytes after this answer until the client starts TLS.
+    size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
+    if (error) break;
+    parser.put(boost::asio::buffer(bytes.data(), size), error);
+    if (error == http::error::need_more && size < bytes.size()) error = {};
+  }
+  if (error) return Unreachable(url_, name + " gives no answer to CONNECT: " + error.message());
+  const int status = parser.get().result_int();
+  if (status / 100 == 2) return {};
+  return Unreachable(url_, name + " refuses the connection with HTTP status " + std::to_string(status) +
+                               (status == 407 ? " (set the user and the password in proxy-url)" : ""));
+}
+
+}  // namespace yad

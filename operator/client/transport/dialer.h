@@ -1,0 +1,50 @@
+// New connections to one server, through a proxy if one is configured, and with TLS for https://.
+#ifndef OPERATOR_CLIENT_TRANSPORT_DIALER_H_
+#define OPERATOR_CLIENT_TRANSPORT_DIALER_H_
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/error.h"
+#include "operator/client/transport/connection.h"
+#include "operator/client/transport/server_address.h"
+#include "operator/client/transport/tls_client.h"
+#include "operator/client/transport/transport_options.h"
+
+namespace yad {
+
+// Opens connections to one server. Thread-safe.
+class Dialer {
+ public:
+  // Fails with kConfig if the address, a certificate or a key is not usable.
+  static Result<std::unique_ptr<Dialer>> Make(const TransportOptions& options);
+
+  // Opens a connection. `deadline` covers name resolution, connect, proxy and TLS together. Fails with kTransport or
+  // kCancelled.
+  Result<std::unique_ptr<Connection>> Dial(SteadyTime deadline, const std::stop_token& stop) const;
+
+  const std::string& url() const { return url_; }
+  const ServerAddress& server() const { return server_; }
+  // Returns the proxy of a server without TLS, which needs whole URLs instead of paths; nullptr otherwise. A server
+  // with TLS is reached through a tunnel.
+  const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
+  // Returns the reason of a TLS failure. Returns "" if `code` is not a TLS error.
+  std::string Explain(const Connection::Code& code) const;
+
+ private:
+  Dialer() = default;
+  Result<std::unique_ptr<Connection>> ConnectToAny(SteadyTime deadline, const std::stop_token& stop) const;
+  Status StartTunnel(Connection& connection, SteadyTime deadline) const;
+
+  std::string url_;
+  ServerAddress server_;
+  std::optional<ProxyAddress> proxy_;
+  std::shared_ptr<TlsClient> tls_;
+  std::shared_ptr<ssl_ctx_st> context_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_DIALER_H_

@@ -1,0 +1,63 @@
+#include "operator/client/transport/pem.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include <chrono>
+#include <ctime>
+
+namespace yad {
+namespace {
+
+// Replaces OpenSSL's prompt for a passphrase on the terminal.
+int NoPassphrase(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+BioPtr Open(const std::string& text) { return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+
+}  // namespace
+
+std::string OpenSslReason() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "unreadable" : reason;
+}
+
+Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what) {
+  const BioPtr bio = Open(pem);
+  std::vector<CertPtr> out;
+  while (bio != nullptr) {
+    CertPtr cert(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    if (cert == nullptr) break;
+    out.push_back(std::move(cert));
+  }
+  const unsigned long code = ERR_peek_last_error();
+  const bool at_end = ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;
+  const std::string reason = OpenSslReason();
+  if (!at_end) return Fail(Reason::kConfig, what + " cannot be read: " + reason);
+  if (out.empty()) {
+    return Fail(Reason::kConfig, what + " holds no certificate: it must be PEM (-----BEGIN CERTIFICATE-----)");
+  }
+  return out;
+}
+
+Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what) {
+  const BioPtr bio = Open(pem);
+  bool encrypted = false;
+  KeyPtr key(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, &encrypted));
+  const std::string reason = OpenSslReason();
+  if (encrypted) return Fail(Reason::kConfig, what + " is encrypted with a passphrase: give it without one");
+  if (key == nullptr) return Fail(Reason::kConfig, what + " is not a PEM private key: " + reason);
+  return key;
+}
+
+WallTime TimeOf(const ASN1_TIME* time) {
+  std::tm fields{};
+  if (time == nullptr || ASN1_TIME_to_tm(time, &fields) != 1) return {};
+  return std::chrono::system_clock::from_time_t(timegm(&fields));
+}
+
+}  // namespace yad

@@ -1,0 +1,30 @@
+// Resolution of host names.
+#ifndef OPERATOR_CLIENT_TRANSPORT_RESOLVER_H_
+#define OPERATOR_CLIENT_TRANSPORT_RESOLVER_H_
+
+#include <sys/socket.h>
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct SocketAddress {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+};
+
+// Returns the addresses of a name or of a numeric address, in the order in which to try them; at least one. The
+// system's resolver cannot be interrupted, so it runs on a thread of its own that outlives a caller that gives up.
+// Fails with kTransport if the name is unknown, no answer arrives until `deadline`, or too many resolutions hang. Fails
+// with kCancelled if `stop` fires.
+Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::string& port, SteadyTime deadline,
+                                           const std::stop_token& stop);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_RESOLVER_H_

@@ -1,0 +1,32 @@
+// The parts of the URLs of a server and a proxy.
+#ifndef OPERATOR_CLIENT_TRANSPORT_SERVER_ADDRESS_H_
+#define OPERATOR_CLIENT_TRANSPORT_SERVER_ADDRESS_H_
+
+#include <string>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct ServerAddress {
+  bool tls = true;
+  std::string host;       // a name or an IP address, without brackets
+  std::string port;       // "443"
+  std::string authority;  // for the header Host: "[::1]:6443"; has a port only if the URL has one
+  std::string prefix;     // "" or "/path", without a trailing slash
+};
+
+struct ProxyAddress {
+  std::string host;
+  std::string port;
+  std::string authorization;  // value of Proxy-Authorization; "" without credentials
+};
+
+// Fails with kConfig and a message that contains the address.
+Result<ServerAddress> ParseServerAddress(const std::string& url);
+// Fails with kConfig. The message contains no credentials.
+Result<ProxyAddress> ParseProxyAddress(const std::string& url);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_SERVER_ADDRESS_H_

@@ -1,0 +1,54 @@
+// Certificates and keys of a client that can change while the client runs.
+#ifndef OPERATOR_CLIENT_TRANSPORT_TLS_MATERIAL_H_
+#define OPERATOR_CLIENT_TRANSPORT_TLS_MATERIAL_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct TlsMaterial {
+  std::string ca_pem;  // empty: the system's CAs
+  std::string client_cert_pem;
+  std::string client_key_pem;
+
+  friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
+};
+
+// Files that other programs renew: the cluster's CA in a pod, or the certificates of a kubeconfig. "": not from a file.
+struct TlsFiles {
+  std::string ca;
+  std::string client_cert;
+  std::string client_key;
+
+  bool empty() const { return ca.empty() && client_cert.empty() && client_key.empty(); }
+};
+
+// Reads certificates from files and caches them. Thread-safe.
+class TlsMaterialReader {
+ public:
+  // `initial` holds the contents of the files when the configuration was read, and the parts that have no file.
+  TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
+
+  // Reads the files at most once a minute. While one of them cannot be read, returns the material that was read last.
+  std::shared_ptr<const TlsMaterial> Get();
+  // Makes the next Get read the files, unless they were read within the last second. Call it after a connection has
+  // failed, or after the server has refused the client certificate.
+  void Invalidate();
+
+ private:
+  const TlsFiles files_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::shared_ptr<const TlsMaterial> material_;
+  SteadyTime read_at_;
+  SteadyTime fresh_until_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_TLS_MATERIAL_H_

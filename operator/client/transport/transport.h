@@ -1,0 +1,54 @@
+// The boundary between the API client and the network: it takes HTTP requests and returns answers or byte streams.
+// Tests implement it with a fake; beast_transport and cpprest_transport are real.
+#ifndef OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
+#define OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct HttpRequest {
+  std::string method;                          // "GET"
+  std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
+  std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
+  std::string body;
+  std::chrono::milliseconds timeout{30'000};  // the longest silence before the answer and within it
+  std::size_t max_answer = 64u << 20;         // bytes of the body; a stream has no limit
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+};
+
+// An answer whose body arrives over time. One thread reads it.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+  virtual const HttpResponse& head() const = 0;  // status and headers; also the body unless the status is 2xx
+  // Blocks until at least one byte has arrived, and appends the bytes to `out`. Returns false if the stream ended
+  // normally.
+  virtual Result<bool> Read(std::string& out) = 0;
+};
+
+// Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
+// connection is closed. An answer with any HTTP status is a result, not an Error. A request without an answer fails
+// with kTransport, and one with a body larger than `max_answer` with kTooLarge.
+class HttpTransport {
+ public:
+  virtual ~HttpTransport() = default;
+  virtual Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) = 0;
+  virtual Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) = 0;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_

@@ -1,0 +1,38 @@
+// The address of a server, and the certificates for connections to it.
+#ifndef OPERATOR_CLIENT_TRANSPORT_TRANSPORT_OPTIONS_H_
+#define OPERATOR_CLIENT_TRANSPORT_TRANSPORT_OPTIONS_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "operator/base/error.h"
+#include "operator/client/transport/transport.h"
+
+namespace yad {
+
+struct TransportOptions {
+  std::string server;           // "https://host:port[/prefix]"
+  std::string tls_server_name;  // empty: the host of `server`
+  bool insecure_skip_tls_verify = false;
+  std::string ca_pem;  // only these CAs are trusted; empty: the system's
+  std::string client_cert_pem;
+  std::string client_key_pem;
+  std::string proxy_url;  // "http://[user:password@]host[:port]"
+
+  // A pooled connection beyond a random age between these two is closed after its request. Load thus returns to a
+  // server that was restarted, if there are several.
+  std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
+  std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
+  // A pooled connection that was idle for longer is not used again. Kubernetes' apiserver closes idle connections after
+  // 90 s, and a request sent at that very moment would fail.
+  std::chrono::milliseconds max_idle = std::chrono::seconds(60);
+};
+
+// Returns the transport that this program was built with (-DYAD_HTTP_CLIENT). Fails with kConfig if the address, a
+// certificate or a key is not usable.
+Result<std::shared_ptr<HttpTransport>> MakeTransport(const TransportOptions& options);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLIENT_TRANSPORT_TRANSPORT_OPTIONS_H_

@@ -1,0 +1,242 @@
+#include "operator/cluster/attributes.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+// The pool's own label, and the labels that the kubelet rewrites at each start.
+constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,          "kubernetes.io/hostname",
+                                                             "kubernetes.io/os",      "kubernetes.io/arch",
+                                                             "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
+constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
+                                                                  kQuarantineAnnotation,
+                                                                  "kubectl.kubernetes.io/last-applied-configuration"};
+// Kubernetes sets and removes taints with these prefixes by itself, and so does this operator's autoscaler.
+constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
+                                                             "capacity.openyurt.io/"};
+
+// Prefix of the labels that a kubelet may not change on its own Node. A kubelet can write this operator's annotations
+// on its Node, so the operator must not change these labels because an annotation names them.
+constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
+
+bool MayLabel(const std::string& key, const std::string& value) {
+  return std::find(kReservedLabels.begin(), kReservedLabels.end(), key) == kReservedLabels.end() &&
+         !key.starts_with(kNodeRestriction) && CheckLabelKey(key).empty() && CheckLabelValue(value).empty();
+}
+
+bool MayAnnotate(const std::string& key, const std::string&) {
+  return std::find(kReservedAnnotations.begin(), kReservedAnnotations.end(), key) == kReservedAnnotations.end() &&
+         CheckAnnotationKey(key).empty();
+}
+
+bool MayTaint(const NodeTaint& taint) {
+  return std::none_of(kReservedTaints.begin(), kReservedTaints.end(),
+                      [&](std::string_view prefix) { return taint.key.starts_with(prefix); }) &&
+         CheckLabelKey(taint.key).empty() && CheckLabelValue(taint.value).empty() &&
+         (taint.effect == "NoSchedule" || taint.effect == "PreferNoSchedule" || taint.effect == "NoExecute");
+}
+
+const NodeTaint* FindTaint(const std::vector<NodeTaint>& taints, const NodeTaint& like) {
+  const auto found =
+      std::find_if(taints.begin(), taints.end(), [&](const NodeTaint& taint) { return SameTaint(taint, like); });
+  return found == taints.end() ? nullptr : &*found;
+}
+
+NodeTaint TaintOf(const Json& entry) {
+  return {StringAt(entry, {"key"}), StringAt(entry, {"value"}), StringAt(entry, {"effect"})};
+}
+
+template <typename MayWrite>
+StringMap Allowed(const Json& object, const char* field, const char* what, MayWrite may_write,
+                  std::vector<std::string>* left_out) {
+  StringMap allowed;
+  for (auto& [key, value] : StringMapAt(object, {field})) {
+    if (may_write(key, value)) {
+      allowed.emplace(key, value);
+    } else if (left_out != nullptr) {
+      left_out->push_back(std::string(what) + " " + key);
+    }
+  }
+  return allowed;
+}
+
+// Returns the JSON object in an annotation; nullopt if the annotation is missing or is not a readable JSON object.
+std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
+  const std::string text = StringAt(node, {"metadata", "annotations", annotation});
+  if (text.empty()) return std::nullopt;
+  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object() || IsDeeperThan(object, kMaxJsonDepth)) return std::nullopt;
+  return object;
+}
+
+std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// Returns the attributes that the lease gave to the Node.
+PoolAttributes AppliedBy(const std::optional<Json>& lease) {
+  const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
+  return applied == nullptr ? PoolAttributes{} : ParseAttributes(*applied);
+}
+
+bool Has(const StringMap& values, const std::string& key, const std::string& value) {
+  const auto found = values.find(key);
+  return found != values.end() && found->second == value;
+}
+
+StringMap Common(const StringMap& a, const StringMap& b) {
+  StringMap common;
+  for (const auto& [key, value] : a) {
+    if (Has(b, key, value)) common.emplace(key, value);
+  }
+  return common;
+}
+
+// Returns the attributes that `a` and `b` share, with the same value.
+PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
+  PoolAttributes common{Common(a.labels, b.labels), Common(a.annotations, b.annotations), a.taints};
+  std::erase_if(common.taints, [&](const NodeTaint& taint) {
+    return std::find(b.taints.begin(), b.taints.end(), taint) == b.taints.end();
+  });
+  return common;
+}
+
+// The attributes that a Node was given: by earlier patches, as their record names them, and by its lease.
+struct Before {
+  PoolAttributes recorded;
+  PoolAttributes leased;
+};
+
+// Returns the merge patch of `current`. Adds to `given` the attributes that the record has to name after that patch.
+Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
+              StringMap& given) {
+  const StringMap& recorded = before.recorded.*field;
+  Json patch = Json::object();
+  for (const StringMap* source : {&recorded, &(before.leased.*field)}) {
+    for (const auto& [key, value] : *source) {
+      if (!wanted.contains(key) && Has(current, key, value)) patch[key] = nullptr;
+    }
+  }
+  for (const auto& [key, value] : wanted) {
+    const bool there = Has(current, key, value);
+    if (!there) patch[key] = value;
+    if (!there || recorded.contains(key)) given.emplace(key, value);
+  }
+  return patch;
+}
+
+// Removes the taints of `before` that are not in `wanted` from the Node's `list`. Returns true if `list` was changed.
+bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted) {
+  bool changed = false;
+  for (const NodeTaint& taint : before) {
+    if (FindTaint(wanted, taint) != nullptr) continue;
+    const auto gone =
+        std::find_if(list.begin(), list.end(), [&](const Json& entry) { return TaintOf(entry) == taint; });
+    if (gone == list.end()) continue;
+    list.erase(gone);
+    changed = true;
+  }
+  return changed;
+}
+
+// Adds the `wanted` taints to the Node's `list`, and fills `given` as MapPatch does. Returns true if `list` was
+// changed.
+bool GiveTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
+                std::vector<NodeTaint>& given) {
+  bool changed = false;
+  for (const NodeTaint& taint : wanted) {
+    const auto there =
+        std::find_if(list.begin(), list.end(), [&](const Json& entry) { return SameTaint(TaintOf(entry), taint); });
+    const bool same = there != list.end() && TaintOf(*there) == taint;
+    if (!same || FindTaint(recorded, taint) != nullptr) given.push_back(taint);
+    if (same) continue;
+    Json entry = {{"key", taint.key}, {"effect", taint.effect}};
+    if (!taint.value.empty()) entry["value"] = taint.value;
+    if (there == list.end()) {
+      list.push_back(std::move(entry));
+    } else {
+      *there = std::move(entry);
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out) {
+  PoolAttributes attributes;
+  attributes.labels = Allowed(object, "labels", "label", MayLabel, left_out);
+  attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, left_out);
+  const Json* taints = Find(object, {"taints"});
+  if (taints == nullptr || !taints->is_array()) return attributes;
+  for (const Json& entry : *taints) {
+    NodeTaint taint = TaintOf(entry);
+    if (!MayTaint(taint)) {
+      if (left_out != nullptr) left_out->push_back("taint " + taint.key + ":" + taint.effect);
+    } else if (FindTaint(attributes.taints, taint) == nullptr) {
+      attributes.taints.push_back(std::move(taint));
+    }
+  }
+  return attributes;
+}
+
+Json ToJson(const PoolAttributes& attributes) {
+  Json json = Json::object();
+  if (!attributes.labels.empty()) json["labels"] = attributes.labels;
+  if (!attributes.annotations.empty()) json["annotations"] = attributes.annotations;
+  for (const NodeTaint& taint : attributes.taints) json["taints"].push_back(ToJson(taint));
+  return json;
+}
+
+PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out) {
+  const Json* spec = Find(pool, {"spec"});
+  return spec == nullptr ? PoolAttributes{} : ParseAttributes(*spec, left_out);
+}
+
+Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
+  const std::optional<Json> record = ReadAnnotation(node, kPreviousAttributesAnnotation);
+  std::optional<Json> lease = ReadAnnotation(node, kLeaseAnnotation);
+  const Before before{record ? ParseAttributes(*record) : PoolAttributes{}, AppliedBy(lease)};
+  PoolAttributes given;
+  Json metadata = Json::object();
+  if (Json labels = MapPatch(StringMapAt(node, {"metadata", "labels"}), before, &PoolAttributes::labels, wanted.labels,
+                             given.labels);
+      !labels.empty()) {
+    metadata["labels"] = std::move(labels);
+  }
+  Json annotations = MapPatch(StringMapAt(node, {"metadata", "annotations"}), before, &PoolAttributes::annotations,
+                              wanted.annotations, given.annotations);
+  Json taints = Json::array();
+  if (const Json* live = Find(node, {"spec", "taints"}); live != nullptr && live->is_array()) taints = *live;
+  bool taints_changed = TakeTaints(taints, before.recorded.taints, wanted.taints);
+  taints_changed = TakeTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
+  taints_changed = GiveTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;
+
+  if (given.empty()) {
+    if (record) annotations[kPreviousAttributesAnnotation] = nullptr;
+  } else if (given != before.recorded) {
+    annotations[kPreviousAttributesAnnotation] = Dump(ToJson(given));
+  }
+  if (const PoolAttributes left = Common(before.leased, wanted); left != before.leased) {
+    (*lease)["applied"] = ToJson(left);
+    annotations[kLeaseAnnotation] = Dump(*lease);
+  }
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
+  if (metadata.empty() && !taints_changed) return nullptr;
+
+  metadata["uid"] = StringAt(node, {"metadata", "uid"});
+  metadata["resourceVersion"] = StringAt(node, {"metadata", "resourceVersion"});
+  Json patch = {{"metadata", std::move(metadata)}};
+  if (taints_changed) patch["spec"]["taints"] = taints.empty() ? Json(nullptr) : std::move(taints);
+  return patch;
+}
+
+}  // namespace yad

@@ -1,0 +1,192 @@
+#include "operator/cluster/informers.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/cluster/nodepool_type.h"
+
+namespace yad {
+namespace {
+
+constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
+
+// Drops all members of object[name] but these. A value that is not an object becomes an empty object.
+void KeepOnly(Json& object, const char* name, std::initializer_list<const char*> members) {
+  const auto found = object.find(name);
+  if (found == object.end()) return;
+  Json kept = Json::object();
+  if (found->is_object()) {
+    for (const char* member : members) {
+      if (const auto at = found->find(member); at != found->end()) kept[member] = std::move(*at);
+    }
+  }
+  *found = std::move(kept);
+}
+
+// Does the same for each object in the list object[name].
+void KeepOfEach(Json& object, const char* name, std::initializer_list<const char*> members) {
+  const auto list = object.find(name);
+  if (list == object.end()) return;
+  Json kept = Json::array();
+  if (list->is_array()) {
+    for (Json& entry : *list) {
+      if (!entry.is_object()) continue;
+      Json& mine = kept.emplace_back(Json::object());
+      for (const char* member : members) {
+        if (const auto at = entry.find(member); at != entry.end()) mine[member] = std::move(*at);
+      }
+    }
+  }
+  *list = std::move(kept);
+}
+
+bool IsAgent(const Json& pod, const std::vector<LabelSelector>& agents) {
+  if (agents.empty()) return false;
+  const StringMap labels = StringMapAt(pod, {"metadata", "labels"});
+  return std::any_of(agents.begin(), agents.end(), [&](const LabelSelector& agent) { return agent.Matches(labels); });
+}
+
+std::unique_ptr<const Projection> ProjectCsiNode(const Json& object) {
+  auto projection = std::make_unique<CsiNodeProjection>();
+  if (const Json* drivers = Find(object, {"spec", "drivers"}); drivers != nullptr && drivers->is_array()) {
+    for (const Json& driver : *drivers) projection->drivers.push_back(StringAt(driver, {"name"}));
+  }
+  std::sort(projection->drivers.begin(), projection->drivers.end());
+  return projection;
+}
+
+}  // namespace
+
+std::unique_ptr<const Projection> ProjectNode(const Json& object) {
+  auto projection = std::make_unique<NodeProjection>();
+  projection->node = ParseNode(object);
+  projection->node.meta.annotations.erase(kLastAppliedAnnotation);
+  return projection;
+}
+
+const Node& NodeOf(const ObjectPtr& object) { return static_cast<const NodeProjection*>(object->projection())->node; }
+
+const PodProjection& PodProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const PodProjection*>(object->projection());
+}
+
+const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) {
+  return *static_cast<const CsiNodeProjection*>(object->projection());
+}
+
+ReflectorOptions WatchNodePools(Client& client, EventSink& events) {
+  ReflectorOptions options;
+  options.type = kNodePoolType;
+  options.project = ProjectPool;
+  options.projected = kProjectedOfPools;
+  options.resolve = [choice = std::make_shared<NodePoolTypeChoice>(client, events)](
+                        const FailedLists& failed, std::stop_token stop) { return choice->Next(failed, stop); };
+  return options;
+}
+
+ReflectorOptions WatchNodes() {
+  ReflectorOptions options;
+  options.type = kNodeType;
+  options.transform = StripNode;
+  options.project = ProjectNode;
+  return options;
+}
+
+ReflectorOptions WatchPods(std::vector<LabelSelector> agents) {
+  ReflectorOptions options;
+  options.type = kPodType;
+  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  const auto shared = std::make_shared<const std::vector<LabelSelector>>(std::move(agents));
+  options.transform = [shared](Json& pod) { StripPod(pod, *shared); };
+  options.project = [shared](const Json& pod) {
+    auto projection = std::make_unique<PodProjection>();
+    projection->pod = ParsePod(pod);
+    projection->agent = IsAgent(pod, *shared);
+    return projection;
+  };
+  return options;
+}
+
+ReflectorOptions WatchCsiNodes() {
+  ReflectorOptions options;
+  options.type = {"storage.k8s.io", "v1", "csinodes", "CSINode", false};
+  options.transform = [](Json& object) {
+    KeepOnly(object, "metadata", {"name", "uid", "resourceVersion", "deletionTimestamp"});
+  };
+  options.project = ProjectCsiNode;
+  return options;
+}
+
+void AddNodesByPool(Store& nodes) {
+  nodes.AddIndex(kNodesByPool, [](const StoredObject& node) -> std::vector<std::string> {
+    const std::string& pool = node.meta().Label(kNodePoolLabel);
+    if (pool.empty()) return {};
+    return {pool};
+  });
+}
+
+void AddPodsByNode(Store& pods) {
+  pods.AddIndex(kPodsByNode, [](const StoredObject& object) -> std::vector<std::string> {
+    const Pod& pod = static_cast<const PodProjection*>(object.projection())->pod;
+    if (pod.node.empty()) return {};
+    return {pod.node};
+  });
+}
+
+ObjectPtr KeptNode(Json object) {
+  StripNode(object);
+  return std::make_shared<StoredObject>(object, ProjectNode);
+}
+
+void StripNode(Json& node) {
+  KeepOnly(node, "metadata",
+           {"name", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "labels", "annotations"});
+  KeepOnly(node, "spec", {"taints", "unschedulable"});
+  KeepOnly(node, "status", {"conditions", "allocatable", "capacity"});
+  if (const auto metadata = node.find("metadata"); metadata != node.end()) {
+    if (const auto annotations = metadata->find("annotations");
+        annotations != metadata->end() && annotations->is_object()) {
+      annotations->erase(kLastAppliedAnnotation);
+    }
+  }
+  if (const auto status = node.find("status"); status != node.end())
+    KeepOfEach(*status, "conditions", {"type", "status", "lastTransitionTime"});
+}
+
+void StripPod(Json& pod, const std::vector<LabelSelector>& agents) {
+  const bool agent = IsAgent(pod, agents);
+  const bool mirror = Find(pod, {"metadata", "annotations", kMirrorAnnotation}) != nullptr;
+  const bool placed = !StringAt(pod, {"spec", "nodeName"}).empty();
+  KeepOnly(pod, "metadata",
+           {"name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "ownerReferences",
+            "labels"});
+  if (const auto metadata = pod.find("metadata"); metadata != pod.end()) {
+    if (!agent) metadata->erase("labels");
+    if (mirror) (*metadata)["annotations"] = {{kMirrorAnnotation, ""}};
+    KeepOfEach(*metadata, "ownerReferences", {"apiVersion", "kind", "name", "uid", "controller"});
+  }
+  if (placed) {
+    KeepOnly(pod, "spec", {"nodeName", "priority", "containers", "initContainers", "overhead", "resources"});
+  } else {
+    KeepOnly(pod, "spec",
+             {"priority", "containers", "initContainers", "overhead", "resources", "schedulingGates", "nodeSelector",
+              "affinity", "tolerations"});
+  }
+  if (const auto spec = pod.find("spec"); spec != pod.end()) {
+    for (const char* list : {"containers", "initContainers"}) {
+      KeepOfEach(*spec, list, {"resources", "restartPolicy"});
+      if (const auto containers = spec->find(list); containers != spec->end()) {
+        for (Json& container : *containers) KeepOnly(container, "resources", {"requests"});
+      }
+    }
+    KeepOnly(*spec, "affinity", {"nodeAffinity"});
+  }
+  KeepOnly(pod, "status", {"phase", "conditions"});
+  if (const auto status = pod.find("status"); status != pod.end())
+    KeepOfEach(*status, "conditions", {"type", "status", "reason"});
+}
+
+}  // namespace yad

@@ -1,0 +1,147 @@
+#include "operator/cluster/nodepool_type.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "operator/api/well_known.h"
+#include "operator/cluster/pool_projection.h"
+#include "operator/runtime/paged_list.h"
+
+namespace yad {
+namespace {
+
+// Pools in a page. The status of a pool lists its nodes.
+constexpr int kMetadataPage = 500;
+constexpr int kPoolPage = 100;
+const JsonParts kPoolName = {{"metadata", {{"name"}}}};
+
+// Returns (stability, major, minor); a greater tuple is a higher version. Follows
+// k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
+std::tuple<int, long, long> Rank(const std::string& version) {
+  const char* at = version.c_str();
+  if (*at != 'v') return {0, 0, 0};
+  char* end = nullptr;
+  const long major = std::strtol(at + 1, &end, 10);
+  if (end == at + 1 || major <= 0) return {0, 0, 0};
+  const std::string_view rest(end);
+  for (const auto& [word, stability] : {std::pair{std::string_view("alpha"), 1}, {std::string_view("beta"), 2}}) {
+    if (!rest.starts_with(word)) continue;
+    const char* digits = end + word.size();
+    const long minor = std::strtol(digits, &end, 10);
+    return end != digits && *end == '\0' ? std::tuple{stability, major, minor} : std::tuple{0, 0L, 0L};
+  }
+  return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
+}
+
+// Returns whether a conversion webhook failed. The apiserver has no reason of its own for that, only a message:
+// "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
+bool IsConversionFailure(const Error& error) {
+  return error.message.find("conversion webhook for") != std::string::npos;
+}
+
+}  // namespace
+
+bool HigherVersion(const std::string& a, const std::string& b) { return std::pair(Rank(a), a) > std::pair(Rank(b), b); }
+
+Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop) {
+  auto versions = client.DiscoverVersions(kNodePoolType.group, stop);
+  if (!versions) return Fail(versions.error());
+  std::sort(versions->begin(), versions->end(), HigherVersion);
+  std::vector<ResourceType> types;
+  for (const std::string& version : *versions) {
+    const auto resources = client.DiscoverResources(kNodePoolType.group, version, stop);
+    if (!resources) return Fail(resources.error());
+    for (const ResourceType& type : *resources) {
+      if (type.resource == kNodePoolType.resource) types.push_back(type);
+    }
+  }
+  if (types.empty()) {
+    return Fail(Error{Reason::kNotFound,
+                      "no version of " + kNodePoolType.group + " serves nodepools: install the NodePool CRD",
+                      404,
+                      {},
+                      {}});
+  }
+  return types;
+}
+
+bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
+  // The apiserver's timestamps are in UTC and whole seconds, so their text order is their time order.
+  return known && (!stays || workload_created < created);
+}
+
+Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
+  const auto crd = client.Get(kCrdType, {"", kNodePoolType.resource + "." + kNodePoolType.group}, stop);
+  NodePoolCrd result;
+  if (crd) {
+    const ObjectMeta meta = ParseMeta(*crd);
+    result.stays = !meta.deleting();
+    result.created = meta.creation_timestamp;
+  } else if (crd.error().reason == Reason::kNotFound) {
+    result.stays = false;
+  } else if (crd.error().reason == Reason::kForbidden) {
+    result.known = false;
+  } else {
+    return Fail(crd.error());
+  }
+  return result;
+}
+
+Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
+                                           std::stop_token stop) {
+  ListOptions options;
+  options.field_selector = "metadata.name=" + name;
+  const auto page = client.List(type, options, stop);
+  if (!page && page.error().reason == Reason::kNotFound)
+    return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
+  if (!page) return Fail(page.error());
+  for (const Json& item : page->items) {
+    if (StringAt(item, {"metadata", "name"}) == name) return item;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
+                                         std::stop_token stop) {
+  const auto object = ReadPoolObject(client, type, name, stop);
+  if (!object) return Fail(object.error());
+  return object->has_value() ? std::optional(ParseNodePool(**object)) : std::nullopt;
+}
+
+Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
+                              bool metadata_only, std::stop_token stop) {
+  PoolsByName pools;
+  ListOptions options;
+  options.metadata_only = metadata_only;
+  options.limit = metadata_only ? kMetadataPage : kPoolPage;
+  const auto read = ForEachListed(client, type, options, stop, [&](const JsonDocument& pool) {
+    std::string name = StringAt(pool.TreeOfObject(kPoolName), {"metadata", "name"});
+    if (names.contains(name)) {
+      pools.insert_or_assign(std::move(name), ParseNodePool(pool.TreeOfObject(kProjectedOfPools)));
+    }
+    return true;
+  });
+  if (read) return pools;
+  if (read.error().reason != Reason::kNotFound) return Fail(read.error());
+  return Fail(Reason::kConflict, "pools can't be read: " + read.error().message);
+}
+
+Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {
+  auto types = DiscoverNodePoolTypes(client_, stop);
+  if (!types) return Fail(types.error());
+  const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
+  if (unavailable && !told_) {
+    // The reference has no uid, so that the CRD need not be read.
+    const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
+    events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
+                   "List",
+                   "NodePools can't be read, because the webhook that converts them does not answer; each version of "
+                   "this CRD is tried in turn. Restore that webhook, or store all NodePools in one version: " +
+                       failed.last.message);
+  }
+  told_ = unavailable || (told_ && failed.count > 0);
+  return (*types)[static_cast<std::size_t>(failed.count) % types->size()];
+}
+
+}  // namespace yad

@@ -1,0 +1,36 @@
+// The projection of a NodePool in the caches.
+#ifndef OPERATOR_CLUSTER_POOL_PROJECTION_H_
+#define OPERATOR_CLUSTER_POOL_PROJECTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "operator/api/nodepool.h"
+#include "operator/api/well_known.h"
+#include "operator/cluster/attributes.h"
+#include "operator/json/json_document.h"
+#include "operator/runtime/store.h"
+
+namespace yad {
+
+// A NodePool, parsed once when it arrives.
+struct PoolProjection : Projection {
+  NodePool pool;
+  std::uint64_t fingerprint = 0;  // of the inputs of a rendering: labels, type, taints
+  PoolAttributes attributes;      // given to the pool's Nodes
+  std::int64_t ready_nodes = -1;  // status.readyNodeNum; -1 if absent
+  std::int64_t unready_nodes = -1;
+  std::vector<std::uint32_t> nodes;  // hashes of the names in its status, sorted
+};
+std::unique_ptr<const Projection> ProjectPool(const Json& object);
+// The parts of a NodePool that ProjectPool reads.
+inline const JsonParts kProjectedOfPools = {
+    {"metadata", {{"name"}, {"labels"}, {"annotations", {{kHoldAnnotation}}}, {"deletionTimestamp"}}},
+    {"spec"},
+    {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
+const PoolProjection& PoolProjectionOf(const ObjectPtr& object);
+
+}  // namespace yad
+
+#endif  // OPERATOR_CLUSTER_POOL_PROJECTION_H_

@@ -1,0 +1,282 @@
+#include "operator/json/json_document.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "operator/base/synchronized.h"
+#include "operator/json/json_text.h"
+
+namespace yad {
+namespace {
+
+// A position on the path from the root of an answer to its managedFields.
+enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
+
+Place Below(Place place, std::string_view key) {
+  switch (place) {
+    case Place::kRoot:
+      if (key == "items") return Place::kItems;
+      if (key == "object") return Place::kObject;
+      [[fallthrough]];
+    case Place::kObject:
+      return key == "metadata" ? Place::kMetadata : Place::kElsewhere;
+    default:
+      return Place::kElsewhere;
+  }
+}
+
+Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPart> parts) {
+  using Type = simdjson::dom::element_type;
+  switch (value.type()) {
+    case Type::OBJECT: {
+      Json object = Json::object();
+      for (const auto [key, member] : simdjson::dom::object(value)) {
+        if (place == Place::kMetadata && key == kManagedFields) continue;
+        const auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.key == key; });
+        if (part == parts.end() && !parts.empty()) continue;
+        object[std::string(key)] = MakeTree(member, Below(place, key), parts.empty() ? parts : std::span(part->below));
+      }
+      return object;
+    }
+    case Type::ARRAY: {
+      const simdjson::dom::array elements(value);
+      Json array = Json::array();
+      array.get_ref<Json::array_t&>().reserve(elements.size());
+      for (const auto element : elements) {
+        array.push_back(MakeTree(element, place == Place::kItems ? Place::kObject : Place::kElsewhere, parts));
+      }
+      return array;
+    }
+    case Type::STRING:
+      return std::string(std::string_view(value));
+    case Type::INT64: {
+      const std::int64_t number(value);
+      if (number >= 0) return static_cast<std::uint64_t>(number);  // nlohmann_json does the same.
+      return number;
+    }
+    case Type::UINT64:
+      return std::uint64_t(value);
+    case Type::DOUBLE:
+      return double(value);
+    case Type::BOOL:
+      return bool(value);
+    case Type::NULL_VALUE:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// Returns a copy without the values that nest more than `levels` deep. The copy is made before a tree, because the tree
+// of a text of nothing but brackets is sixty times as large as the text. Only strings and brackets are examined.
+std::string CutBelow(std::string_view text, std::size_t levels) {
+  std::string cut;
+  std::size_t level = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t begin = i;
+    switch (text[i]) {
+      case '"':
+        while (++i < text.size() && text[i] != '"') i += text[i] == '\\';
+        if (level < levels) cut += text.substr(begin, i + 1 - begin);
+        break;
+      case '[':
+      case '{':
+        if (++level <= levels) cut += text[i];
+        break;
+      case ']':
+      case '}':
+        if (level <= levels) cut += text[i];
+        if (level > 0) --level;
+        break;
+      default:
+        if (level < levels) cut += text[i];
+    }
+  }
+  return cut;
+}
+
+std::optional<simdjson::dom::element> LastOf(simdjson::dom::element object, std::string_view key) {
+  std::optional<simdjson::dom::element> last;
+  if (!object.is_object()) return last;
+  for (const auto [name, member] : simdjson::dom::object(object)) {
+    if (name == key) last = member;
+  }
+  return last;
+}
+
+std::string AsString(simdjson::dom::element value) {
+  return value.is_string() ? std::string(std::string_view(value)) : std::string();
+}
+
+// Converts an object of strings. An apiserver sorts the keys; an object that is unsorted or has a key twice becomes a
+// tree first, because it may be long.
+StringMap AsStringMap(simdjson::dom::element value) {
+  StringMap map;
+  if (!value.is_object()) return map;
+  const simdjson::dom::object members(value);
+  map.reserve(members.size());
+  std::optional<std::string_view> last;
+  for (const auto [key, member] : members) {
+    if (last && key <= *last) return StringMapAt(MakeTree(value, Place::kElsewhere, {}), {});
+    if (member.is_string()) map.emplace_hint(map.end(), std::string(key), AsString(member));
+    last = key;
+  }
+  return map;
+}
+
+std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::element value) {
+  if (!value.is_array() || simdjson::dom::array(value).size() == 0) return nullptr;
+  std::vector<OwnerReference> owners;
+  for (const auto owner : simdjson::dom::array(value)) {
+    if (!owner.is_object()) continue;
+    OwnerReference reference;
+    for (const auto [key, member] : simdjson::dom::object(owner)) {
+      if (key == "apiVersion") reference.api_version = AsString(member);
+      if (key == "kind") reference.kind = AsString(member);
+      if (key == "name") reference.name = AsString(member);
+      if (key == "uid") reference.uid = AsString(member);
+      if (key == "controller") reference.controller = member.is_bool() && bool(member);
+    }
+    owners.push_back(std::move(reference));
+  }
+  return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
+}
+
+// simdjson rejects exactly as many levels as its limit if the innermost level is not empty.
+constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
+
+// A parser's buffers are about fourteen times as large as its text. Allocating and freeing them for each event costs as
+// much as the parsing, so a few parsers are kept: those for texts of an event's length, not those for lists.
+class Parsers {
+ public:
+  // A parser in use. The destructor returns the parser if it is one to be kept.
+  class Lease {
+   public:
+    Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
+      if (kept_) parser_ = from_.Take();
+      if (parser_ == nullptr) parser_ = std::make_unique<simdjson::dom::parser>();
+      if (parser_->max_depth() == kRefusedDepth && parser_->capacity() >= size) return;
+      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kRefusedDepth);
+    }
+    ~Lease() {
+      if (kept_ && has_room_) from_.Return(std::move(parser_));
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    // Returns false if the memory for the parser could not be allocated.
+    bool has_room() const { return has_room_; }
+    simdjson::dom::parser& operator*() { return *parser_; }
+
+   private:
+    Parsers& from_;
+    const bool kept_;
+    bool has_room_ = true;
+    std::unique_ptr<simdjson::dom::parser> parser_;
+  };
+
+ private:
+  using Parser = std::unique_ptr<simdjson::dom::parser>;
+  static constexpr std::size_t kLongestKept = 16 * 1024;
+  static constexpr std::size_t kMostKept = 2;
+
+  Parser Take() {
+    return idle_.With([](std::vector<Parser>& idle) -> Parser {
+      if (idle.empty()) return nullptr;
+      Parser parser = std::move(idle.back());
+      idle.pop_back();
+      return parser;
+    });
+  }
+  void Return(Parser parser) {
+    idle_.With([&](std::vector<Parser>& idle) {
+      if (idle.size() < kMostKept) idle.push_back(std::move(parser));
+    });
+  }
+
+  Synchronized<std::vector<Parser>> idle_;
+};
+
+Parsers& AllParsers() {
+  static Parsers& parsers = *new Parsers;  // Never destroyed: threads may parse while the process ends.
+  return parsers;
+}
+
+}  // namespace
+
+struct JsonDocument::State {
+  explicit State(std::size_t size) : parser(AllParsers(), size) {}
+  bool Parse(std::string_view text) {
+    return parser.has_room() && !(*parser).parse(text.data(), text.size()).get(value);
+  }
+
+  Parsers::Lease parser;
+  simdjson::dom::element value;
+};
+
+JsonDocument::JsonDocument(std::unique_ptr<State> state) : state_(std::move(state)) {}
+JsonDocument::~JsonDocument() = default;
+JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
+JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
+
+// simdjson rejects texts that are not JSON, nest too deeply, or contain numbers too large for it. nlohmann_json decides
+// about these texts.
+Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
+  auto state = std::make_unique<State>(text.size());
+  if (state->Parse(text)) return JsonDocument(std::move(state));
+  state.reset();
+  const Json tree = Json::parse(CutBelow(text, kMaxParseDepth), nullptr, /*allow_exceptions=*/false);
+  if (!tree.is_discarded()) {
+    const std::string again = DumpJson(tree);
+    state = std::make_unique<State>(again.size());
+    if (state->Parse(again)) return JsonDocument(std::move(state));
+  }
+  return Fail(Reason::kDecode,
+              text.empty() ? "an empty text where JSON was expected" : "not valid JSON: " + Excerpt(text));
+}
+
+const simdjson::dom::element& JsonDocument::value() const { return state_->value; }
+
+bool JsonDocument::is_object() const { return state_->value.is_object(); }
+
+std::string_view JsonDocument::TextAt(std::string_view key) const {
+  const auto member = LastOf(state_->value, key);
+  return member && member->is_string() ? std::string_view(*member) : std::string_view();
+}
+
+bool JsonDocument::Enter(std::string_view key) {
+  const auto member = LastOf(state_->value, key);
+  if (member) state_->value = *member;
+  return member.has_value();
+}
+
+Json JsonDocument::Tree() const { return MakeTree(state_->value, Place::kElsewhere, {}); }
+
+Json JsonDocument::TreeOfAnswer() const { return MakeTree(state_->value, Place::kRoot, {}); }
+
+Json JsonDocument::TreeOfObject(const JsonParts& parts) const { return MakeTree(state_->value, Place::kObject, parts); }
+
+ObjectMeta ParseMeta(const JsonDocument& object) {
+  ObjectMeta meta;
+  const auto metadata = LastOf(object.value(), "metadata");
+  if (!metadata || !metadata->is_object()) return meta;
+  for (const auto [key, value] : simdjson::dom::object(*metadata)) {
+    if (key == "namespace") meta.key.ns = AsString(value);
+    if (key == "name") meta.key.name = AsString(value);
+    if (key == "uid") meta.uid = AsString(value);
+    if (key == "resourceVersion") meta.resource_version = AsString(value);
+    if (key == "generation") meta.generation = value.is_int64() ? std::int64_t(value) : 0;
+    if (key == "creationTimestamp") meta.creation_timestamp = AsString(value);
+    if (key == "deletionTimestamp") meta.deletion_timestamp = AsString(value);
+    if (key == "labels") meta.labels = AsStringMap(value);
+    if (key == "annotations") meta.annotations = AsStringMap(value);
+    if (key == "ownerReferences") meta.owners = AsOwners(value);
+  }
+  return meta;
+}
+
+}  // namespace yad

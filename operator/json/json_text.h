@@ -1,0 +1,27 @@
+// JSON as text: the text of a value, and the beginning of a text for a message.
+#ifndef OPERATOR_JSON_JSON_TEXT_H_
+#define OPERATOR_JSON_JSON_TEXT_H_
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "operator/api/object.h"
+
+namespace yad {
+
+// Returns compact text. Invalid UTF-8, which only this process can have produced, becomes U+FFFD instead of an
+// exception.
+std::string DumpJson(const Json& value);
+
+// Returns the text that Go's encoder writes, with "<", ">", "&" and the separators U+2028 and U+2029 escaped. An
+// apiserver stores JSON inside an object (data of a ControllerRevision) byte for byte. It encodes that JSON again on
+// each patch, and rejects the patch if the bytes differ.
+std::string DumpJsonAsGo(const Json& value);
+
+// Returns the beginning of a text for a message: one line, printable, cut at `limit` bytes.
+std::string Excerpt(std::string_view text, std::size_t limit = 200);
+
+}  // namespace yad
+
+#endif  // OPERATOR_JSON_JSON_TEXT_H_

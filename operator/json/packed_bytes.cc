@@ -1,0 +1,60 @@
+#include "operator/json/packed_bytes.h"
+
+#include <lz4.h>
+
+#include <array>
+#include <cstring>
+
+#include "operator/base/weak_table.h"
+
+namespace yad {
+namespace {
+
+// Returns the current dictionary of each family.
+WeakTable<std::string>& Relatives() {
+  static auto& relatives = *new WeakTable<std::string>;  // Never destroyed: threads may pack while the process ends.
+  return relatives;
+}
+
+}  // namespace
+
+PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
+  if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
+    if ((relative_ = Relatives().Find(family))) {
+      // Compression has to save at least half of the bytes, or the bytes are stored verbatim.
+      const int room = static_cast<int>(bytes.size() / 2);
+      std::array<char, 4096> on_stack;
+      std::unique_ptr<char[]> on_heap;
+      if (bytes.size() / 2 > on_stack.size()) on_heap = std::make_unique_for_overwrite<char[]>(bytes.size() / 2);
+      char* const packed = on_heap ? on_heap.get() : on_stack.data();
+      LZ4_stream_t state;
+      LZ4_initStream(&state, sizeof state);
+      LZ4_loadDict(&state, relative_->data(), static_cast<int>(relative_->size()));
+      const int size =
+          LZ4_compress_fast_continue(&state, bytes.data(), packed, static_cast<int>(bytes.size()), room, 1);
+      if (size > 0) {
+        unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
+        packed_size_ = static_cast<std::uint32_t>(size);
+        auto kept = std::make_unique_for_overwrite<char[]>(packed_size_);
+        std::memcpy(kept.get(), packed, packed_size_);
+        packed_ = std::move(kept);
+        return;
+      }
+    }
+  }
+  relative_ = std::make_shared<const std::string>(bytes);
+  Relatives().Set(family, relative_);
+}
+
+std::string PackedBytes::Unpack() const {
+  if (!packed_) return relative_ ? *relative_ : std::string();
+  std::string bytes(unpacked_size_, '\0');
+  LZ4_decompress_safe_usingDict(packed_.get(), bytes.data(), static_cast<int>(packed_size_),
+                                static_cast<int>(unpacked_size_), relative_->data(),
+                                static_cast<int>(relative_->size()));
+  return bytes;
+}
+
+std::size_t PackedBytes::size() const { return packed_ ? packed_size_ : relative_ ? relative_->size() : 0; }
+
+}  // namespace yad

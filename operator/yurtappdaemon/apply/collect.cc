@@ -1,0 +1,188 @@
+#include "operator/yurtappdaemon/apply/collect.h"
+
+#include <chrono>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+struct Failure {
+  std::string reason;
+  std::string message;
+};
+
+// Returns the failure that status shows for a rejected write. nullopt: the write may succeed later, and is not a
+// failure yet.
+std::optional<Failure> FailureOf(const Error& error) {
+  switch (error.reason) {
+    case Reason::kConflict:
+    case Reason::kCancelled:
+    case Reason::kDecode:        // The write may have happened.
+    case Reason::kTooLarge:      // The write may have happened.
+    case Reason::kUnauthorized:  // The server rejected the operator, not the workload.
+    case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
+      return std::nullopt;
+    case Reason::kInternalError:
+      if (error.message.find("failed calling webhook") == std::string::npos) return std::nullopt;
+      return Failure{kWebhookFailed, error.message};
+    case Reason::kForbidden:
+      if (error.message.find("exceeded quota") != std::string::npos) return Failure{kQuotaExceeded, error.message};
+      for (const Cause& cause : error.causes) {
+        if (cause.reason == "NamespaceTerminating") return std::nullopt;
+      }
+      break;
+    default:
+      if (IsTransient(error)) return std::nullopt;
+  }
+  return Failure{std::string(ToString(error.reason)), error.message};
+}
+
+std::vector<std::string>& ServicesWritten(Outcome& outcome, ServiceWrite write) {
+  if (write == ServiceWrite::kCreate) return outcome.services_created;
+  return write == ServiceWrite::kUpdate ? outcome.services_updated : outcome.services_repaired;
+}
+
+std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction write) {
+  switch (write) {
+    case WorkloadAction::kCreate:
+      return &outcome.created;
+    case WorkloadAction::kUpdate:
+      return &outcome.updated;
+    case WorkloadAction::kRepair:
+      return &outcome.repaired;
+    case WorkloadAction::kAdopt:
+      return &outcome.adopted;
+    case WorkloadAction::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+// Marks the pool's write as outstanding. `conflict` is the reason of a name that another owner has.
+void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
+  pool.outstanding = true;
+  Retry(error, outcome);
+  if (error.reason == Reason::kAlreadyExists) {
+    pool.failure_reason = conflict;
+    pool.failure_message = error.message;
+  } else if (auto failure = FailureOf(error)) {
+    pool.failure_reason = std::move(failure->reason);
+    pool.failure_message = std::move(failure->message);
+  }
+}
+
+void SetUndone(PoolOutcome& pool, Outcome& outcome) {
+  // The reason is not kConflict, which would be retried every second, forever.
+  const Error undone{Reason::kUnknown,
+                     "the server does not keep the new revision: an admission webhook reverts the update",
+                     0,
+                     std::nullopt,
+                     {}};
+  pool.outstanding = true;
+  pool.not_kept.clear();
+  pool.failure_reason = "UpdateUndone";
+  pool.failure_message = undone.message;
+  Retry(undone, outcome);
+}
+
+void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
+  if (service) {
+    pool.service = pool.plan->service->name;
+    ServicesWritten(outcome, pool.plan->service->write).push_back(pool.plan->pool);
+    return;
+  }
+  SetFailed(pool, service.error(), kServiceConflict, outcome);
+  if (pool.failure_reason == kQuotaExceeded) pool.failure_reason = kServiceQuotaExceeded;
+}
+
+void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& pool, Outcome& outcome) {
+  if (!attempt.workload.object) {
+    SetFailed(pool, attempt.workload.object.error(), kWorkloadConflict, outcome);
+    return;
+  }
+  pool.workload = MakeWorkloadRef(*attempt.workload.object);
+  pool.outstanding = pool.outstanding || attempt.workload.reclaimed;
+  const ObjectMeta& meta = pool.workload->object->meta();
+  if (attempt.undone) {
+    memo.Settle(meta.key.name, TargetFingerprint(pool.plan->to), attempt.undone->digest);
+    pool.not_kept = attempt.undone->at;
+  }
+  if (attempt.workload.written == WorkloadAction::kUpdate &&
+      meta.Label(kRevisionLabel) != pool.plan->to.revision->label) {
+    SetUndone(pool, outcome);
+    return;
+  }
+  if (auto* written = WorkloadsWritten(outcome, attempt.workload.written)) written->push_back(pool.plan->pool);
+}
+
+}  // namespace
+
+Outcome OutcomeWithoutWrites(const Plan& plan) {
+  Outcome outcome;
+  outcome.leaving = plan.leaving;
+  outcome.pools.reserve(plan.pools.size());
+  for (const PoolPlan& pool : plan.pools) {
+    PoolOutcome& result = outcome.pools.emplace_back();
+    result.plan = &pool;
+    result.workload = pool.workload;
+    result.failure_reason = pool.failure_reason;
+    result.failure_message = pool.failure_message;
+    const auto& service = pool.service;
+    if (service && service->live != nullptr && !service->live->meta().deleting()) result.service = service->name;
+    if (pool.deferred) {
+      result.outstanding = true;
+      result.failure_reason = pool.deferred->reason;
+      result.failure_message = pool.deferred->message;
+    }
+  }
+  return outcome;
+}
+
+std::vector<std::size_t> PoolsToWrite(const Plan& plan) {
+  std::vector<std::size_t> writes;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (!plan.pools[i].deferred && WritesAnything(plan.pools[i])) writes.push_back(i);
+  }
+  return writes;
+}
+
+void Retry(const Error& error, Outcome& outcome) {
+  const auto wait = [](const Error& one) {
+    return std::pair(one.retry_after.value_or(std::chrono::milliseconds(0)), one.reason != Reason::kConflict);
+  };
+  if (!outcome.retry || wait(error) > wait(*outcome.retry)) outcome.retry = error;
+}
+
+void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
+                   Outcome& outcome) {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    PoolOutcome& pool = outcome.pools[writes[i]];
+    const PoolAttempt& attempt = attempts[i];
+    if (attempt.service) CollectService(*attempt.service, pool, outcome);
+    if (pool.plan->write != WorkloadAction::kNone && !attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
+  }
+}
+
+std::set<std::string> CollectRemovals(const std::vector<Removal>& removals, const std::vector<Status>& removed,
+                                      PlanMemo& memo, Outcome& outcome) {
+  std::set<std::string> staying;
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    const Removal& removal = removals[i];
+    const std::string& name = removal.workload.object->meta().key.name;
+    const bool gone = !removed[i] && removed[i].error().reason == Reason::kNotFound;
+    if (!removed[i] && !gone) {
+      Retry(removed[i].error(), outcome);
+      staying.insert(removal.workload.pool);
+    }
+    if (removed[i]) (removal.kept ? outcome.duplicates_removed : outcome.removed).push_back(removal.workload.pool);
+    if (!removal.kept && !gone) outcome.leaving.push_back(removal.workload);
+    if (removed[i] || gone) outcome.deleted.push_back(name);
+    memo.Forget(name);
+  }
+  return staying;
+}
+
+}  // namespace yad

@@ -1,0 +1,46 @@
+// Turns the attempts of one reconcile into its Outcome. Pure, but for the memo.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/yurtappdaemon/apply/workload_writer.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// The writes of one pool.
+struct PoolAttempt {
+  WorkloadAttempt workload;
+  std::optional<Undone> undone;  // the part of the workload that the server did not keep
+  std::optional<Result<ObjectPtr>> service = std::nullopt;
+  bool blocked = false;  // the workload was not written, because the write of its Service failed
+};
+
+// Returns the outcome before any write: the pools as the plan saw them, and the rejected writes that are not retried
+// yet.
+Outcome OutcomeWithoutWrites(const Plan& plan);
+
+// Returns the indexes of the pools in the plan that have something to write.
+std::vector<std::size_t> PoolsToWrite(const Plan& plan);
+
+// Keeps in outcome.retry the error with the longest wait. A Conflict is retried soon, and the other writes would be
+// retried with it.
+void Retry(const Error& error, Outcome& outcome);
+
+// Adds the writes of the pools `writes` to the outcome. The memo gets the parts that the server did not keep.
+void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
+                   Outcome& outcome);
+
+// Adds the removals to the outcome. Returns the pools whose workload could not be removed.
+std::set<std::string> CollectRemovals(const std::vector<Removal>& removals, const std::vector<Status>& removed,
+                                      PlanMemo& memo, Outcome& outcome);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_

@@ -1,0 +1,226 @@
+#include "operator/yurtappdaemon/apply/executor.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/parallel.h"
+#include "operator/base/synchronized.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+namespace yad {
+namespace {
+
+constexpr int kPageSize = 500;
+constexpr std::size_t kTrimAfter = 4u << 20;  // bytes of text that one reconcile writes
+
+bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->write != ServiceWrite::kNone; }
+
+std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
+  std::unordered_map<std::string, std::string> names;
+  for (const PoolStatusView& pool : StatusView(status).pools()) {
+    if (!pool.workload().empty()) names.emplace(pool.name(), pool.workload());
+  }
+  return names;
+}
+
+}  // namespace
+
+// The state that the parallel writes of one reconcile share.
+struct PlanExecutor::Batch {
+  Batch(const YurtAppDaemon& of, WorkloadNames known, LiveChecks& live_checks, std::stop_token token)
+      : daemon(of), names(std::move(known)), checks(live_checks), stop(std::move(token)) {}
+
+  const YurtAppDaemon& daemon;
+  const WorkloadNames names;  // of workloads in status
+  LiveChecks& checks;
+  const std::stop_token stop;
+  std::atomic<std::size_t> bytes = 0;  // of text written
+  // Likeness and target of the responses that equal their requests.
+  Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
+};
+
+Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.workload_template, {"metadata", "labels"})) {
+    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
+  }
+  bool unseen = false;
+  const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
+    const ObjectMeta meta = ParseMeta(item);
+    if (meta.controller() == nullptr && !meta.deleting() && !plan.orphans.contains(meta.uid)) {
+      unseen = true;
+      store_.Observe(writer_.Kept(item));
+    }
+    return true;
+  });
+  if (!read) return Fail(read.error());
+  if (unseen) return Fail(Reason::kConflict, "an earlier " + daemon.meta.key.name + " may have left workloads");
+  return {};
+}
+
+Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
+    options.label_selector += "," + key + "=" + value;
+  }
+  const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
+    if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.Kept(item));
+    return true;
+  });
+  return read ? Status() : Fail(read.error());
+}
+
+Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {
+  const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
+  if (!pool) return Fail(pool.error());
+  if (!*pool || !(*pool)->offline) return Fail(Reason::kConflict, "pool " + name + " is not Offline any more");
+  return {};
+}
+
+void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
+                                  LiveChecks& checks, Outcome& outcome, std::stop_token stop) const {
+  const std::vector<ServiceRemoval>& removals = plan.service_removals;
+  std::vector<Status> removed(removals.size());
+  ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
+    const ServiceRef& service = removals[i].service;
+    if (!removals[i].pool) {
+      removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload is still there")
+                                                  : checks.MayRemove(service.pool, "");
+      if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
+      return;
+    }
+    const PoolOutcome& result = outcome.pools[*removals[i].pool];
+    const bool written = result.workload && !result.outstanding;
+    removed[i] = written ? service_writer_.Remove(daemon, service, result.workload->object.get(), stop)
+                         : Fail(Reason::kConflict, "the workload has not been written yet");
+  });
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    const bool waits = removals[i].pool && plan.pools[*removals[i].pool].deferred;
+    if (removed[i]) {
+      outcome.services_removed.push_back(removals[i].service.pool);
+    } else if (removed[i].error().reason != Reason::kNotFound && !outcome.retry && !waits) {
+      outcome.retry = removed[i].error();
+    }
+  }
+}
+
+Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& daemon, const Plan& plan,
+                                                          const std::vector<std::size_t>& writes,
+                                                          std::stop_token stop) const {
+  const auto live = ConfirmDaemon(client_, daemon.meta, stop);
+  if (!live) return Fail(live.error());
+  const bool needs_names = std::any_of(writes.begin(), writes.end(), [&](std::size_t i) {
+    return plan.pools[i].write == WorkloadAction::kCreate || plan.pools[i].write == WorkloadAction::kAdopt;
+  });
+  if (!needs_names) return WorkloadNames();
+  WorkloadNames names;
+  if (live->resource_version == daemon.meta.resource_version) {
+    names = NamesIn(daemon.status);
+  } else {
+    const auto newer = client_.Get(kYurtAppDaemonType, daemon.meta.key, stop);
+    if (!newer) return Fail(newer.error());
+    names = NamesIn(newer->value("status", Json()));
+  }
+  if (names.empty()) {
+    if (const Status confirmed = ConfirmOrphans(daemon, plan, stop); !confirmed) return Fail(confirmed.error());
+  }
+  return names;
+}
+
+WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
+  if (pool.write == WorkloadAction::kCreate) {
+    const auto name = batch.names.find(pool.pool);
+    return writer_.Create(batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
+  }
+  if (IsForThePool(pool)) {
+    if (const Status as_read = batch.checks.InputsAreAsPlanned(pool); !as_read) return {Fail(as_read.error())};
+  }
+  return writer_.Update(batch.daemon, pool, batch.stop);
+}
+
+std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
+  // Most responses are alike, so only one of them is compared. An override may put the pool's name anywhere.
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
+      pool.to.inputs.overrides.empty()
+          ? std::optional(std::pair(LikenessOf(written, pool.pool), TargetFingerprint(pool.to)))
+          : std::nullopt;
+  if (alike && batch.as_requested.With([&](const auto& known) { return known.contains(*alike); })) return std::nullopt;
+  const Json live = written.Parse();
+  PoolPlan now = pool;
+  now.from = now.to;
+  if (NeedsNoWrite(batch.daemon, now, live)) {
+    if (alike) batch.as_requested.With([&](auto& known) { known.insert(*alike); });
+    return std::nullopt;
+  }
+  const auto again = MergedWorkload(batch.daemon, now, live);
+  if (!again || *again == live) return std::nullopt;
+  return UndoneDifference(live, *again);
+}
+
+PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
+  PoolAttempt attempt;
+  // An orphan of an unknown revision is adopted as it is.
+  const std::size_t bytes =
+      pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
+  const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
+  batch.bytes += bytes;
+  if (WritesService(pool)) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
+  attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
+  if (pool.write == WorkloadAction::kNone || attempt.blocked) return attempt;
+  attempt.workload = WriteWorkload(pool, batch);
+  if (!attempt.workload.object) return attempt;
+  store_.Observe(*attempt.workload.object);
+  // A response that differs from the request was rewritten by a mutating webhook, or into the server's canonical form.
+  // The next write would be rewritten too.
+  if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
+  return attempt;
+}
+
+Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const {
+  Outcome outcome = OutcomeWithoutWrites(plan);
+  const std::vector<std::size_t> writes = PoolsToWrite(plan);
+  if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return outcome;
+  auto names = Confirm(daemon, plan, writes, stop);
+  if (!names) {
+    outcome.refused = names.error();
+    return outcome;
+  }
+  LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
+  std::vector<Removal> removals = plan.removals;
+  const Status marked = remover_.Mark(daemon, removals, stop);
+  Batch batch(daemon, *std::move(names), checks, stop);
+  std::vector<PoolAttempt> attempts(writes.size());
+  std::vector<Status> removed(removals.size());
+  ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {
+    if (task < writes.size()) {
+      attempts[task] = WritePool(plan.pools[writes[task]], batch);
+      return;
+    }
+    const Removal& removal = removals[task - writes.size()];
+    const bool unmarked = !removal.mark.empty() && !marked;
+    removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
+  });
+  // glibc keeps the memory of large trees, which is several times the memory in use.
+  if (batch.bytes > kTrimAfter) malloc_trim(0);
+  CollectWrites(writes, attempts, memo, outcome);
+  const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);
+  RemoveServices(daemon, plan, staying, checks, outcome, stop);
+  return outcome;
+}
+
+}  // namespace yad

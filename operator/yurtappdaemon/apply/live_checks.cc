@@ -1,0 +1,79 @@
+#include "operator/yurtappdaemon/apply/live_checks.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+
+namespace yad {
+namespace {
+
+// Up to so many pools are read one by one. A list of all pools costs the server about as much as a read of a 64th of
+// them one by one.
+constexpr std::size_t kReadOneByOne = 8;
+constexpr std::size_t kShareReadOneByOne = 64;
+// Writes that share a list, in multiples of those that run side by side.
+constexpr std::size_t kRoundsOfOneList = 8;
+
+}  // namespace
+
+LiveChecks::LiveChecks(Client& client, Clock& clock, ResourceType pool_type, const YurtAppDaemon& daemon,
+                       const Plan& plan, std::size_t parallel, std::stop_token stop)
+    : client_(client),
+      pool_type_(std::move(pool_type)),
+      daemon_(daemon),
+      stop_(std::move(stop)),
+      metadata_only_(daemon.pools.type.empty()),
+      daemon_now_(clock, parallel, [this] { return ConfirmDaemon(client_, daemon_.meta, stop_); }),
+      pools_now_(clock, parallel * kRoundsOfOneList, [this]() -> Result<std::shared_ptr<const PoolsByName>> {
+        auto pools = ReadPools(client_, pool_type_, names_, metadata_only_, stop_);
+        if (!pools) return Fail(pools.error());
+        return std::make_shared<const PoolsByName>(*std::move(pools));
+      }) {
+  for (const PoolPlan& pool : plan.pools) {
+    if (!IsForThePool(pool) || pool.deferred) continue;
+    names_.insert(pool.pool);
+    metadata_only_ = false;  // Taints are part of the spec.
+  }
+  for (const Removal& removal : plan.removals) {
+    if (!removal.kept) names_.insert(removal.workload.pool);
+  }
+  for (const ServiceRemoval& removal : plan.service_removals) {
+    if (!removal.pool) names_.insert(removal.service.pool);
+  }
+  one_by_one_ = names_.size() <= std::max(kReadOneByOne, plan.pools.size() / kShareReadOneByOne);
+}
+
+Result<std::optional<NodePool>> LiveChecks::Pool(const std::string& name) {
+  if (one_by_one_) return ReadPool(client_, pool_type_, name, stop_);
+  const auto pools = pools_now_.Get();
+  if (!pools) return Fail(pools.error());
+  const auto pool = (*pools)->find(name);
+  return pool == (*pools)->end() ? std::nullopt : std::optional(pool->second);
+}
+
+Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
+  const auto pool = Pool(name);
+  if (!pool) return Fail(pool.error());
+  if (*pool && daemon_.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
+  // Thousands of removals take a while, in which a wrong selector, or what was allowed, is taken back.
+  const auto now = daemon_now_.Get();
+  if (!now) return Fail(now.error());
+  if (!mark.empty() && now->Annotation(kAllowRemovalAnnotation) != mark)
+    return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " has changed meanwhile");
+  return {};
+}
+
+Status LiveChecks::InputsAreAsPlanned(const PoolPlan& plan) {
+  const auto pool = Pool(plan.pool);
+  if (!pool) return Fail(pool.error());
+  if (*pool) {
+    const RenderInputs now = InputsFor(plan.to.revision->content, **pool);
+    if (now.tolerations == plan.to.inputs.tolerations && now.overrides == plan.to.inputs.overrides) return {};
+  }
+  return Fail(Reason::kConflict, "pool " + plan.pool + " was changed or recreated after it was read");
+}
+
+}  // namespace yad

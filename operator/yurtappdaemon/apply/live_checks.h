@@ -1,0 +1,52 @@
+// Reads a daemon and its pools on the server while a plan is applied. Caches may be late (confirm.h).
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/yurtappdaemon/observe/shared_answer.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// Concurrent writes share one read of the daemon. If a plan needs more than a few pools, its writes share lists of
+// pools. Thread-safe. Its arguments must outlive it.
+class LiveChecks {
+ public:
+  // `parallel` is the number of concurrent writes.
+  LiveChecks(Client& client, Clock& clock, ResourceType pool_type, const YurtAppDaemon& daemon, const Plan& plan,
+             std::size_t parallel, std::stop_token stop);
+
+  // Checks that an object of a pool that is no longer selected may be deleted. Fails with kConflict if the pool is
+  // selected, the daemon has changed since the plan was made, or its annotation does not allow the removal any more.
+  // `mark` is the token that allowed the removal, "" if it needed none.
+  Status MayRemove(const std::string& pool, const std::string& mark);
+
+  // Checks a pool before its workload is adapted to it. Fails with kConflict if the pool has changed since the plan was
+  // made.
+  Status InputsAreAsPlanned(const PoolPlan& plan);
+
+ private:
+  Result<std::optional<NodePool>> Pool(const std::string& name);
+
+  Client& client_;
+  const ResourceType pool_type_;
+  const YurtAppDaemon& daemon_;
+  const std::stop_token stop_;
+  std::set<std::string> names_;  // of pools that the plan needs
+  bool metadata_only_ = true;    // the plan needs no more of these pools
+  bool one_by_one_ = true;       // these pools are few
+  SharedAnswer<ObjectMeta> daemon_now_;
+  SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_

@@ -1,0 +1,84 @@
+#include "operator/yurtappdaemon/apply/service_writer.h"
+
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+namespace {
+
+constexpr int kAttempts = 4;
+
+// Returns whether an earlier daemon of this name left the Service.
+bool IsOrphanOfOurs(const PoolPlan& plan, const Json& wanted, const Json& live) {
+  const ObjectMeta meta = ParseMeta(live);
+  const Json* selector = Find(live, {"spec", "selector"});
+  return meta.controller() == nullptr && !meta.Annotation(kLastRenderedAnnotation).empty() &&
+         meta.Annotation(kRefNodePoolAnnotation) == plan.pool && selector != nullptr &&
+         *selector == *Find(wanted, {"spec", "selector"});
+}
+
+}  // namespace
+
+Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+  Json live;  // null: no Service is known
+  if (plan.service->live != nullptr && !plan.service->live->meta().deleting()) live = plan.service->live->Parse();
+  const ObjectKey key{daemon.meta.key.ns, plan.service->name};
+  const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
+  for (int attempt = 1;; ++attempt) {
+    if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
+      // After a deletion with --cascade=orphan, a Service that is adopted again would be deleted with the daemon.
+      if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
+      if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner) return Fail(owner.error());
+    }
+    const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
+    if (attempt > 1 && wanted == live) break;
+    auto written = live.is_null() ? client_.Create(kServiceType, wanted, {}, stop)
+                                  : client_.Update(kServiceType, wanted, {}, stop);
+    if (written) {
+      live = *std::move(written);
+      break;
+    }
+    const Reason reason = written.error().reason;
+    if ((reason != Reason::kConflict && reason != Reason::kAlreadyExists && reason != Reason::kNotFound) ||
+        attempt == kAttempts) {
+      return Fail(written.error());
+    }
+    auto now = client_.Get(kServiceType, key, stop);
+    if (!now && now.error().reason == Reason::kNotFound) {
+      live = Json();
+      continue;
+    }
+    if (!now) return Fail(now.error());
+    const ObjectMeta meta = ParseMeta(*now);
+    if (!ControlledBy(meta, daemon.meta.uid) && !IsOrphanOfOurs(plan, ServiceToWrite(daemon, plan, nullptr), *now)) {
+      return NameConflictError(kServiceType, key.name, "is controlled by " + ControllerOf(meta));
+    }
+    if (meta.deleting()) return Fail(Reason::kConflict, "Service " + key.ToString() + " is still being deleted");
+    live = *std::move(now);
+  }
+  const auto object = std::make_shared<StoredObject>(live, nullptr);
+  if (store_ != nullptr) store_->Observe(object);
+  return object;
+}
+
+Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
+                             std::stop_token stop) const {
+  if (workload != nullptr) {
+    // An old cache may show a revision that the pool left long ago.
+    const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
+    if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
+    if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
+      return Fail(Reason::kConflict, now->key.ToString() + " was changed or recreated after it was read");
+    }
+  }
+  const ObjectMeta& meta = service.object->meta();
+  DeleteOptions options;
+  options.uid = meta.uid;
+  options.resource_version = meta.resource_version;  // It may have got another owner.
+  return client_.Delete(kServiceType, meta.key, options, stop);
+}
+
+}  // namespace yad

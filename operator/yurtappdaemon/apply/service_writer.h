@@ -1,0 +1,36 @@
+// Writes the Services of a plan.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_SERVICE_WRITER_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_SERVICE_WRITER_H_
+
+#include <stop_token>
+
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/plan/services.h"
+
+namespace yad {
+
+// Thread-safe.
+class ServiceWriter {
+ public:
+  // Responses are not stored if `store` is null.
+  ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
+
+  // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if another
+  // controller's Service has its name; that Service stays as it is. A Service without a controller is adopted if it is
+  // the one that this daemon would create: an earlier daemon of this name left it (--cascade=orphan).
+  Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
+
+  // Deletes exactly this object. `workload` is the observed workload of its pool, null if the pool is no longer
+  // selected. Fails with kConflict if the workload is on another revision than observed.
+  Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
+                std::stop_token stop) const;
+
+ private:
+  Client& client_;
+  Store* const store_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_SERVICE_WRITER_H_

@@ -1,0 +1,63 @@
+#include "operator/yurtappdaemon/apply/workload_remover.h"
+
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/parallel.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+
+Status WorkloadRemover::Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const {
+  std::vector<Removal*> unmarked;
+  for (Removal& removal : removals) {
+    const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    if (!removal.mark.empty() && mark != removal.mark) unmarked.push_back(&removal);
+  }
+  std::vector<Status> marked(unmarked.size());
+  ParallelFor(unmarked.size(), parallel_writes_, [&](std::size_t i) {
+    const ObjectMeta& meta = unmarked[i]->workload.object->meta();
+    const Json patch = {
+        {"metadata",
+         {{"uid", meta.uid},
+          {"labels", {{kPoolNameLabel, unmarked[i]->workload.pool}}},  // The store holds only labelled workloads.
+          {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
+    auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
+    if (answer) {
+      const auto object = writer_.Kept(*answer);
+      store_.Observe(object);
+      unmarked[i]->workload = MakeWorkloadRef(object);
+    } else if (answer.error().reason != Reason::kNotFound) {
+      marked[i] = Fail(answer.error());
+    }
+  });
+  for (Status& status : marked) {
+    if (!status) return std::move(status);
+  }
+  return {};
+}
+
+Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks,
+                               std::stop_token stop) const {
+  const ResourceType& type = TypeOf(daemon.kind);
+  if (removal.kept) {
+    // The caches may show a workload that the operator has already deleted. Then the pool would have none left.
+    const ObjectMeta& kept = removal.kept->object->meta();
+    const auto now = client_.GetMeta(type, kept.key, stop);
+    if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
+    if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
+      return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+    // The caches do not show a workload without its label, and another one would be created.
+    if (now->Label(kPoolNameLabel) != removal.kept->pool)
+      return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
+  } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
+    return left;
+  }
+  const ObjectMeta& meta = removal.workload.object->meta();
+  DeleteOptions options;
+  options.uid = meta.uid;
+  options.resource_version = meta.resource_version;  // It may have got another owner.
+  return client_.Delete(type, meta.key, options, stop);
+}
+
+}  // namespace yad

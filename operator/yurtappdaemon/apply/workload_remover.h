@@ -1,0 +1,39 @@
+// Deletes the workloads that a plan removes.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_REMOVER_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_REMOVER_H_
+
+#include <cstddef>
+#include <stop_token>
+#include <vector>
+
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/apply/live_checks.h"
+#include "operator/yurtappdaemon/apply/workload_writer.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// Thread-safe.
+class WorkloadRemover {
+ public:
+  WorkloadRemover(Client& client, Store& store, const WorkloadWriter& writer, std::size_t parallel_writes)
+      : client_(client), store_(store), writer_(writer), parallel_writes_(parallel_writes) {}
+
+  // Marks the workloads whose removal needs a token, so that the rest stays allowed after a crash. None of them may be
+  // removed yet if this fails. `removals` get the marked workloads.
+  Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
+  // Deletes one workload after `checks` or a live read of the workload that stays have confirmed it. Fails with
+  // kNotFound if it is already gone.
+  Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
+
+ private:
+  Client& client_;
+  Store& store_;
+  const WorkloadWriter& writer_;
+  const std::size_t parallel_writes_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_REMOVER_H_

@@ -1,0 +1,115 @@
+#include "operator/yurtappdaemon/apply/workload_writer.h"
+
+#include <memory>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+namespace {
+
+constexpr int kConflictAttempts = 4;
+
+// Returns whether one rendering made both. Otherwise, a merge would keep the values that only the other rendering has.
+bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
+  return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
+         a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
+}
+
+// Returns an error if the workload is not any more the one that the plan was made for. `was` is its state in the plan.
+Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
+  const std::string name = was.key.ToString();
+  if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
+  if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid))
+    return NameConflictError(TypeOf(daemon.kind), was.key.name, "is controlled by " + ControllerOf(now));
+  if (now.controller() == nullptr && was.controller() != nullptr)
+    return Fail(Reason::kConflict, name + " was released meanwhile");
+  if (!SameOrigin(now, was)) return Fail(Reason::kConflict, name + " was updated to another revision meanwhile");
+  return {};
+}
+
+}  // namespace
+
+ObjectPtr WorkloadWriter::Kept(const Json& object) const { return std::make_shared<StoredObject>(object, projector_); }
+
+ObjectPtr WorkloadWriter::Kept(const JsonDocument& object) const {
+  const Json part = object.TreeOfObject(kProjectedOfWorkloads);
+  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_);
+}
+
+WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
+  const ResourceType& type = TypeOf(daemon.kind);
+  const ObjectMeta& meta = plan.workload->object->meta();
+  if (meta.controller() == nullptr) {
+    // After a deletion with --cascade=orphan, a workload that is adopted again would be deleted with the daemon.
+    if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
+      return {Fail(owner.error()), WorkloadAction::kNone};
+  }
+  Json live = plan.workload->object->Parse();
+  for (int attempt = 1;; ++attempt) {
+    const Json before = attempt > 1 ? live : Json();
+    const auto merged = MergedWorkload(daemon, plan, std::move(live));
+    if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
+    if (*merged == before) return {Kept(before), WorkloadAction::kNone};
+    const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
+    if (updated) return {Kept(*updated), plan.write};
+    if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
+      return {Fail(updated.error()), plan.write};
+    // The workload's controller writes its status often, so the merge is repeated with the present object.
+    auto fresh = client_.Get(type, meta.key, stop);
+    if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
+    if (const Status same = IsStill(meta, ParseMeta(*fresh), daemon); !same)
+      return {Fail(same.error()), WorkloadAction::kNone};
+    live = *std::move(fresh);
+  }
+}
+
+std::optional<WorkloadAttempt> WorkloadWriter::Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                                       const std::string& name, std::stop_token stop) const {
+  const ResourceType& type = TypeOf(daemon.kind);
+  auto existing = client_.Get(type, {daemon.meta.key.ns, name}, stop);
+  if (!existing) {
+    if (existing.error().reason == Reason::kNotFound) return std::nullopt;
+    return WorkloadAttempt{Fail(existing.error())};
+  }
+  const ObjectMeta meta = ParseMeta(*existing);
+  if (!ControlledBy(meta, daemon.meta.uid))
+    return WorkloadAttempt{NameConflictError(TypeOf(daemon.kind), name, "is controlled by " + ControllerOf(meta))};
+  const std::string pool = StringAt(*existing, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (pool != plan.pool)
+    return WorkloadAttempt{NameConflictError(TypeOf(daemon.kind), name, "selects the pods of pool \"" + pool + "\"")};
+  if (meta.deleting()) return WorkloadAttempt{Fail(Reason::kConflict, name + " is still being deleted")};
+  if (meta.Label(kPoolNameLabel) == plan.pool) return WorkloadAttempt{Kept(*existing), WorkloadAction::kNone, true};
+  const Json patch = {
+      {"metadata",
+       {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
+  const auto patched = client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop);
+  if (!patched) return WorkloadAttempt{Fail(patched.error()), WorkloadAction::kRepair, true};
+  return WorkloadAttempt{Kept(*patched), WorkloadAction::kRepair, true};
+}
+
+WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
+                                       std::stop_token stop) const {
+  auto wanted = NewWorkload(daemon, plan);
+  if (!wanted) return {Fail(wanted.error())};
+  const std::string name = StringAt(*wanted, {"metadata", "name"});
+  // A workload that the caches do not show may have the name in status, which lists at most 500 pools, or the name that
+  // an older version gave.
+  const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
+  for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
+    if (known.empty() || known == name) continue;
+    if (auto reclaimed = Reclaim(daemon, plan, known, stop)) {
+      const bool foreign = !reclaimed->object && reclaimed->object.error().reason == Reason::kAlreadyExists;
+      if (!foreign) return *std::move(reclaimed);
+    }
+  }
+  const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), *wanted, {}, stop);
+  if (created) return {Kept(*created), WorkloadAction::kCreate};
+  if (created.error().reason != Reason::kAlreadyExists) return {Fail(created.error()), WorkloadAction::kCreate};
+  if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
+  return {Fail(Reason::kConflict, name + " was created and deleted meanwhile")};
+}
+
+}  // namespace yad

@@ -1,0 +1,49 @@
+// Writes one workload as a plan says.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_WRITER_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_WRITER_H_
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// The result of one write of a workload.
+struct WorkloadAttempt {
+  Result<ObjectPtr> object = nullptr;  // as the server answered; null: no write was tried
+  WorkloadAction written = WorkloadAction::kNone;
+  bool reclaimed = false;  // the workload existed already, and the next plan assesses it
+};
+
+// Thread-safe.
+class WorkloadWriter {
+ public:
+  WorkloadWriter(Client& client, Projector projector) : client_(client), projector_(std::move(projector)) {}
+
+  // Creates the workload of plan.to. `remembered` is the name of the workload in status; "" if status does not list it.
+  WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
+                         std::stop_token stop) const;
+  // Updates plan.workload to plan.to. After a Conflict it merges into the present object and tries again.
+  WorkloadAttempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
+
+  // Returns a workload as the Store holds it. A document becomes a tree only in the parts that the projection reads.
+  ObjectPtr Kept(const Json& object) const;
+  ObjectPtr Kept(const JsonDocument& object) const;
+
+ private:
+  // Finds a workload of the daemon that the caches do not show (a user removed its label, or the watch lags), and
+  // restores its label. Returns nullopt if no workload has that name.
+  std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
+                                         std::stop_token stop) const;
+
+  Client& client_;
+  const Projector projector_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_WRITER_H_

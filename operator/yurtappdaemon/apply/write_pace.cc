@@ -1,0 +1,85 @@
+#include "operator/yurtappdaemon/apply/write_pace.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+const std::string kService = "service/";  // a prefix that separates a Service's name from its workload's
+
+bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
+
+bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
+
+// Returns a digest of everything that a user can change and that a rejection may depend on, so that the next edit is
+// tried at once.
+std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
+  std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
+  if (pool.workload) text += pool.workload->object->meta().uid;
+  if (pool.service) text += "/" + pool.service->name + "/" + std::to_string(static_cast<int>(pool.service->write));
+  return Fnv1a64(text, TargetFingerprint(pool.to));
+}
+
+}  // namespace
+
+Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const {
+  Duration due = Duration::zero();
+  const auto has_to_wait = [&](const RetryPace& pace, const std::string& name) {
+    const Duration wait = pace.Wait(name, now);
+    if (wait == Duration::zero()) return false;
+    due = due == Duration::zero() ? wait : std::min(due, wait);
+    return true;
+  };
+  for (PoolPlan& pool : plan.pools) {
+    if (pool.write == WorkloadAction::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
+      pool.write = WorkloadAction::kNone;
+    if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))
+      pool.service->write = ServiceWrite::kNone;
+    const auto refusal = refusals_.find(pool.pool);
+    if (refusal == refusals_.end() || !WritesAnything(pool)) continue;
+    if (refusal->second.write == DigestOf(daemon, pool) && has_to_wait(refused_, pool.pool))
+      pool.deferred = refusal->second.why;
+  }
+  return due;
+}
+
+std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now) {
+  std::vector<std::string> fought;
+  const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
+  std::unordered_map<std::string, Refusal> refusals;
+  // The removal of objects frees quota, so the backoff of writes that a quota rejected restarts. They are not retried
+  // at once, because the server takes time to count.
+  const bool frees_quota =
+      !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
+  for (const PoolOutcome& result : outcome.pools) {
+    const PoolPlan& plan = *result.plan;
+    const bool repaired = plan.write == WorkloadAction::kRepair && result.workload && !result.outstanding &&
+                          repairs_.Tried(result.workload->object->meta().key.name, now);
+    const bool service_repaired = services.contains(plan.pool) && repairs_.Tried(kService + result.service, now);
+    if (repaired || service_repaired) fought.push_back(plan.pool);
+
+    const auto before = refusals_.find(plan.pool);
+    const bool was_refused = before != refusals_.end();
+    if (was_refused && (plan.deferred || (plan.waits && !WritesAnything(plan)))) {
+      if (frees_quota && IsOfQuota(before->second.why.reason)) {
+        refused_.Forget(plan.pool);
+        refused_.Tried(plan.pool, now);
+      }
+      refusals.emplace(plan.pool, std::move(before->second));
+    } else if (WritesAnything(plan) && result.outstanding && !result.failure_reason.empty()) {
+      const std::uint64_t write = DigestOf(daemon, plan);
+      const bool is_another = !was_refused || before->second.write != write;
+      if (is_another || (frees_quota && IsOfQuota(result.failure_reason))) refused_.Forget(plan.pool);
+      refused_.Tried(plan.pool, now);
+      refusals.emplace(plan.pool, Refusal{write, {"", result.failure_reason, result.failure_message}});
+    }
+  }
+  refusals_ = std::move(refusals);
+  return fought;
+}
+
+}  // namespace yad

@@ -1,0 +1,42 @@
+// The pace of a daemon's writes (operator/base/retry_pace.h) that another actor reverts or the server rejects.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/base/retry_pace.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// Limits two kinds of writes:
+// - Repairs that another actor keeps reverting: five at once, then at growing intervals.
+// - Writes that the server rejects (a quota, a policy, a name that another owner has): one at once. Otherwise every
+//   event of one pool would send those of all pools again.
+// One object for each daemon; not thread-safe.
+class WritePace {
+ public:
+  // Removes the repairs that have to wait from the plan, and marks the pools whose rejected writes have to wait
+  // (PoolPlan::deferred). Returns the time until the first of them is due; zero if none has to wait.
+  Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
+  // Records successful and rejected writes. Returns the pools whose workloads (or Services) are repaired less often
+  // from now on.
+  std::vector<std::string> Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);
+
+ private:
+  struct Refusal {
+    std::uint64_t write = 0;  // a digest of the write; a different write has not been rejected yet
+    RefusedWrite why;
+  };
+  RetryPace repairs_;
+  RetryPace refused_{1};                               // by pool
+  std::unordered_map<std::string, Refusal> refusals_;  // by pool
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_

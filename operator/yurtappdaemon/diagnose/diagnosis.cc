@@ -1,0 +1,115 @@
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace yad {
+namespace {
+
+// The pods that determine a state.
+struct Counted {
+  std::size_t pods = 0;
+  std::size_t ready = 0;
+  bool faulty = false;
+  bool failed = false;
+  bool missing = false;
+
+  void Add(const PodFacts& pod) {
+    ++pods;
+    ready += pod.ready ? 1 : 0;
+    if (pod.fault) Add(*pod.fault);
+  }
+  void Add(const PodFault& fault) {
+    faulty = true;
+    failed = failed || fault.failed();
+    missing = missing || fault.missing;
+  }
+  void Add(const Counted& other) {
+    pods += other.pods;
+    ready += other.ready;
+    faulty = faulty || other.faulty;
+    failed = failed || other.failed;
+    missing = missing || other.missing;
+  }
+};
+
+// Returns the state if it does not depend on pods.
+std::optional<std::string> StateWithoutPods(const DiagnosisInput& input) {
+  if (input.deleting) return kDestroyState;
+  if (!input.workload.seen) return kCreatedState;
+  if (input.workload.wanted == 0) return kReadyState;
+  return std::nullopt;
+}
+
+bool GetsOn(const DiagnosisInput& input) { return !input.gave_up && !input.workload.progress_deadline_exceeded; }
+
+}  // namespace
+
+std::string StateOf(const DiagnosisInput& input) {
+  if (auto state = StateWithoutPods(input)) return *std::move(state);
+  const WorkloadState& workload = input.workload;
+  if (workload.healthy || workload.ready_replicas >= std::max(workload.wanted, workload.replicas)) return kReadyState;
+  return GetsOn(input) ? kProvisionState : kDegradedState;
+}
+
+Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods,
+                   const std::optional<PodFault>& seen) {
+  const WorkloadState& workload = input.workload;
+  std::optional<PodFault> worst = seen;
+  const std::optional<PodFault> refusal = FaultOfRefusal(workload.refusal);
+  Worsen(worst, refusal);
+  std::map<std::string_view, Counted> by_revision;
+  const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
+  for (const PodFacts& pod : pods) {
+    // Evicted pods remain long after other pods have replaced them.
+    const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
+    if (!past) Worsen(worst, pod.fault);
+    if (!pod.leaving) by_revision[pod.revision].Add(pod);
+  }
+
+  // A bad revision without ready pods does not change the state while another revision has ready pods.
+  const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
+                                  [](const auto& revision) { return revision.second.ready > 0; });
+  Counted counted;
+  bool beside_bad = false;
+  for (const auto& [revision, of_it] : by_revision) {
+    const bool bad = of_it.faulty && of_it.ready == 0;
+    if (serves && bad) {
+      beside_bad = true;
+    } else {
+      counted.Add(of_it);
+    }
+  }
+  if (!serves) {
+    for (const auto* fault : {&seen, &refusal}) {
+      if (*fault) counted.Add(**fault);
+    }
+  }
+
+  Diagnosis diagnosis;
+  if (worst) {
+    diagnosis.reason = worst->reason;
+    diagnosis.message = worst->message;
+  }
+  const bool all_ready = counted.pods > 0 && counted.ready == counted.pods;
+  if (auto state = StateWithoutPods(input); state && *state == kDestroyState) {
+    diagnosis.state = *state;
+  } else if (counted.missing) {
+    diagnosis.state = kWaitingState;
+  } else if (state) {
+    diagnosis.state = *state;
+  } else if (all_ready && (beside_bad || workload.ready_replicas >= workload.wanted)) {
+    diagnosis.state = kReadyState;
+  } else if (counted.failed && counted.ready == 0) {
+    diagnosis.state = kErrorState;
+  } else if (GetsOn(input) && ((workload.rolling && !beside_bad) || !(counted.faulty || refusal))) {
+    diagnosis.state = kProvisionState;
+  } else {
+    diagnosis.state = kDegradedState;
+  }
+  return diagnosis;
+}
+
+}  // namespace yad

@@ -1,0 +1,54 @@
+// The diagnosis of an unhealthy pool: its reason, and one word for the state of its pods. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
+#define OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/yurtappdaemon/observe/pod_facts.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// The values of `status.pools[].state`.
+inline constexpr char kDestroyState[] = "Destroy";      // it is being deleted
+inline constexpr char kWaitingState[] = "Waiting";      // it waits for an object that a user has to create
+inline constexpr char kCreatedState[] = "Created";      // its controller has not observed it yet
+inline constexpr char kReadyState[] = "Ready";          // all its pods are ready, or none is required
+inline constexpr char kErrorState[] = "Error";          // a pod failed, and none is ready
+inline constexpr char kProvisionState[] = "Provision";  // it makes progress
+inline constexpr char kDegradedState[] = "Degraded";    // any other state
+
+struct Diagnosis {
+  std::string state;
+  std::string reason;  // one of IsFaultOfPods; "": no fault is known
+  std::string message;
+  bool told = false;  // from an earlier status, so the message may end with the reason for which the pool has failed
+};
+using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
+
+// The number of misplaced pods by pool, without zeros.
+using MisplacedCounts = std::map<std::string, std::int64_t, std::less<>>;
+
+// The workload under diagnosis, apart from its pods.
+struct DiagnosisInput {
+  const WorkloadState& workload;
+  bool deleting = false;
+  bool gave_up = false;  // not healthy within its deadline
+};
+
+// Returns the state of a workload whose pods were not read.
+std::string StateOf(const DiagnosisInput& input);
+
+// Diagnoses the workload. `seen` is the fault that Events show for the workload, or for a pod that waits for its
+// containers.
+Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_

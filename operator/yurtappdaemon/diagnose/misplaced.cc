@@ -1,0 +1,260 @@
+#include "operator/yurtappdaemon/diagnose/misplaced.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/cluster/informers.h"
+#include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/observe/pods.h"
+#include "operator/yurtappdaemon/observe/regarding.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+namespace yad {
+namespace {
+
+// The intervals of one pool.
+constexpr Duration kSoonest = std::chrono::seconds(2);
+constexpr Duration kFirstInterval = std::chrono::seconds(5);
+constexpr Duration kLongestInterval = std::chrono::minutes(5);
+constexpr int kRequestsOfALook = 2;  // few pools need more
+constexpr int kItemsInAPage = 500;
+const JsonParts kName = {{"metadata", {{"name"}}}};
+constexpr int kPodPages = 20;
+
+metrics::Labels LabelsOf(const ObjectKey& daemon) { return {{"namespace", daemon.ns}, {"name", daemon.name}}; }
+
+// Returns the number of nodes in the NodePool's status; negative if it has none.
+std::int64_t NodesIn(const PoolProjection& pool) { return pool.ready_nodes + pool.unready_nodes; }
+
+// Returns whether the pod runs on a node and counts for its workload.
+bool Runs(const Json& pod, const ObjectMeta& meta) {
+  const std::string phase = StringAt(pod, {"status", "phase"});
+  return !meta.deleting() && phase != "Succeeded" && phase != "Failed" && !StringAt(pod, {"spec", "nodeName"}).empty();
+}
+
+}  // namespace
+
+MisplacedPods::MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock)
+    : client_(client), stores_(stores), events_(events), ns_(std::move(ns)), clock_(clock), budget_(clock) {}
+
+void MisplacedPods::Connect(std::function<void(const Request&)> look, std::function<void(const Request&)> show) {
+  look_ = std::move(look);
+  show_ = std::move(show);
+}
+
+bool MisplacedPods::IsNews(const Event& pool_event) const {
+  if (!IsSameObject(pool_event)) return false;
+  const PoolProjection& before = PoolProjectionOf(pool_event.before);
+  const PoolProjection& after = PoolProjectionOf(pool_event.after);
+  if (before.nodes == after.nodes && NodesIn(before) == NodesIn(after)) return false;
+  if (!std::includes(after.nodes.begin(), after.nodes.end(), before.nodes.begin(), before.nodes.end())) return true;
+  // The list in status may be truncated.
+  if (NodesIn(after) < NodesIn(before)) return true;
+  return pools_.With([&](const auto& pools) {
+    const auto found = pools.find(after.pool.name);
+    return found != pools.end() && !found->second.counts.empty();
+  });
+}
+
+std::vector<Request> MisplacedPods::PoolOf(const Event& workload_event) const {
+  const ObjectMeta& meta = (workload_event.after ? workload_event.after : workload_event.before)->meta();
+  const std::string& pool = meta.Label(kPoolNameLabel);
+  const bool counted = pools_.With([&](const auto& pools) {
+    const auto found = pools.find(pool);
+    return found != pools.end() && found->second.counts.contains(meta.key);
+  });
+  if (!counted) return {};
+  return {{"", pool}};
+}
+
+std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
+  const SteadyTime now = clock_.Now();
+  return pools_.With([&](auto& pools) -> std::optional<Duration> {
+    Pool& known = pools[pool];
+    if (known.looked && now < known.last + kSoonest) return known.last + kSoonest - now;
+    if (!known.turn) known.turn = budget_.Take(kRequestsOfALook);
+    if (*known.turn > now) return *known.turn - now;
+    known.turn.reset();
+    return std::nullopt;
+  });
+}
+
+Result<ReconcileResult> MisplacedPods::Look(const Request& pool, std::stop_token stop) {
+  if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // no Node can be in it
+  if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
+  const auto found = Read(pool.name, stop);
+  Log(found ? Status() : Fail(found.error()));
+  if (!found) {
+    // A retry does not help. The next change of the pool causes another Look.
+    if (found.error().reason == Reason::kForbidden) return ReconcileResult::Done();
+    return Fail(found.error());
+  }
+  Duration interval{0};
+  const ByWorkload before = pools_.With([&](auto& pools) {
+    Pool& known = pools[pool.name];
+    const bool same = known.looked && known.counts == found->counts;
+    known.interval = same ? std::min(2 * known.interval, kLongestInterval) : kFirstInterval;
+    known.looked = true;
+    known.last = clock_.Now();
+    interval = known.interval;
+    ByWorkload old = std::exchange(known.counts, found->counts);
+    if (found->counts.empty()) pools.erase(pool.name);
+    return old;
+  });
+  Report(pool.name, before, *found);
+  if (found->counts.empty()) return ReconcileResult::Done();
+  return ReconcileResult::RequeueAfter(interval);
+}
+
+Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::stop_token stop) {
+  ListOptions options;
+  options.label_selector = std::string(kNodePoolLabel) + "=" + pool;
+  options.limit = kItemsInAPage;
+  options.metadata_only = true;
+  std::set<std::string> members;
+  const auto listed = ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
+    members.insert(StringAt(node.TreeOfObject(kName), {"metadata", "name"}));
+    return true;
+  });
+  if (!listed) return Fail(listed.error());
+
+  options = {};
+  options.ns = ns_;
+  options.label_selector = std::string(kPoolNameLabel) + "=" + pool;
+  options.limit = kItemsInAPage;
+  std::map<std::string, ByWorkload> elsewhere;  // by node
+  const auto read = ForEachPod(client_, options, kPodPages, stop, [&](const Json& pod) -> Status {
+    const ObjectMeta meta = ParseMeta(pod);
+    const std::string node = StringAt(pod, {"spec", "nodeName"});
+    if (!Runs(pod, meta) || members.contains(node)) return {};
+    if (const auto workload = WorkloadOf(meta)) ++elsewhere[node][*workload];
+    return {};
+  });
+  if (!read) return Fail(read.error());
+
+  Found found;
+  for (const auto& [node, counts] : elsewhere) {
+    const auto misplaced = IsElsewhere(node, pool, stop);
+    if (!misplaced) return Fail(misplaced.error());
+    if (!*misplaced) continue;
+    found.nodes.insert(node);
+    for (const auto& [workload, count] : counts) found.counts[workload] += count;
+  }
+  return found;
+}
+
+Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
+  // Kubernetes deletes the pods of a deleted Node, and the Node may have joined the pool after its Nodes were listed.
+  ListOptions options;
+  options.field_selector = "metadata.name=" + node;
+  options.metadata_only = true;
+  const auto page = client_.List(kNodeType, options, std::move(stop));
+  if (!page) return Fail(page.error());
+  return !page->items.empty() && ParseMeta(page->items.front()).Label(kNodePoolLabel) != pool;
+}
+
+std::optional<ObjectKey> MisplacedPods::WorkloadOf(const ObjectMeta& pod) const {
+  const OwnerReference* controller = pod.controller();
+  if (controller == nullptr) return std::nullopt;
+  std::string name = controller->name;
+  if (controller->kind == "ReplicaSet") {
+    const std::string hash = "-" + pod.Label(kPodTemplateHashLabel);
+    if (!name.ends_with(hash)) return std::nullopt;
+    name.resize(name.size() - hash.size());
+  }
+  const ObjectKey workload{pod.key.ns, name};
+  if (!DaemonOf(workload)) return std::nullopt;
+  return workload;
+}
+
+std::optional<ObjectKey> MisplacedPods::DaemonOf(const ObjectKey& workload) const {
+  for (const Store* store : {&stores_.deployments, &stores_.stateful_sets}) {
+    const auto object = store->Get(workload);
+    if (!object) continue;
+    const OwnerReference* controller = (*object)->meta().controller();
+    if (controller != nullptr && controller->kind == kYurtAppDaemonType.kind)
+      return ObjectKey{workload.ns, controller->name};
+  }
+  return std::nullopt;
+}
+
+void MisplacedPods::Report(const std::string& pool, const ByWorkload& before, const Found& found) {
+  std::set<ObjectKey> changed;
+  for (const auto& [workload, count] : before) {
+    if (!found.counts.contains(workload)) changed.insert(workload);
+  }
+  for (const auto& [workload, count] : found.counts) {
+    const auto old = before.find(workload);
+    if (old == before.end() || old->second != count) changed.insert(workload);
+    const auto daemon = old == before.end() ? DaemonOf(workload) : std::nullopt;
+    const auto object = daemon ? stores_.daemons.Get(*daemon) : Fail(Reason::kNotFound, "");
+    if (!object) continue;
+    events_.Record(Regarding((*object)->meta()), EventType::kWarning, "PodsMisplaced", "Count",
+                   std::to_string(count) + " pods of pool " + pool + " run on nodes that are not in it (" +
+                       NameSome({found.nodes.begin(), found.nodes.end()}) +
+                       ") and still count as ready; delete them to have them replaced in the pool");
+  }
+  for (const ObjectKey& workload : changed) {
+    if (const auto daemon = DaemonOf(workload); daemon && show_) show_(*daemon);
+  }
+}
+
+MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vector<PoolOutcome>& pools,
+                                        const Json& previous, Memory& memory) {
+  std::vector<std::string> unread;
+  if (!std::exchange(memory.restored, true)) {
+    for (const PoolStatusView& entry : StatusView(previous).pools()) {
+      const std::int64_t count = entry.misplaced_replicas();
+      if (count <= 0) continue;
+      const std::string name(entry.name());
+      pools_.With([&](auto& known) {
+        if (known[name].looked) return;
+        known[name].counts[{daemon.ns, std::string(entry.workload())}] = count;
+        unread.push_back(name);
+      });
+    }
+  }
+  if (look_) {
+    for (const std::string& pool : unread) look_({"", pool});
+  }
+  MisplacedCounts counts;
+  std::int64_t sum = 0;
+  pools_.With([&](const auto& known) {
+    if (known.empty()) return;
+    for (const PoolOutcome& pool : pools) {
+      const auto found = pool.workload ? known.find(pool.plan->pool) : known.end();
+      if (found == known.end()) continue;
+      const auto count = found->second.counts.find(pool.workload->object->meta().key);
+      if (count == found->second.counts.end()) continue;
+      counts.emplace(pool.plan->pool, count->second);
+      sum += count->second;
+    }
+  });
+  metrics::GetGauge("yurtappdaemon_misplaced_replicas",
+                    "Pods of a YurtAppDaemon on nodes that have left the pods' pool.", LabelsOf(daemon))
+      .Set(static_cast<double>(sum));
+  return counts;
+}
+
+void MisplacedPods::Forget(const ObjectKey& daemon) {
+  metrics::Remove("yurtappdaemon_misplaced_replicas", LabelsOf(daemon));
+}
+
+void MisplacedPods::Log(const Status& read) {
+  if (!read && read.error().reason == Reason::kCancelled) return;
+  const bool fails = !read;
+  if (failing_.exchange(fails) == fails) return;
+  if (fails) {
+    log::Warn("nodes or pods can't be read: status does not count misplaced pods", {{"error", read.error()}});
+  } else {
+    log::Info("nodes and pods can be read again: status counts misplaced pods");
+  }
+}
+
+}  // namespace yad

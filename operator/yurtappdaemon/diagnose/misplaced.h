@@ -1,0 +1,108 @@
+// Counts pods that still run on a node that has left their pool. Neither Kubernetes nor this operator evicts them, and
+// they still count as ready.
+#ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
+#define OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/synchronized.h"
+#include "operator/client/client.h"
+#include "operator/runtime/controller.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/diagnose/request_budget.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+
+namespace yad {
+
+// No cache holds Nodes or Pods for this. The status of a NodePool lists its nodes, whichever controller writes it. When
+// a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads, for
+// all daemons at once. A pool with misplaced pods is read again, at growing intervals, until it has none.
+//
+// The counts of an earlier leader come from status and are read again. A node that changes its pool while no replica
+// runs is not noticed until the pool's list of nodes changes again.
+//
+// Thread-safe. Only one Look may run at a time for one pool.
+class MisplacedPods {
+ public:
+  struct Stores {
+    const Store& daemons;
+    const Store& deployments;
+    const Store& stateful_sets;
+  };
+  // Reads the pods of namespace `ns`; "" for all namespaces.
+  MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
+
+  // Must be called first. `look` requests a call of Look. `show` is called for each daemon whose counts have changed.
+  void Connect(std::function<void(const Request& pool)> look, std::function<void(const Request& daemon)> show);
+
+  // Returns whether this event of a NodePool requires a Look: a node may have left the pool, or the pool has misplaced
+  // pods and its nodes have changed.
+  bool IsNews(const Event& pool_event) const;
+  // Returns the pool of a workload that has misplaced pods; empty for all others.
+  std::vector<Request> PoolOf(const Event& workload_event) const;
+
+  Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);
+
+  // ---- for the reconcile of one daemon ----
+  struct Memory {
+    bool restored = false;
+  };
+  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status that
+  // was shown.
+  MisplacedCounts CountsOf(const ObjectKey& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
+                           Memory& memory);
+  // Removes the daemon's metric.
+  static void Forget(const ObjectKey& daemon);
+
+ private:
+  using ByWorkload = std::map<ObjectKey, std::int64_t>;
+  struct Pool {
+    bool looked = false;
+    std::optional<SteadyTime> turn;  // taken and not used yet
+    SteadyTime last;                 // the last Look
+    Duration interval{0};            // from `last` to the next Look
+    ByWorkload counts;               // without zeros
+  };
+  struct Found {
+    ByWorkload counts;
+    std::set<std::string> nodes;  // the nodes of these pods
+  };
+
+  // Returns the time until the pool may be read; nullopt: now.
+  std::optional<Duration> TakeTurn(const std::string& pool);
+  Result<Found> Read(const std::string& pool, std::stop_token stop);
+  // Returns whether the Node exists and is in another pool or in none.
+  Result<bool> IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop);
+  // Returns the workload of the pod if a YurtAppDaemon controls that workload.
+  std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
+  std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
+  void Report(const std::string& pool, const ByWorkload& before, const Found& found);
+  // Logs once that the read fails, and once that it works again.
+  void Log(const Status& read);
+
+  Client& client_;
+  const Stores stores_;
+  EventSink& events_;
+  const std::string ns_;
+  Clock& clock_;
+  RequestBudget budget_;
+  std::function<void(const Request&)> look_;
+  std::function<void(const Request&)> show_;
+  std::atomic<bool> failing_{false};
+  Synchronized<std::map<std::string, Pool>> pools_;  // pools that were read, or that have a count in status
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_

@@ -1,0 +1,230 @@
+#include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/label_selector.h"
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/runtime/page_size.h"
+#include "operator/yurtappdaemon/observe/pods.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
+
+// The limits of one daemon: pools in one turn, and the shortest time until the next.
+constexpr std::ptrdiff_t kPoolsAtATurn = 10;
+constexpr Duration kSoonest = std::chrono::seconds(1);
+// The intervals of one pool. The first read comes a second after the pool was found unhealthy, so that an ordinary
+// start costs nothing. The intervals then grow.
+constexpr Duration kFirstLook = std::chrono::seconds(1);
+constexpr Duration kSeldomLook = std::chrono::minutes(1);
+constexpr Duration kAfterAFailure = std::chrono::seconds(30);
+constexpr int kPodsInAPage = 100;
+constexpr int kPages = 10;
+constexpr int kEvents = 100;
+
+bool IsUnhealthy(const PoolOutcome& pool) {
+  if (!pool.workload || pool.outstanding || !pool.failure_reason.empty() || pool.plan->offline) return false;
+  const WorkloadState& state = pool.workload->state();
+  return state.seen && !state.healthy && state.wanted > 0 && !pool.workload->object->meta().deleting();
+}
+
+// Returns a digest of the state that makes another read worthwhile.
+std::uint64_t PrintOf(const WorkloadState& state) {
+  std::string text = state.refusal;
+  for (const std::int64_t value :
+       {state.wanted, state.replicas, state.ready_replicas, state.available_replicas,
+        std::int64_t{state.observed} | std::int64_t{state.progress_deadline_exceeded} << 1}) {
+    text += "," + std::to_string(value);
+  }
+  return Fnv1a64(text);
+}
+
+// Returns the diagnosis of the workload in the last status; nullopt if that shows none.
+std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
+                                     const std::string& workload) {
+  const PoolStatusView* entry = previous.Find(pool);
+  if (entry == nullptr || entry->workload() != workload || !IsFaultOfPods(entry->reason())) return std::nullopt;
+  const PoolPhase phase = entry->phase();
+  if (phase != PoolPhase::kUpdating && phase != PoolPhase::kUnhealthy && phase != PoolPhase::kFailed)
+    return std::nullopt;
+  return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
+}
+
+// Returns whether the new message is only the beginning of the earlier one: the message of a kubelet that waits is
+// shorter than that of a kubelet that has just retried.
+bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
+  return before && !before->told && now.reason == before->reason && now.message.size() < before->message.size() &&
+         before->message.starts_with(now.message);
+}
+
+}  // namespace
+
+PodDiagnoser::Answer PodDiagnoser::Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools,
+                                           const Json& previous, Memory& memory, std::stop_token stop) {
+  Answer answer;
+  const std::vector<UnhealthyPool> unhealthy = Admit(pools, previous, memory);
+  if (unhealthy.empty()) {
+    memory.turn_.reset();
+    return answer;
+  }
+  LookAtDue(unhealthy, daemon.kind, memory, stop);
+
+  const SteadyTime now = clock_.Now();
+  SteadyTime next = SteadyTime::max();
+  for (const auto& [pool, known] : unhealthy) {
+    if (known->diagnosis) answer.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
+    next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
+  }
+  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kSoonest);
+  return answer;
+}
+
+std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<PoolOutcome>& pools,
+                                                             const Json& previous, Memory& memory) const {
+  std::vector<UnhealthyPool> unhealthy;
+  std::map<std::string, Memory::Pool> still;
+  std::optional<PoolStatusIndex> shown;
+  for (const PoolOutcome& pool : pools) {
+    if (!IsUnhealthy(pool)) continue;
+    const ObjectMeta& meta = pool.workload->object->meta();
+    Memory::Pool& known = still[pool.plan->pool];
+    if (const auto old = memory.pools_.find(pool.plan->pool);
+        old != memory.pools_.end() && old->second.uid == meta.uid) {
+      known = std::move(old->second);
+    } else {
+      if (!shown) shown.emplace(StatusView(previous));
+      known.uid = meta.uid;
+      known.last = clock_.Now();
+      known.interval = kFirstLook;
+      known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
+    }
+    if (known.looked && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
+    unhealthy.push_back({&pool, &known});
+  }
+  memory.pools_ = std::move(still);
+  std::stable_sort(unhealthy.begin(), unhealthy.end(),
+                   [](const UnhealthyPool& a, const UnhealthyPool& b) { return a.known->Due() < b.known->Due(); });
+  return unhealthy;
+}
+
+void PodDiagnoser::LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
+                             std::stop_token stop) {
+  const SteadyTime now = clock_.Now();
+  const auto take_turn = [&](std::ptrdiff_t due) {
+    if (memory.turn_ || due <= 0) return;
+    const int pools = static_cast<int>(std::min(due, kPoolsAtATurn));
+    memory.turn_ = Memory::Turn{budget_.Take(pools), pools};
+  };
+  const auto due = std::count_if(unhealthy.begin(), unhealthy.end(),
+                                 [&](const UnhealthyPool& one) { return one.known->Due() <= now; });
+  if (now < memory.not_before_) return;
+  take_turn(due);
+  if (due == 0 || memory.turn_->at > now) return;
+
+  const std::ptrdiff_t most = std::min<std::ptrdiff_t>(due, memory.turn_->pools);
+  memory.turn_.reset();
+  for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
+    Memory::Pool& known = *one->known;
+    auto diagnosis = Look(*one->pool, kind, stop);
+    known.last = now;
+    if (!diagnosis) {
+      known.interval = kSeldomLook;
+      memory.not_before_ = now + kAfterAFailure;
+      return;
+    }
+    const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
+    known.interval = known.looked && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
+    known.looked = true;
+    known.print = PrintOf(one->pool->workload->state());
+    if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
+    known.diagnosis = *std::move(diagnosis);
+  }
+  take_turn(due - most);
+}
+
+std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop) {
+  const ObjectMeta& meta = pool.workload->object->meta();
+  const WorkloadState& state = pool.workload->state();
+  const Json workload = pool.workload->object->Parse();
+  const Json* selector = Find(workload, {"spec", "selector"});
+  const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
+  if (!parsed) return std::nullopt;  // The apiserver rejects such a selector.
+  ListOptions options;
+  options.ns = meta.key.ns;
+  options.label_selector = parsed->ToString();
+  options.limit = kPodsInAPage;
+
+  const WallTime now = clock_.WallNow();
+  std::vector<PodFacts> pods;
+  const auto read = ForEachPod(client_, options, kPages, stop, [&](const Json& pod) -> Status {
+    if (ControlsPod(meta, ParseMeta(pod))) pods.push_back(ExaminePod(pod, now));
+    return {};
+  });
+  if (!read) {
+    Tell(pods_fail_, "pods", Fail(read.error()));
+    return std::nullopt;
+  }
+  Tell(pods_fail_, "pods", {});
+  if (*read > 1) budget_.Take(*read - 1);
+
+  // Only Events contain the reason if a pod waits for its containers, or if a StatefulSet waits for a pod.
+  std::string tells;
+  bool well = true;
+  std::int64_t there = 0;
+  for (const PodFacts& pod : pods) {
+    if (!pod.waiting_uid.empty() && (tells.empty() || pod.waiting_uid < tells)) tells = pod.waiting_uid;
+    if (pod.leaving) continue;
+    ++there;
+    well = well && pod.ready;
+  }
+  if (tells.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) tells = meta.uid;
+  std::optional<PodFault> told;
+  Status events_read;
+  if (!tells.empty()) {
+    if (const auto events = EventsAbout(meta.key.ns, tells, stop)) {
+      told = FaultOfEvents(*events, now);
+    } else {
+      events_read = Fail(events.error());
+    }
+    for (PodFacts& pod : pods) {
+      if (pod.waiting_uid == tells) pod.fault = std::exchange(told, std::nullopt);
+    }
+  }
+  if (!tells.empty()) Tell(events_fail_, "pods' events", events_read);
+  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, told);
+}
+
+Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const std::string& uid,
+                                                    std::stop_token stop) {
+  budget_.Take(1);
+  ListOptions options;
+  options.ns = ns;
+  options.field_selector = "regarding.uid=" + uid;
+  options.limit = kEvents;
+  options.max_bytes = PageSize::kMaxBytes;
+  auto page = client_.List(kEventType, options, stop);
+  if (!page) return Fail(page.error());
+  return std::move(page->items);
+}
+
+void PodDiagnoser::Tell(std::atomic<bool>& failing, const char* what, const Status& read) {
+  if (!read && read.error().reason == Reason::kCancelled) return;
+  const bool fails = !read;
+  if (failing.exchange(fails) == fails) return;
+  if (fails) {
+    log::Warn("pods or their events can't be read: status has fewer reasons why pools are not ready",
+              {{"what", what}, {"error", read.error()}});
+  } else {
+    log::Info("pods or their events can be read again", {{"what", what}});
+  }
+}
+
+}  // namespace yad

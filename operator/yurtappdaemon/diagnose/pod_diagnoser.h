@@ -1,0 +1,80 @@
+// Reads the pods of unhealthy pools: on demand, pool by pool, and at a rate that suits any number of pools.
+#ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
+#define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/diagnose/request_budget.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+
+namespace yad {
+
+// Thread-safe.
+class PodDiagnoser {
+ public:
+  PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock), budget_(clock) {}
+
+  // The record of one daemon's unhealthy pools. Its loss costs requests only.
+  class Memory {
+   private:
+    friend class PodDiagnoser;
+    struct Pool {
+      std::string uid;          // the workload's
+      std::uint64_t print = 0;  // digest of the workload's state at the last read
+      bool looked = false;
+      SteadyTime last;       // the last read, or the time at which it was found unhealthy
+      Duration interval{0};  // from `last` to the next read
+      std::optional<Diagnosis> diagnosis;
+      SteadyTime Due() const { return last + interval; }
+    };
+    struct Turn {
+      SteadyTime at;
+      int pools;
+    };
+    std::map<std::string, Pool> pools_;  // by name
+    std::optional<Turn> turn_;           // taken and not used yet
+    SteadyTime not_before_{};            // no read before this, after a failed one
+  };
+
+  struct Answer {
+    Diagnoses diagnoses;            // of the unhealthy pools, including earlier ones
+    std::optional<Duration> again;  // when to call Examine again even without an event
+  };
+  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status that
+  // was shown. A failed read keeps the earlier diagnoses and delays nothing else.
+  Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
+                 Memory& memory, std::stop_token stop);
+
+ private:
+  struct UnhealthyPool {
+    const PoolOutcome* pool;
+    Memory::Pool* known;
+  };
+  // Returns the unhealthy pools, the one that has waited longest first. Drops the records of all other pools.
+  std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
+  // Reads the pods of the pools that are due, as far as the turn of this daemon allows.
+  void LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory, std::stop_token stop);
+  // Returns nullopt if the pods could not be read.
+  std::optional<Diagnosis> Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
+  Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
+  // Logs once that a read fails, and once that it works again.
+  void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
+
+  Client& client_;
+  Clock& clock_;
+  RequestBudget budget_;
+  std::atomic<bool> pods_fail_{false};
+  std::atomic<bool> events_fail_{false};
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_

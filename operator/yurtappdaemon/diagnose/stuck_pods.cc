@@ -1,0 +1,141 @@
+#include "operator/yurtappdaemon/diagnose/stuck_pods.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pods.h"
+
+namespace yad {
+namespace {
+
+constexpr int kPageSize = 500;
+constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
+
+// A StatefulSet whose status describes its newest template.
+struct Update {
+  std::string uid;
+  std::string revision;
+  std::int64_t first_updated = 0;  // the StatefulSet's partition keeps the pods with lower ordinals
+  std::string pool;
+};
+
+struct Candidate {
+  ObjectKey key;
+  DeleteOptions precondition;
+};
+
+// The result of reading all pods of the StatefulSet.
+struct Survey {
+  bool under_way = false;  // the StatefulSet is replacing a pod, or waits for one that it has replaced
+  std::vector<Candidate> stuck;
+};
+
+// Returns 3 for "web-3".
+std::int64_t Ordinal(const std::string& name) {
+  std::int64_t ordinal = 0;
+  const std::size_t dash = name.rfind('-');
+  std::from_chars(name.data() + dash + 1, name.data() + name.size(), ordinal);
+  return ordinal;
+}
+
+bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
+  const Json* ready = FindCondition(pod, "Ready");
+  if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
+  if (StringAt(*ready, {"status"}) == "True") return false;
+  // The time is of the node's clock. A time in the future proves nothing.
+  const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
+  return then <= since || then > since + 2 * kStuckAfter;
+}
+
+// Returns nullopt if the StatefulSet is another one, or if its status is older than its template.
+std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
+  const bool observed =
+      IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
+  Update update;
+  update.uid = uid;
+  update.revision = StringAt(stateful_set, {"status", "updateRevision"});
+  update.first_updated = IntAt(stateful_set, {"spec", "ordinals", "start"}) +
+                         IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  update.pool = StringAt(stateful_set, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
+  return update;
+}
+
+void Look(const Json& pod, const Update& update, WallTime since, Survey& survey) {
+  const ObjectMeta meta = ParseMeta(pod);
+  const OwnerReference* controller = meta.controller();
+  if (controller == nullptr || controller->uid != update.uid) return;
+  if (meta.Label(kPodRevisionLabel) == update.revision) {
+    if (!IsPodReady(pod)) survey.under_way = true;
+    return;
+  }
+  if (meta.deleting()) {
+    // deletionTimestamp is the end of the grace period. A pod on a lost node remains for longer.
+    if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
+    return;
+  }
+  if (!HasNotBeenReady(pod, meta, since) || Ordinal(meta.key.name) < update.first_updated) return;
+  if (survey.stuck.size() >= kMostDeletions) return;
+  Candidate& candidate = survey.stuck.emplace_back();
+  candidate.key = meta.key;
+  candidate.precondition.uid = meta.uid;
+  candidate.precondition.resource_version = meta.resource_version;  // The pod may have become ready.
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
+                                                  WallTime since, std::stop_token stop) {
+  // The read is live, because a cache could take a pod of the newest template for an old one.
+  const auto owner = client.Get(kStatefulSetType, stateful_set, stop);
+  if (!owner) return Fail(owner.error());
+  std::vector<std::string> deleted;
+  const std::optional<Update> update = UpdateOf(*owner, uid);
+  if (!update) return deleted;
+
+  ListOptions options;
+  options.ns = stateful_set.ns;
+  options.limit = kPageSize;
+  options.label_selector = std::string(kPoolNameLabel) + "=" + update->pool;
+  // Every page is read before the first deletion: the pod that forbids all deletions may be the last one.
+  Survey survey;
+  const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {
+    Look(pod, *update, since, survey);
+    return {};
+  });
+  if (!read) return Fail(read.error());
+  if (survey.under_way) return deleted;
+  for (const Candidate& pod : survey.stuck) {
+    const Status gone = client.Delete(kPodType, pod.key, pod.precondition, stop);
+    if (gone) {
+      deleted.push_back(pod.key.name);
+    } else if (gone.error().reason != Reason::kNotFound && gone.error().reason != Reason::kConflict) {
+      return Fail(gone.error());
+    }
+  }
+  return deleted;
+}
+
+std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last) {
+  std::vector<const PoolPlan*> stuck;
+  for (const PoolPlan& pool : plan.pools) {
+    if (pool.may_be_stuck && pool.write == WorkloadAction::kNone) stuck.push_back(&pool);
+  }
+  if (stuck.size() <= kMostStuckPools) return stuck;
+  const auto by_turn = [&](const PoolPlan* pool) {
+    return std::tuple(pool->pool <= last, std::string_view(pool->pool));
+  };
+  std::sort(stuck.begin(), stuck.end(), [&](const PoolPlan* a, const PoolPlan* b) { return by_turn(a) < by_turn(b); });
+  stuck.resize(kMostStuckPools);
+  last = stuck.back()->pool;
+  return stuck;
+}
+
+}  // namespace yad

@@ -1,0 +1,32 @@
+// Finds the daemons that a pool concerns, without a request and without parsing: the cache stores the selections of
+// each daemon.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
+
+#include <map>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/synchronized.h"
+#include "operator/runtime/controller.h"
+
+namespace yad {
+
+// The data that the cache stores for a YurtAppDaemon besides its text.
+struct DaemonProjection : Projection {
+  PoolSelection pools;
+  LabelSelector selector;
+  StringMap pod_labels;   // labels of the template's pods
+  bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
+  std::uint64_t annotations_of_ours = 0;  // a digest of the annotations with the prefix apps.openyurt.io/
+};
+std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
+// The parts that ProjectDaemon reads.
+inline const JsonParts kProjectedOfDaemons = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
+
+// Returns the daemons in `daemons` that select the pool as it is now, or as it was before this event.
+std::vector<Request> DaemonsSelecting(const Store& daemons, const Event& pool_event);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_

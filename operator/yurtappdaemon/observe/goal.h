@@ -1,0 +1,26 @@
+// The revision that a daemon's pools must have now.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+struct Goal {
+  RevisionPtr revision;
+  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, on which all pools were good
+  bool rolled_back = false;  // `back`, because the update revision has failed
+};
+
+inline Goal GoalOf(const Snapshot& snapshot) {
+  if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate || snapshot.current == nullptr) {
+    return {snapshot.update, false, false};
+  }
+  const bool at_rest = snapshot.current->name == snapshot.update->name;
+  if (!at_rest && !snapshot.update->failed_at.empty()) return {snapshot.current, true, true};
+  return {snapshot.update, at_rest, false};
+}
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_

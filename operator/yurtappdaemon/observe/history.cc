@@ -1,0 +1,369 @@
+#include "operator/yurtappdaemon/observe/history.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/label_selector.h"
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/runtime/paged_list.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/render.h"
+#include "operator/workload/revision.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/revision_writer.h"
+
+namespace yad {
+namespace {
+
+constexpr int kMaxCollisions = 16;
+constexpr int kPageSize = 500;
+
+const RevisionProjection& ProjectionOf(const ObjectPtr& object) {
+  return *static_cast<const RevisionProjection*>(object->projection());
+}
+
+ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
+
+std::string LabelOf(const ObjectPtr& object) {
+  const ObjectMeta& meta = object->meta();
+  std::string hash = meta.Label(kHashLabel);
+  if (hash.empty()) hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
+  return RevisionLabelValue(meta.key.name, hash);
+}
+
+// Returns whether the revision has the daemon's kind, and the daemon selects its pods.
+bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
+  const auto content = ContentOf(revision);
+  const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
+  return content && selector && content->kind == daemon.kind &&
+         selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
+}
+
+bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
+  return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
+}
+
+// Removes the mark of a failure, because a revision whose number is raised gets another rollout.
+void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
+  if (!revision.Annotation(kFailedAnnotation).empty()) patch["metadata"]["annotations"][kFailedAnnotation] = nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
+  auto revisions = ControlledObjects(store_, daemon.meta);
+  if (!revisions) return revisions;
+  std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(revisions->begin(), revisions->end(), ByNumber);
+  return revisions;
+}
+
+RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
+  auto& [source, revision] = parsed_[object->meta().key.name];
+  if (revision != nullptr && source == object) return revision;
+  auto content = ContentOf(object->Parse());
+  if (!content) {
+    log::Warn("ControllerRevision holds no revision of a YurtAppDaemon",
+              {{"revision", object->meta().key.ToString()}, {"error", content.error()}});
+    parsed_.erase(object->meta().key.name);
+    return nullptr;
+  }
+  auto parsed = std::make_shared<Revision>();
+  parsed->name = object->meta().key.name;
+  parsed->hash = object->meta().Label(kHashLabel);
+  parsed->label = LabelOf(object);
+  parsed->number = ProjectionOf(object).number;
+  parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
+  parsed->content = *std::move(content);
+  source = object;
+  revision = std::move(parsed);
+  return revision;
+}
+
+Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const RevisionContent& content,
+                                          std::int64_t number, std::int64_t& collision_count, std::stop_token stop) {
+  for (int attempt = 0; attempt < kMaxCollisions; ++attempt) {
+    const std::string hash = RevisionHash(content, collision_count);
+    const Json wanted = MakeControllerRevision(daemon, content, hash, number);
+    auto created = client_.Create(kControllerRevisionType, wanted, {}, stop);
+    if (created) return Stored(*std::move(created));
+    if (created.error().reason != Reason::kAlreadyExists) return Fail(created.error());
+
+    const ObjectKey key{daemon.meta.key.ns, RevisionName(daemon.meta.key.name, hash)};
+    auto existing = client_.Get(kControllerRevisionType, key, stop);
+    if (!existing) return Fail(existing.error());
+    const ObjectMeta meta = ParseMeta(*existing);
+    const auto theirs = ContentOf(*existing);
+    const OwnerReference* controller = meta.controller();
+    const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
+    if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
+      // The operator created it and the cache does not show it (it lags, or a user removed the label), or
+      // --cascade=orphan left it.
+      number = std::max(number, IntAt(*existing, {"revision"}));
+      Json patch = {{"metadata",
+                     {{"uid", meta.uid},
+                      {"resourceVersion", meta.resource_version},
+                      {"labels", wanted["metadata"]["labels"]},
+                      {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
+                    {"revision", number}};
+      if (number != IntAt(*existing, {"revision"})) GiveAnotherChance(meta, patch);
+      auto adopted = ChangeRevision(client_, key, patch, stop);
+      if (!adopted) return Fail(adopted.error());
+      return Stored(*std::move(adopted));
+    }
+    ++collision_count;
+    log::Info("Name of a ControllerRevision is taken by other content; trying another",
+              {{"revision", key.ToString()}, {"collisionCount", collision_count}});
+  }
+  return Fail(Reason::kConflict,
+              "no free name for a ControllerRevision after " + std::to_string(kMaxCollisions) + " attempts");
+}
+
+Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop) {
+  bool confirmed = false;
+  std::int64_t last = 0;
+  for (ObjectPtr& revision : revisions) {
+    const ObjectMeta& meta = revision->meta();
+    const std::int64_t number = std::max(ProjectionOf(revision).number, last + 1);
+    last = number;
+    if (number == ProjectionOf(revision).number) continue;
+    if (!confirmed) {
+      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
+      confirmed = true;
+    }
+    Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
+    GiveAnotherChance(meta, patch);
+    auto renumbered = ChangeRevision(client_, meta.key, patch, stop);
+    if (!renumbered) return Fail(renumbered.error());
+    revision = Stored(*std::move(renumbered));
+    store_.Observe(revision);
+  }
+  return {};
+}
+
+ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions) {
+  const auto newest = [&](std::uint64_t hash, std::uint64_t RevisionProjection::*hash_of) -> ObjectPtr {
+    ObjectPtr match;
+    for (const ObjectPtr& object : revisions) {
+      if (ProjectionOf(object).*hash_of != hash) continue;
+      const RevisionPtr revision = Parse(object);
+      if (revision != nullptr && SameContent(content, revision->content)) match = object;
+    }
+    return match;
+  };
+  if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
+  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(),
+                                           [](const ObjectPtr& o) { return ProjectionOf(o).openyurt_hash != 0; });
+  if (!any_of_openyurt) return nullptr;
+  return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
+}
+
+void RevisionHistory::SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match) {
+  RevisionContent asked = WithPullPoliciesOf(state.update->content, content);
+  if (state.update->content.workload_template == asked.workload_template &&
+      state.update->content.service_template == asked.service_template &&
+      state.update->content.overrides == asked.overrides)
+    return;
+  auto spelled = std::make_shared<Revision>(*state.update);
+  spelled->spelling = 1;
+  for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
+    spelled->spelling = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), spelled->spelling);
+  }
+  spelled->content = std::move(asked);
+  state.update = spelled;
+  spelled_ = match->meta().key.name;
+  parsed_[spelled_] = {match, spelled};
+}
+
+Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
+  State state;
+  state.collision_count = IntAt(daemon.status, {"collisionCount"});
+  auto all = List(daemon);
+  if (!all) return Fail(all.error());
+  state.all = *std::move(all);
+
+  const RevisionContent content = ContentOf(daemon);
+  ObjectPtr match = Match(content, state.all);
+  if (match == nullptr) {
+    if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
+    auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
+    if (!created) return Fail(created.error());
+    match = *std::move(created);
+    state.created = true;
+    store_.Observe(match);
+  }
+  std::erase_if(state.all, [&](const ObjectPtr& o) { return o->meta().key == match->meta().key; });
+  state.all.push_back(match);
+  if (const Status numbered = Number(daemon, state.all, stop); !numbered) return Fail(numbered.error());
+  match = state.all.back();
+  // The revision with the spec's text is not the update revision any more. Its own text made its workloads.
+  if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
+  state.update = Parse(match);
+  if (state.update == nullptr)
+    return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
+  SpellAs(content, state, match);
+
+  // Deleted revisions do not stay parsed: a template may have a megabyte.
+  std::erase_if(parsed_, [&](const auto& entry) {
+    return std::none_of(state.all.begin(), state.all.end(),
+                        [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
+  });
+  return state;
+}
+
+Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
+                                                std::stop_token stop) {
+  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
+    return revision->meta().key.name == state.update->name;
+  });
+  if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " is gone");
+  const ObjectMeta& meta = (*update)->meta();
+  const Json patch = {{"metadata",
+                       {{"uid", meta.uid},
+                        {"resourceVersion", meta.resource_version},
+                        {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
+  auto marked = ChangeRevision(client_, meta.key, patch, stop);
+  if (!marked) return Fail(marked.error());
+  const ObjectPtr stored = Stored(*std::move(marked));
+  store_.Observe(stored);
+  return Parse(stored);
+}
+
+Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop) {
+  auto now = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, state.update->name}, stop);
+  if (!now) return Fail(now.error());
+  store_.Observe(Stored(*std::move(now)));
+  return {};
+}
+
+RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {
+  if (label.empty()) return nullptr;
+  for (const ObjectPtr& object : state.all) {
+    if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
+  }
+  return nullptr;
+}
+
+Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
+                                          std::stop_token stop) {
+  if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
+  // See RevisionLabelValue. A hash has no dash, and each revision's name has one.
+  const std::string long_name = RevisionName(daemon.meta.key.name, label);
+  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
+  const std::string& name = is_hash ? long_name : label;
+  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, name}, stop);
+  if (!live && live.error().reason == Reason::kNotFound) return nullptr;
+  if (!live) return Fail(live.error());
+  const ObjectPtr object = Stored(*std::move(live));
+  const OwnerReference* controller = object->meta().controller();
+  if (object->meta().deleting() || controller == nullptr || controller->uid != daemon.meta.uid) return nullptr;
+  state.all.insert(std::upper_bound(state.all.begin(), state.all.end(), object, ByNumber), object);
+  return Named(state, label);
+}
+
+Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
+  ListOptions options;
+  options.label_selector = std::string(kRevisionLabel) + "=" + label;
+  return HasOne(TypeOf(daemon.kind), options, daemon, stop);
+}
+
+Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon,
+                                     std::stop_token stop) {
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.metadata_only = true;
+  bool found = false;
+  const auto read = ForEachListed(client_, type, options, stop, [&](const JsonDocument& item) {
+    found = ControlledBy(ParseMeta(item), daemon.meta.uid);
+    return !found;
+  });
+  if (!read) return Fail(read.error());
+  return found;
+}
+
+Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
+  ListOptions options;
+  options.label_selector = kPoolNameLabel;
+  auto found = HasOne(kServiceType, options, daemon, stop);
+  if (!found && found.error().reason == Reason::kForbidden) return false;
+  return found;
+}
+
+Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
+                              std::stop_token stop) {
+  std::vector<ObjectPtr> old;
+  for (const ObjectPtr& object : state.all) {
+    if (!live.contains(object->meta().key.name)) {
+      old.push_back(object);
+      parsed_.erase(object->meta().key.name);
+    }
+  }
+  const std::size_t limit = static_cast<std::size_t>(std::max(daemon.revision_history_limit, 0));
+  if (old.size() <= limit) return {};
+  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  for (std::size_t i = 0; i + limit < old.size(); ++i) {
+    const auto named = IsNamed(daemon, LabelOf(old[i]), stop);
+    if (!named) return Fail(named.error());
+    if (*named) continue;
+    if (ProjectionOf(old[i]).has_service && !state.update->content.service_template.is_object()) {
+      const auto services = HasServices(daemon, stop);
+      if (!services) return Fail(services.error());
+      if (*services) continue;
+    }
+    DeleteOptions options;
+    options.uid = old[i]->meta().uid;
+    options.resource_version = old[i]->meta().resource_version;  // It may be in use again, with a higher number.
+    const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
+    if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
+      return deleted;
+  }
+  return {};
+}
+
+Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans,
+                                     std::stop_token stop) {
+  bool confirmed = false;
+  for (const ObjectPtr& orphan : orphans) {
+    const ObjectMeta& meta = orphan->meta();
+    if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) continue;
+    if (!IsRevisionOf(daemon, orphan->Parse())) continue;
+    if (!confirmed) {
+      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
+      confirmed = true;
+    }
+    const Json patch = {{"metadata",
+                         {{"uid", meta.uid},
+                          {"resourceVersion", meta.resource_version},
+                          {"ownerReferences", Json::array({ControllerReference(daemon)})}}}};
+    auto claimed = ChangeRevision(client_, meta.key, patch, stop);
+    if (!claimed && claimed.error().reason == Reason::kNotFound) continue;
+    if (!claimed) return Fail(claimed.error());
+    store_.Observe(Stored(*std::move(claimed)));
+  }
+  return {};
+}
+
+Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel;
+  options.limit = kPageSize;
+  Status claimed;
+  const auto read = ForEachListed(client_, kControllerRevisionType, options, stop, [&](const JsonDocument& object) {
+    const ObjectMeta meta = ParseMeta(object);
+    if (!ControlledBy(meta, daemon.meta.uid) || !ContentOf(object.TreeOfObject())) return true;
+    const Json patch = {{"metadata", {{"uid", meta.uid}, {"labels", {{kOurRevisionLabel, "true"}}}}}};
+    auto changed = ChangeRevision(client_, meta.key, patch, stop);
+    if (changed) store_.Observe(Stored(*std::move(changed)));
+    if (!changed) claimed = Fail(changed.error());
+    return changed.has_value();
+  });
+  return read ? claimed : Fail(read.error());
+}
+
+}  // namespace yad

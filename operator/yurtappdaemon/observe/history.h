@@ -1,0 +1,94 @@
+// The ControllerRevisions of a daemon: finds the one that holds the spec, creates and numbers it, and prunes old ones.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
+
+#include <map>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// One object for each daemon, which keeps the few revisions in use parsed. Not thread-safe.
+class RevisionHistory {
+ public:
+  // `store` must have the index Controller::kControllerUidIndex.
+  RevisionHistory(Client& client, Store& store) : client_(client), store_(store) {}
+
+  struct State {
+    RevisionPtr update;
+    std::vector<ObjectPtr> all;  // the daemon's revisions, in ascending order of their numbers
+    std::int64_t collision_count = 0;
+    bool created = false;  // `update` was created by this call
+  };
+  // Ensures that a revision has the daemon's content and the highest number. Confirms the daemon before a write.
+  Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
+
+  // Claims revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims ReplicaSets:
+  // the daemon's selector matches the labels of their template. They are then found, numbered and pruned like the
+  // daemon's own.
+  Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
+
+  // Marks the update revision as failed until its number is raised, and returns it. Confirms the daemon first.
+  Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
+
+  // Reads the update revision from the server into the store.
+  Status Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop);
+
+  // Returns the parsed revision whose label value or name is `label`; null if there is none.
+  RevisionPtr Named(const State& state, const std::string& label);
+
+  // Does the same, but reads the revision from the server, into `state`, if the cache does not show it: the cache lags,
+  // or a user removed the label. The revision that made a workload must be known, so that the values that only it had
+  // are removed.
+  Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
+
+  // Deletes the oldest revisions beyond the limit, after the daemon is confirmed. Revisions whose name is in `live` are
+  // neither counted nor deleted. A revision that a workload on the server names stays, because it must be known. If the
+  // spec has no Service template, a revision that has one stays while there are Services, because without it the
+  // operator would not read them.
+  Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
+               std::stop_token stop);
+
+  // Labels the revisions that OpenYurt left for this daemon, because the watch selects by that label. Needed once for
+  // each daemon.
+  Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
+
+ private:
+  Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
+  RevisionPtr Parse(const ObjectPtr& object);
+  // Returns the newest of `revisions` with that content; null if there is none.
+  ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
+  // Contents that differ only in nulls, empty objects and defaults are the same revision. The server may accept one of
+  // them and reject the other, and `data` of a ControllerRevision is immutable. So the update revision renders the text
+  // of the spec.
+  void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
+  // Returns whether the server has a workload of the daemon with that revision label.
+  Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
+  // Returns whether the server has a Service of the daemon. False if the read is forbidden: then the operator created
+  // none.
+  Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
+  // Returns whether the server has an object that `options` select and the daemon controls.
+  Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
+  Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
+                           std::int64_t& collision_count, std::stop_token stop);
+  // Raises the numbers that are not above the previous one: the spec has an old content again, or a revision was
+  // created while the cache did not show the last one.
+  Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
+
+  Client& client_;
+  Store& store_;
+  std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
+  std::string spelled_;  // the name of the revision in parsed_ that has the spec's text instead of its own
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_

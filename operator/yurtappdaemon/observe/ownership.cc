@@ -1,0 +1,32 @@
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+#include "operator/runtime/controller.h"
+
+namespace yad {
+
+bool ControlledBy(const ObjectMeta& object, const std::string& uid) {
+  const OwnerReference* controller = object.controller();
+  return controller != nullptr && controller->uid == uid;
+}
+
+Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner) {
+  auto objects = store.ByIndex(Controller::kControllerUidIndex, owner.uid);
+  if (objects) std::erase_if(*objects, [&](const ObjectPtr& object) { return object->meta().key.ns != owner.key.ns; });
+  return objects;
+}
+
+std::string ControllerOf(const ObjectMeta& object) {
+  const OwnerReference* controller = object.controller();
+  return controller == nullptr ? "no object" : controller->kind + " " + controller->name;
+}
+
+tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why) {
+  return Fail(Error{
+      Reason::kAlreadyExists,
+      type.kind + " " + name + " exists already and " + why + "; the operator does not change it: delete or rename it",
+      0,
+      std::nullopt,
+      {}});
+}
+
+}  // namespace yad

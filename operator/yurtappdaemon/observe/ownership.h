@@ -1,0 +1,25 @@
+// The controller of an object: the owner that its ownerReferences mark as such.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_OWNERSHIP_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_OWNERSHIP_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/runtime/store.h"
+
+namespace yad {
+
+bool ControlledBy(const ObjectMeta& object, const std::string& uid);
+// Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. A controller is in the
+// namespace of its objects, so objects of other namespaces that refer to its uid do not count.
+Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
+// Returns text such as "Deployment web", for messages. An object without a controller has a text as well.
+std::string ControllerOf(const ObjectMeta& object);
+// Returns kAlreadyExists: another object has the name of an object that the operator must write.
+tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_OWNERSHIP_H_

@@ -1,0 +1,275 @@
+#include "operator/yurtappdaemon/observe/pod_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/fault_text.h"
+#include "operator/yurtappdaemon/observe/pods.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
+                                                       kCrashLoopBackOff,
+                                                       kCreateContainerConfigError,
+                                                       kCreateContainerError,
+                                                       kImagePullBackOff,
+                                                       kFailedMount,
+                                                       kFailedCreatePodSandBox,
+                                                       kNodeNotReady,
+                                                       kUnschedulable,
+                                                       kQuotaExceeded,
+                                                       kFailedCreate,
+                                                       kPodFailed,
+                                                       kContainersNotReady};
+constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
+
+// After this time, a kubelet restarts a container without delay, and its earlier crash no longer matters.
+constexpr std::chrono::minutes kCrashIsRecent{10};
+// The time that a readiness probe may take to succeed.
+constexpr std::chrono::seconds kStartTakes{30};
+// The time that a kubelet may take for volumes and network before its Events are read.
+constexpr std::chrono::seconds kCreationTakes{3};
+// A kubelet retries a volume every two minutes. An Event that is older than the newest one by this much is over.
+constexpr std::chrono::minutes kEventLasts{3};
+// A kubelet retries a mount every two minutes, and lets a frequent Event through once in five minutes.
+constexpr std::chrono::minutes kEventIsOver{6};
+
+std::size_t Rank(std::string_view reason) {
+  return static_cast<std::size_t>(std::find(kWorstFirst.begin(), kWorstFirst.end(), reason) - kWorstFirst.begin());
+}
+
+PodFault MakeFault(const char* reason, std::string message) {
+  const bool missing = SaysMissing(message);
+  return {reason, std::move(message), missing};
+}
+
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  static const Json kNone = Json::array();
+  const Json* list = Find(object, path);
+  return list != nullptr && list->is_array() ? *list : kNone;
+}
+
+// Returns the container's entry in the pod's spec.
+const Json& SpecOf(const Json& pod, const char* list, const std::string& name) {
+  static const Json kNone = Json::object();
+  for (const Json& container : ListAt(pod, {"spec", list})) {
+    if (StringAt(container, {"name"}) == name) return container;
+  }
+  return kNone;
+}
+
+std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& image, const std::string& reason,
+                                    const std::string& message) {
+  const std::string subject = who + ": image \"" + Steady(image) + "\" ";
+  if (reason == "ErrImageNeverPull")
+    return PodFault{kImagePullBackOff, subject + "is not on the node, and imagePullPolicy is Never", false};
+  if (reason == "InvalidImageName") return PodFault{kImagePullBackOff, subject + "is not a valid name", false};
+  const bool pulls = reason == "ErrImagePull" || reason == "ImagePullBackOff" || reason == "ImageInspectError" ||
+                     reason == "RegistryUnavailable" || reason == "SignatureValidationFailed";
+  if (!pulls) return std::nullopt;
+  const std::string error = PullError(message);
+  return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
+}
+
+// Returns the fault of a container that has ended with one.
+PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
+  const std::string reason = StringAt(terminated, {"reason"});
+  if (reason == kOomKilled) {
+    const std::string limit = StringAt(spec, {"resources", "limits", "memory"});
+    return {kOomKilled,
+            who + " was killed because it ran out of memory" + (limit.empty() ? "" : "; its limit is " + limit), false};
+  }
+  if (reason == "StartError" || reason == "ContainerCannotRun")
+    return {kCrashLoopBackOff, who + " can't be started: " + Steady(StringAt(terminated, {"message"})), false};
+  std::string message = who + " ended with exit code " + std::to_string(IntAt(terminated, {"exitCode"}));
+  if (!reason.empty() && reason != "Error" && reason != "Completed") message += " (" + Steady(reason) + ")";
+  return {kCrashLoopBackOff, std::move(message), false};
+}
+
+std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bool init, WallTime now) {
+  const std::string name = StringAt(status, {"name"});
+  const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
+  const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
+  // True for a container that must end, and not keep running.
+  const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
+  if (BoolAt(status, {"ready"})) return std::nullopt;
+
+  const Json* last = Find(status, {"lastState", "terminated"});
+  if (const Json* ended = Find(status, {"state", "terminated"})) {
+    if (ends && IntAt(*ended, {"exitCode"}) == 0) return std::nullopt;
+    return FaultOfEnd(who, spec, *ended);
+  }
+  if (const Json* running = Find(status, {"state", "running"})) {
+    // The container is between two crashes, or it was killed because it did not become ready. The way it ended is
+    // unknown if it ended with its node.
+    const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
+    if (last == nullptr || !recent) return std::nullopt;
+    const std::string why = StringAt(*last, {"reason"});
+    if (why == "Unknown" || why == "ContainerStatusUnknown") return std::nullopt;
+    return FaultOfEnd(who, spec, *last);
+  }
+  const std::string reason = StringAt(status, {"state", "waiting", "reason"});
+  const std::string message = StringAt(status, {"state", "waiting", "message"});
+  if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return std::nullopt;
+  if (reason == kCrashLoopBackOff)
+    return last != nullptr ? FaultOfEnd(who, spec, *last)
+                           : PodFault{kCrashLoopBackOff, who + " ends repeatedly", false};
+  // The first failed attempt has this reason. Later ones have CrashLoopBackOff with a StartError.
+  if (reason == "RunContainerError")
+    return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
+  if (reason == kCreateContainerConfigError)
+    return MakeFault(kCreateContainerConfigError, who + ": " + Steady(message));
+  if (auto fault = FaultOfPull(who, StringAt(spec, {"image"}), reason, message)) return fault;
+  return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
+}
+
+// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
+// from a kubelet. The control plane has then set it, because the node does not report any more.
+bool LostItsNode(const Json& pod) {
+  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
+  const Json* ready = FindCondition(pod, "Ready");
+  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
+    return false;
+  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
+  return !statuses.empty() &&
+         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
+}
+
+// Returns whether the pod has waited for longer than kCreationTakes, and only for the kubelet to create its containers.
+bool WaitsForItsContainers(const Json& pod, WallTime now) {
+  const Json* scheduled = FindCondition(pod, "PodScheduled");
+  if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
+  if (now - ParseTime(StringAt(*scheduled, {"lastTransitionTime"})) < kCreationTakes) return false;
+  bool waits = false;
+  for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
+    for (const Json& status : ListAt(pod, {"status", list})) {
+      const std::string reason = StringAt(status, {"state", "waiting", "reason"});
+      if (reason != "ContainerCreating" && reason != "PodInitializing") return false;
+      waits = true;
+    }
+  }
+  return waits;
+}
+
+std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
+  // The init containers of a pod that does not run yet may take forever.
+  const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
+  const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
+  if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
+  const std::string reason = StringAt(*condition, {"reason"});
+  if (reason != kContainersNotReady && reason != "ReadinessGatesNotReady" && reason != "ContainersNotInitialized")
+    return std::nullopt;
+  if (now - ParseTime(StringAt(*condition, {"lastTransitionTime"})) < kStartTakes) return std::nullopt;
+  return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
+}
+
+// Returns when the event was last seen.
+WallTime TimeOf(const Json& event) {
+  WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
+  for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
+                                  StringAt(event, {"series", "lastObservedTime"})}) {
+    if (!time.empty()) latest = std::max(latest, ParseTime(time));
+  }
+  return latest;
+}
+
+}  // namespace
+
+bool IsFaultOfPods(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
+
+bool PodFault::failed() const { return Rank(reason) < kFailedBefore; }
+
+bool IsWorse(const PodFault& a, const PodFault& b) {
+  return std::tuple(Rank(a.reason), std::string_view(a.message)) <
+         std::tuple(Rank(b.reason), std::string_view(b.message));
+}
+
+void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault) {
+  if (fault && (!worst || IsWorse(*fault, *worst))) worst = std::move(fault);
+}
+
+PodFacts ExaminePod(const Json& pod, WallTime now) {
+  PodFacts facts;
+  const ObjectMeta meta = ParseMeta(pod);
+  facts.revision = meta.Label(kPodTemplateHashLabel);
+  if (facts.revision.empty()) facts.revision = meta.Label(kPodRevisionLabel);
+  const std::string phase = StringAt(pod, {"status", "phase"});
+  facts.leaving = meta.deleting() || phase == "Failed" || phase == "Succeeded";
+  facts.ready = !facts.leaving && IsPodReady(pod);
+  if (facts.ready) return facts;
+
+  if (LostItsNode(pod)) {
+    facts.fault = PodFault{kNodeNotReady, "node " + StringAt(pod, {"spec", "nodeName"}) + " is not ready", false};
+    return facts;
+  }
+  if (phase == "Failed" && !meta.deleting()) {
+    // The pod was evicted, for instance. The end of the message contains numbers.
+    const std::string message = StringAt(pod, {"status", "message"});
+    facts.fault = PodFault{
+        kPodFailed,
+        Steady(StringAt(pod, {"status", "reason"}, "Failed") + ": " + message.substr(0, message.find(". "))), false};
+  }
+  if (facts.leaving) return facts;
+
+  if (const Json* scheduled = FindCondition(pod, "PodScheduled");
+      scheduled != nullptr && StringAt(*scheduled, {"status"}) == "False") {
+    facts.fault = MakeFault(kUnschedulable, SchedulersWords(StringAt(*scheduled, {"message"})));
+    return facts;
+  }
+  for (const bool init : {true, false}) {
+    for (const Json& status : ListAt(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"})) {
+      Worsen(facts.fault, FaultOfContainer(pod, status, init, now));
+    }
+  }
+  if (facts.fault) return facts;
+  if (WaitsForItsContainers(pod, now)) {
+    facts.waiting_uid = meta.uid;
+  } else {
+    facts.fault = FaultOfReadiness(pod, now);
+  }
+  return facts;
+}
+
+std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
+  constexpr std::string_view kAttach = "FailedAttachVolume";
+  WallTime newest{};
+  WallTime prepared{};  // The kubelet pulls and starts only once volumes and sandbox exist.
+  for (const Json& event : events) {
+    if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOf(event));
+    const std::string reason = StringAt(event, {"reason"});
+    if (reason == "Pulling" || reason == "Pulled" || reason == "Created" || reason == "Started")
+      prepared = std::max(prepared, TimeOf(event));
+  }
+  std::optional<PodFault> worst, summary;
+  for (const Json& event : events) {
+    const WallTime seen = TimeOf(event);
+    if (seen < newest - kEventLasts || seen < now - kEventIsOver) continue;
+    const std::string reason = StringAt(event, {"reason"});
+    const std::string note = StringAt(event, {"note"});
+    const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
+    if (prepares && seen <= prepared) continue;
+    if (reason == kFailedMount || reason == kAttach) {
+      // Older kubelets alternate between the fault of a volume and a summary that they have waited for all volumes.
+      const bool sums_up = note.starts_with("Unable to attach or mount volumes");
+      Worsen(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
+    } else if (reason == kFailedCreatePodSandBox) {
+      Worsen(worst, MakeFault(kFailedCreatePodSandBox, Steady(note)));
+    } else if (reason == kFailedCreate) {
+      Worsen(worst, FaultOfRefusal(RefusalOfPod(note)));
+    }
+  }
+  return worst && worst->reason == kFailedMount ? worst : summary ? summary : worst;
+}
+
+std::optional<PodFault> FaultOfRefusal(const std::string& words) {
+  if (words.empty()) return std::nullopt;
+  return MakeFault(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
+}
+
+}  // namespace yad

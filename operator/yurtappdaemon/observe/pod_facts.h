@@ -1,0 +1,66 @@
+// The faults of a pod, from its status and its Events. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POD_FACTS_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_POD_FACTS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+// The reasons, the worst first. A failure counts as worse the further the pod has come.
+inline constexpr char kOomKilled[] = "OOMKilled";
+inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
+inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";
+inline constexpr char kCreateContainerError[] = "CreateContainerError";
+inline constexpr char kImagePullBackOff[] = "ImagePullBackOff";
+inline constexpr char kFailedMount[] = "FailedMount";
+inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
+inline constexpr char kNodeNotReady[] = "NodeNotReady";
+inline constexpr char kUnschedulable[] = "Unschedulable";
+// The pod can't be created. There is also QuotaExceeded (phase.h).
+inline constexpr char kFailedCreate[] = "FailedCreate";
+inline constexpr char kPodFailed[] = "PodFailed";
+inline constexpr char kContainersNotReady[] = "ContainersNotReady";
+
+// Returns whether the reason is one of these.
+bool IsFaultOfPods(std::string_view reason);
+
+struct PodFault {
+  std::string reason;
+  std::string message;   // stable (fault_text.h): without the name of a pod
+  bool missing = false;  // it lacks an object that a user has to create
+
+  // Returns whether the pod itself has failed. A pod that waits for a node, or has lost its node, has not.
+  bool failed() const;
+  bool operator==(const PodFault&) const = default;
+};
+// Compares by reason, then by message: the same pods in any order have the same worst fault.
+bool IsWorse(const PodFault& a, const PodFault& b);
+// Sets `worst` to the worse of the two.
+void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault);
+
+struct PodFacts {
+  std::string revision;  // identifies its pod template
+  bool ready = false;
+  bool leaving = false;  // it has ended or is being deleted; another pod replaces it
+  std::optional<PodFault> fault;
+  // The pod's uid if its containers have not been created for a while and its status does not show why. Its Events may.
+  std::string waiting_uid;
+};
+PodFacts ExaminePod(const Json& pod, WallTime now);
+
+// Returns what the events.k8s.io Events about one pod, or one workload, show as the obstacle to its start or creation;
+// nullopt if none of them shows one.
+std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
+
+// Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod); nullopt for "".
+std::optional<PodFault> FaultOfRefusal(const std::string& words);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_POD_FACTS_H_

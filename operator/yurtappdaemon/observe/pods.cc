@@ -1,0 +1,36 @@
+#include "operator/yurtappdaemon/observe/pods.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/conditions.h"
+#include "operator/runtime/paged_list.h"
+
+namespace yad {
+
+bool IsPodReady(const Json& pod) {
+  const Json* ready = FindCondition(pod, "Ready");
+  return ready != nullptr && StringAt(*ready, {"status"}) == "True";
+}
+
+bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod) {
+  const OwnerReference* controller = pod.controller();
+  if (controller == nullptr) return false;
+  if (controller->uid == workload.uid) return true;
+  return controller->kind == "ReplicaSet" &&
+         controller->name == workload.key.name + "-" + pod.Label(kPodTemplateHashLabel);
+}
+
+Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
+                       const std::function<Status(const Json& pod)>& each) {
+  Status failed;
+  const auto read = ForEachListed(
+      client, kPodType, std::move(options), stop,
+      [&](const JsonDocument& pod) {
+        failed = each(pod.TreeOfObject());
+        return failed.has_value();
+      },
+      pages);
+  return failed ? read : Fail(failed.error());
+}
+
+}  // namespace yad

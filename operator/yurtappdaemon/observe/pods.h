@@ -1,0 +1,30 @@
+// A workload's pods. They are read on demand, because no cache holds them.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "operator/api/well_known.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+inline constexpr char kPodTemplateHashLabel[] = "pod-template-hash";     // of a Deployment's pod
+inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // of a StatefulSet's pod
+
+bool IsPodReady(const Json& pod);
+
+// Returns whether the Deployment or StatefulSet controls the pod. A Deployment does so through a ReplicaSet, whose name
+// consists of the Deployment's name and the hash of the pod's template.
+bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
+
+// Calls `each` for every pod of the pages (see ForEachListed), until `each` or a read fails, or until `pages` have been
+// read. `options` must set ns, label_selector and limit. Returns the number of pages that were read.
+Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
+                       const std::function<Status(const Json& pod)>& each);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_

@@ -1,0 +1,153 @@
+#include "operator/yurtappdaemon/observe/pool_health.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+
+namespace {
+
+using State = PoolHealth::State;
+
+bool IsBad(State state) { return state == State::kUnhealthy || state == State::kDark; }
+
+// Returns whether the entry of a failed pool explains its health, and not a rejected write. A quota rejects the pods of
+// a pool that has a workload, and otherwise the workload.
+bool SaysWhyOfPods(const PoolStatusView& entry) {
+  const std::string_view reason = entry.reason();
+  return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
+}
+
+State StateIn(const Sight& sight, const PoolHealth* before) {
+  if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
+  if (!sight.updated_online || before == nullptr) return State::kOffline;
+  // A record of another revision is older than the update, which the pool got online: status was not written since.
+  const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
+  return excused ? State::kOffline : State::kDark;
+}
+
+// Returns the time in which the pool was unhealthy or dark until now, on the same revision.
+Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
+  if (before.clock_stopped) return before.unhealthy_before;
+  return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
+}
+
+void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTime now, PoolHealth& health) {
+  if (before.state == health.state) {
+    // A clock that was set back must not prolong a soak or a deadline.
+    health.since = before.clock_stopped ? now : std::min(before.since, now);
+    health.unhealthy_before = before.unhealthy_before;
+  } else if (IsBad(before.state) && IsBad(health.state)) {
+    health.unhealthy_before = UnhealthyUntil(before, now);
+  } else if (IsBad(before.state) && health.state == State::kHealthy) {
+    // A failed pool that recovers gets the whole deadline again.
+    if (!before.Overdue(strategy.progress_deadline, now)) health.unhealthy_before = UnhealthyUntil(before, now);
+  } else if (before.state == State::kHealthy && IsBad(health.state)) {
+    health.unhealthy_before = before.unhealthy_before;
+  }
+}
+
+}  // namespace
+
+PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now) {
+  PoolHealth health;
+  health.state = StateIn(sight, before);
+  health.revision = sight.revision;
+  health.since = now;
+  if (before != nullptr) {
+    health.refused = before->refused;
+    if (before->revision == sight.revision) {
+      health.been_healthy = before->been_healthy;
+      // An online pool that had not soaked would have become dark.
+      health.soaked = before->soaked || (before->state == State::kOffline && sight.updated_online);
+      health.replicas = before->replicas;
+      health.been_healthy = health.been_healthy || health.soaked;
+      CarryTimes(*before, strategy, now, health);
+    }
+  }
+  if (health.state == State::kHealthy) {
+    health.been_healthy = true;
+    health.soaked = health.soaked || now >= health.since + strategy.min_ready;
+    if (sight.healthy) health.replicas = sight.replicas;
+  }
+  if (health.soaked) health.unhealthy_before = Duration::zero();
+  return health;
+}
+
+Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
+  constexpr Duration kNoticed = std::chrono::seconds(10);  // Steering a clock never exceeds this.
+  const auto last = std::exchange(last_, std::pair(steady, wall));
+  if (!last) return Duration::zero();
+  const Duration leap = Duration(wall - last->second) - (steady - last->first);
+  return leap >= kNoticed ? leap : Duration::zero();
+}
+
+void MoveBy(Duration leap, HealthRecord& record) {
+  for (auto& [pool, health] : record) {
+    // Records without a time have soaked, or are overdue.
+    if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
+  }
+}
+
+namespace {
+
+// A pool that only scales counts as healthy.
+void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
+  const std::int64_t before = entry.scaled_from();
+  const WallTime since = entry.healthy_since();
+  if (before <= 0 || (!health.soaked && since == WallTime())) return;
+  health.state = State::kHealthy;
+  health.since = since;
+  health.replicas = before;
+}
+
+// Returns nullopt if the entry contains nothing that a record needs.
+std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusView& entry) {
+  const PoolPhase phase = entry.phase();
+  const std::string_view reason = entry.reason();
+  const std::int64_t unhealthy = entry.unhealthy_seconds();
+  PoolHealth health;
+  health.revision = entry.revision();
+  health.since = entry.last_transition();
+  health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
+  health.replicas = entry.replicas();
+  if (phase == PoolPhase::kOffline) {
+    const bool dark = reason == kWentDark || reason == kSitesOffline;
+    health.state = dark ? State::kDark : State::kOffline;
+    health.clock_stopped = reason == kSitesOffline;
+  } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking) {
+    health.state = State::kHealthy;
+    health.been_healthy = true;
+    health.soaked = phase == PoolPhase::kReady;
+    if (health.soaked) health.since = {};
+  } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
+    health.since = {};  // This makes the pool overdue.
+    // Versions without condition Complete did not record whether a failed pool had soaked.
+    health.soaked = health.been_healthy = unhealthy == 0 && status.HasCondition("Complete");
+  } else if (phase == PoolPhase::kFailed) {
+    health.refused = RefusedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
+  } else if (phase == PoolPhase::kUnhealthy) {
+    health.been_healthy = true;
+    health.soaked = unhealthy == 0;
+    RestoreScaling(entry, health);
+  } else if (phase != PoolPhase::kUpdating) {
+    return std::nullopt;
+  }
+  return health;
+}
+
+}  // namespace
+
+HealthRecord RestoreHealth(const StatusView& status) {
+  HealthRecord record;
+  for (const PoolStatusView& entry : status.pools()) {
+    if (auto health = RestoreOne(status, entry)) record.emplace(entry.name(), *std::move(health));
+  }
+  return record;
+}
+
+}  // namespace yad

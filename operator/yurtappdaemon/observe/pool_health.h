@@ -1,0 +1,89 @@
+// How long each pool of a RollingUpdate has been in its present state. Status persists the record, so a restart loses
+// nothing.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/object.h"
+#include "operator/api/update_strategy.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+namespace yad {
+
+// A write of a workload that the server refused because of the revision's content.
+struct RefusedWrite {
+  std::string revision;  // its name
+  std::string reason;
+  std::string message;
+};
+
+struct PoolHealth {
+  enum class State {
+    kOffline,  // no node of the pool is ready, and its workload is not blamed for that
+    kDark,     // the same, but the pool was online when it got its revision and has not soaked on it
+    kUnhealthy,
+    kHealthy,
+  };
+  State state = State::kUnhealthy;
+  std::string revision;  // name of the revision that the workload was on
+  WallTime since;        // of this state on this revision
+  // Time in kUnhealthy and kDark on this revision before `since`. Zero once the pool has soaked.
+  Duration unhealthy_before = Duration::zero();
+  bool been_healthy = false;   // on this revision, at least once
+  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
+  bool clock_stopped = false;  // kDark during an outage of other pools: that time does not count
+  std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
+  std::optional<RefusedWrite> refused = std::nullopt;
+
+  bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
+    return state == State::kUnhealthy && now >= since + time;
+  }
+  // Returns the time at which a pool that does not become healthy has failed.
+  WallTime OverdueAt(std::chrono::seconds deadline) const {
+    return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
+  }
+  bool Overdue(std::chrono::seconds deadline, WallTime now) const {
+    return (state == State::kUnhealthy || state == State::kDark) && !clock_stopped && now >= OverdueAt(deadline);
+  }
+};
+
+// The health of the pools, by pool name.
+using HealthRecord = std::unordered_map<std::string, PoolHealth>;
+
+// Measures by how much the wall clock was set forward between two calls. The time in which a machine slept counts as
+// well, because the operator observed no pool in that time.
+class ClockLeap {
+ public:
+  Duration Since(SteadyTime steady, WallTime wall);
+
+ private:
+  std::optional<std::pair<SteadyTime, WallTime>> last_;
+};
+// Shifts the times of `record` with the clock.
+void MoveBy(Duration leap, HealthRecord& record);
+
+// One observation of a pool.
+struct Sight {
+  bool offline = false;
+  bool healthy = false;         // ignored if the pool is offline
+  bool updated_online = false;  // the pool was online when it got its present revision
+  std::string revision;         // name of the workload's revision; "": there is no workload
+  std::int64_t replicas = 0;    // spec.replicas
+};
+
+// Returns the record after `sight`. `before` is the record so far, nullptr for none.
+PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now);
+
+// Returns the records of the pools that status lists. Callers decide about the pools that a truncated list leaves out.
+HealthRecord RestoreHealth(const StatusView& status);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_

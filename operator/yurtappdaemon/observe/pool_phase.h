@@ -1,0 +1,55 @@
+// The values of `status.pools[].phase` and `.reason`.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_PHASE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_PHASE_H_
+
+#include <string_view>
+
+namespace yad {
+
+enum class PoolPhase {
+  kUnknown,  // none, or one of a later version
+  kPending,
+  kUpdating,
+  kSoaking,
+  kReady,
+  kUnhealthy,
+  kFailed,
+  kOffline,
+  kRemoving,
+};
+// Returns "Pending" and so on; "" for kUnknown.
+std::string_view ToString(PoolPhase phase);
+PoolPhase ParsePoolPhase(std::string_view text);
+
+// Failures that the revision does not cause: an invalid pool name, a name that another owner has, and a create that a
+// quota rejects.
+inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
+inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
+inline constexpr char kServiceConflict[] = "ServiceConflict";
+inline constexpr char kServiceQuotaExceeded[] = "ServiceQuotaExceeded";
+inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
+// Other failures.
+inline constexpr char kInvalidOverride[] = "InvalidOverride";
+inline constexpr char kWebhookFailed[] = "WebhookFailed";
+inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
+// Reasons of Offline pools.
+inline constexpr char kNoReadyNode[] = "NoReadyNode";
+inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
+inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, and pools that were not updated went offline too
+
+// Reason of an Unhealthy pool whose other replicas are as healthy as before. Its soak goes on.
+inline constexpr char kScaling[] = "Scaling";
+
+// Returns whether an Offline pool with this reason counts against its update, at once or after an outage.
+inline bool IsDark(std::string_view reason) { return reason == kWentDark; }
+
+inline bool IsRevisionsFault(std::string_view reason) {
+  return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
+         reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
+}
+// Returns whether the reason counts for maxFailures. An unreachable webhook says nothing about the revision.
+inline bool CountsAsFailure(std::string_view reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_PHASE_H_

@@ -1,0 +1,57 @@
+#include "operator/yurtappdaemon/observe/revision_writer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "operator/api/well_known.h"
+#include "operator/client/protobuf.h"
+
+namespace yad {
+namespace {
+
+bool RefusesData(const Error& error) {
+  return error.reason == Reason::kInvalid && std::any_of(error.causes.begin(), error.causes.end(),
+                                                         [](const Cause& cause) { return cause.field == "data"; });
+}
+
+// Returns `data` of the ControllerRevision in a protobuf response.
+std::optional<std::string_view> DataIn(std::string_view answer) {
+  constexpr unsigned kDataOfControllerRevision = 2;
+  constexpr unsigned kRawOfRawExtension = 1;
+  const auto revision = KubernetesMessage(answer);
+  const auto data = revision ? BytesField(*revision, kDataOfControllerRevision) : std::nullopt;
+  return data ? BytesField(*data, kRawOfRawExtension) : std::nullopt;
+}
+
+// Returns whether `patch` contains another uid or resourceVersion than `object` has.
+bool IsForAnother(const Json& patch, const Json& object) {
+  for (const char* field : {"uid", "resourceVersion"}) {
+    const std::string wanted = StringAt(patch, {"metadata", field});
+    if (!wanted.empty() && wanted != StringAt(object, {"metadata", field})) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& patch, std::stop_token stop) {
+  auto patched = client.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
+  if (patched || !RefusesData(patched.error())) return patched;
+
+  auto object = client.Get(kControllerRevisionType, key, stop);
+  if (!object) return object;
+  if (IsForAnother(patch, *object)) {
+    return Fail(Reason::kConflict, "ControllerRevision " + key.ToString() + " has changed meanwhile");
+  }
+  const auto answer = client.GetAsProtobuf(kControllerRevisionType, key, stop);
+  if (!answer) return Fail(answer.error());
+  const auto data = DataIn(*answer);
+  if (!data) return Fail(Reason::kDecode, "ControllerRevision " + key.ToString() + ": its protobuf holds no data");
+  object->merge_patch(patch);
+  object->erase("data");
+  return client.UpdateWithText(kControllerRevisionType, *object, "data", *data, stop);
+}
+
+}  // namespace yad

@@ -1,0 +1,52 @@
+// One answer of the server for several writes that run side by side.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+// No write relies on an answer that arrived longer ago.
+inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
+
+// Reads when it is first needed, and again when the answer has served `uses` callers or is older than kSharedAnswerAge.
+// An error is an answer like any other: callers that need the answer would all wait for the same broken server.
+// Thread-safe; callers wait while one of them reads.
+template <typename T>
+class SharedAnswer {
+ public:
+  SharedAnswer(Clock& clock, std::size_t uses, std::function<Result<T>()> read)
+      : clock_(clock), uses_(uses), read_(std::move(read)) {}
+
+  Result<T> Get() {
+    std::lock_guard lock(mutex_);
+    if (!answer_ || left_ == 0 || clock_.Now() > arrived_ + kSharedAnswerAge) {
+      answer_ = read_();
+      arrived_ = clock_.Now();
+      left_ = uses_;
+    }
+    --left_;
+    return *answer_;
+  }
+
+ private:
+  Clock& clock_;
+  const std::size_t uses_;
+  const std::function<Result<T>()> read_;
+  std::mutex mutex_;
+  std::optional<Result<T>> answer_;
+  SteadyTime arrived_{};
+  std::size_t left_ = 0;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_

@@ -1,0 +1,108 @@
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/fault_text.h"
+
+namespace yad {
+namespace {
+
+void ReadCommon(const Json& object, WorkloadState& state) {
+  state.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
+  state.seen = IntAt(object, {"status", "observedGeneration"}) > 0;
+  state.observed = IntAt(object, {"status", "observedGeneration"}) >= IntAt(object, {"metadata", "generation"});
+  state.wanted = IntAt(object, {"spec", "replicas"}, 1);
+  state.replicas = IntAt(object, {"status", "replicas"});
+  state.ready_replicas = IntAt(object, {"status", "readyReplicas"});
+  state.available_replicas = IntAt(object, {"status", "availableReplicas"});
+}
+
+auto Members(const WorkloadState& state) {
+  return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
+                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.refusal,
+                  state.available_condition, state.wanted, state.replicas, state.ready_replicas,
+                  state.available_replicas, state.steady_replicas);
+}
+
+}  // namespace
+
+bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
+
+// Judges a Deployment as `kubectl rollout status` does.
+std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
+  auto state = std::make_unique<WorkloadState>();
+  ReadCommon(object, *state);
+  const std::int64_t want = state->wanted;
+  const std::int64_t updated = IntAt(object, {"status", "updatedReplicas"});
+  state->healthy =
+      state->observed && updated >= want && state->replicas <= updated && state->available_replicas >= want;
+  if (state->replicas <= updated) state->steady_replicas = std::min(updated, state->available_replicas);
+  if (const Json* available = FindCondition(object, "Available")) {
+    state->available_condition = StringAt(*available, {"status"});
+  }
+  state->rolling = !state->healthy && (!state->observed || updated < want || state->replicas > updated);
+  if (const Json* progressing = FindCondition(object, "Progressing")) {
+    const std::string reason = StringAt(*progressing, {"reason"});
+    if (reason == "ProgressDeadlineExceeded") {
+      state->progress_deadline_exceeded = state->observed && !state->healthy;
+      state->deadline_exceeded_at =
+          ParseTime(StringAt(*progressing, {"lastUpdateTime"}, StringAt(*progressing, {"lastTransitionTime"})));
+      state->failure_message = StringAt(*progressing, {"message"});
+    } else if (StringAt(*progressing, {"status"}) == "True" && reason != "NewReplicaSetAvailable") {
+      state->rolling = !state->healthy;
+    }
+  }
+  if (const Json* failure = FindCondition(object, "ReplicaFailure");
+      failure != nullptr && StringAt(*failure, {"status"}) == "True" && !state->healthy) {
+    state->refusal = RefusalOfPod(StringAt(*failure, {"message"}));
+  }
+  return state;
+}
+
+// Judges a StatefulSet as `kubectl rollout status` does. Its own partition keeps pods back on purpose, and OnDelete
+// keeps all of them.
+std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
+  auto state = std::make_unique<WorkloadState>();
+  ReadCommon(object, *state);
+  const std::int64_t want = state->wanted;
+  bool updated = true;
+  if (StringAt(object, {"spec", "updateStrategy", "type"}, "RollingUpdate") == "RollingUpdate") {
+    const std::int64_t partition = IntAt(object, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+    const bool all_on_update =
+        StringAt(object, {"status", "currentRevision"}) == StringAt(object, {"status", "updateRevision"});
+    updated = all_on_update || IntAt(object, {"status", "updatedReplicas"}) >= want - std::min(partition, want);
+    // Without a partition, an update has ended when the two revisions are equal.
+    if (partition == 0) updated = all_on_update;
+    const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
+    state->outdated_pods =
+        state->observed && in_order && IntAt(object, {"status", "updatedReplicas"}) < state->replicas;
+  }
+  if (updated) state->steady_replicas = std::min(state->ready_replicas, state->available_replicas);
+  state->healthy = state->observed && updated && state->replicas == want && state->ready_replicas >= want &&
+                   state->available_replicas >= want;
+  state->rolling = !state->healthy && (!state->observed || !updated || state->replicas != want);
+  if (state->observed) state->available_condition = state->available_replicas >= want ? "True" : "False";
+  return state;
+}
+
+std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
+  auto projection = std::make_unique<RevisionProjection>();
+  projection->number = IntAt(object, {"revision"});
+  if (const auto content = ContentOf(object)) {
+    projection->digest_hash = Fnv1a64(content->digest);
+    if (content->of_openyurt) projection->openyurt_hash = Fnv1a64(DigestWithoutPullPolicies(*content));
+    projection->has_service = content->service_template.is_object();
+  }
+  return projection;
+}
+
+WorkloadRef MakeWorkloadRef(ObjectPtr object) {
+  std::string pool = static_cast<const WorkloadState*>(object->projection())->pool;
+  if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);
+  return {std::move(object), std::move(pool)};
+}
+
+}  // namespace yad

@@ -1,0 +1,124 @@
+// The input of one reconcile: the daemon, its history, the pools and the workloads, as the caches had them at one
+// moment. Plain data.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/clock.h"
+#include "operator/cluster/informers.h"
+#include "operator/runtime/store.h"
+#include "operator/workload/revision.h"
+#include "operator/yurtappdaemon/observe/pool_health.h"
+
+namespace yad {
+
+// The health of a Deployment or StatefulSet, parsed once when the object arrives. Valid only for the generation that it
+// was read from.
+struct WorkloadState : Projection {
+  std::string pool;       // from the selector, which is immutable; "" if it names none
+  bool seen = false;      // its controller has observed some generation
+  bool observed = false;  // status describes the present generation
+  bool healthy = false;   // observed, all replicas updated, available, and no old ones left
+  // A StatefulSet that replaces its pods one by one still has pods of an older template. A pod of these that never
+  // becomes ready is never replaced.
+  bool outdated_pods = false;
+  bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
+  bool progress_deadline_exceeded = false;
+  // Only with progress_deadline_exceeded: when the Deployment controller noticed it, by that controller's clock.
+  WallTime deadline_exceeded_at;
+  std::string failure_message;      // only with progress_deadline_exceeded
+  std::string refusal;              // of a Deployment's pods: the apiserver's message (RefusalOfPod); "": none
+  std::string available_condition;  // "True", "False", "Unknown"
+  std::int64_t wanted = 0;          // spec.replicas
+  std::int64_t replicas = 0;        // status.replicas
+  std::int64_t ready_replicas = 0;
+  std::int64_t available_replicas = 0;
+  // The number of available replicas if all are of the newest template; -1 if there are pods of an older template. A
+  // workload that only scales keeps at least the smaller of its two numbers of replicas.
+  std::int64_t steady_replicas = -1;
+
+  bool available() const { return observed && available_condition == "True"; }
+  bool operator==(const WorkloadState& other) const;
+};
+// Neither function reads spec.template.
+std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
+std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
+
+// A ControllerRevision. The content is parsed only on demand.
+struct RevisionProjection : Projection {
+  std::int64_t number = 0;
+  std::uint64_t digest_hash = 0;    // of RevisionContent::digest; 0 if the data is not a revision of this operator
+  std::uint64_t openyurt_hash = 0;  // of DigestWithoutPullPolicies for a revision that OpenYurt wrote; otherwise 0
+  bool has_service = false;         // it has a Service template
+};
+std::unique_ptr<const Projection> ProjectRevision(const Json& object);
+
+struct Revision {
+  std::string name;
+  std::string hash;
+  std::string label;  // the value of kRevisionLabel on workloads
+  std::int64_t number = 0;
+  std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if it has not failed
+  std::uint64_t spelling =
+      0;  // a digest of `content` if that is the spec's own text and not the revision's; otherwise 0
+  RevisionContent content;
+};
+using RevisionPtr = std::shared_ptr<const Revision>;
+
+struct PoolRef {
+  std::shared_ptr<const StoredObject> object;
+  const NodePool& pool() const { return static_cast<const PoolProjection*>(object->projection())->pool; }
+  std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
+};
+
+// The parts that ProjectDeployment and ProjectStatefulSet read.
+inline const JsonParts kProjectedOfWorkloads = {
+    {"metadata", {{"generation"}}},
+    {"spec", {{"replicas"}, {"selector", {{"matchLabels"}}}, {"updateStrategy"}, {"podManagementPolicy"}}},
+    {"status",
+     {{"observedGeneration"},
+      {"replicas"},
+      {"readyReplicas"},
+      {"availableReplicas"},
+      {"updatedReplicas"},
+      {"currentRevision"},
+      {"updateRevision"},
+      {"conditions", {{"type"}, {"status"}, {"reason"}, {"message"}, {"lastUpdateTime"}, {"lastTransitionTime"}}}}}};
+
+struct WorkloadRef {
+  ObjectPtr object;
+  std::string pool;  // from the selector, or without one from the label
+  const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
+};
+WorkloadRef MakeWorkloadRef(ObjectPtr object);
+
+// A Service that the daemon controls.
+struct ServiceRef {
+  ObjectPtr object;
+  std::string pool;  // from the label
+};
+
+struct Snapshot {
+  YurtAppDaemon daemon;
+  RevisionPtr update;                    // the revision of the spec
+  RevisionPtr current;                   // the last one that was fully rolled out; may be null
+  std::vector<RevisionPtr> revisions;    // the revisions that workloads name, including update and current
+  std::vector<PoolRef> pools;            // selected, sorted by name
+  std::vector<WorkloadRef> workloads;    // controlled by the daemon, of its kind
+  std::vector<WorkloadRef> orphans;      // without a controller, in its namespace, labelled with a selected pool
+  std::vector<ServiceRef> services;      // those being deleted too; empty if no revision and no status has any
+  const HealthRecord* health = nullptr;  // the records so far; null: none
+  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which leaves Ready pools out
+  std::set<std::string> begun;           // groups that have begun on `update` with an approval, which they keep
+  WallTime now;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_

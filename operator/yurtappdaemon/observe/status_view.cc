@@ -1,0 +1,72 @@
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/conditions.h"
+
+namespace yad {
+namespace {
+
+const Json* ArrayAt(const Json& status, std::string_view key) {
+  const Json* list = Find(status, {key});
+  return list != nullptr && list->is_array() ? list : nullptr;
+}
+
+}  // namespace
+
+std::string_view PoolStatusView::Text(std::string_view key) const {
+  const Json* value = Find(*entry_, {key});
+  return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>()) : "";
+}
+
+std::int64_t PoolStatusView::Number(std::string_view key) const { return IntAt(*entry_, {key}); }
+
+WallTime PoolStatusView::Time(std::string_view key) const { return ParseTime(std::string(Text(key))); }
+
+bool StatusView::is_ours() const { return Find(*status_, {"updateRevision"}) != nullptr; }
+
+bool StatusView::is_empty() const { return !status_->is_object() || status_->empty(); }
+
+std::string StatusView::current_revision() const { return StringAt(*status_, {"currentRevision"}); }
+
+std::string StatusView::update_revision() const { return StringAt(*status_, {"updateRevision"}); }
+
+bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
+
+std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
+  std::set<std::string> groups;
+  const Json* list = ArrayAt(*status_, "begunGroups");
+  if (list == nullptr || update_revision() != revision) return groups;
+  for (const Json& group : *list) {
+    if (group.is_string()) groups.insert(group.get<std::string>());
+  }
+  return groups;
+}
+
+bool StatusView::HasCondition(std::string_view type) const {
+  return FindConditionIn(*status_, std::string(type)) != nullptr;
+}
+
+std::vector<PoolStatusView> StatusView::pools() const {
+  const Json* list = ArrayAt(*status_, "pools");
+  if (list == nullptr) return {};
+  std::vector<PoolStatusView> pools;
+  pools.reserve(list->size());
+  for (const Json& entry : *list) pools.emplace_back(entry);
+  return pools;
+}
+
+PoolStatusIndex::PoolStatusIndex(const StatusView& status) {
+  const std::vector<PoolStatusView> pools = status.pools();
+  entries_.reserve(pools.size());
+  for (const PoolStatusView& pool : pools) {
+    if (!pool.name().empty()) entries_.emplace(pool.name(), pool);
+  }
+}
+
+const PoolStatusView* PoolStatusIndex::Find(std::string_view pool) const {
+  const auto found = entries_.find(pool);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+}  // namespace yad

@@ -1,0 +1,87 @@
+// Reads the status of a YurtAppDaemon. The values of wrong types count as absent, because anybody who may write the
+// status can write them.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+
+// One entry of `status.pools`. Points into the status. A text is "" if the entry has none, a number 0, a time
+// WallTime().
+class PoolStatusView {
+ public:
+  explicit PoolStatusView(const Json& entry) : entry_(&entry) {}
+
+  std::string_view name() const { return Text("name"); }
+  PoolPhase phase() const { return ParsePoolPhase(phase_text()); }
+  std::string_view phase_text() const { return Text("phase"); }  // also of a later version
+  std::string_view reason() const { return Text("reason"); }
+  std::string_view message() const { return Text("message"); }
+  std::string_view revision() const { return Text("revision"); }
+  std::string_view state() const { return Text("state"); }
+  std::string_view workload() const { return Text("workload"); }  // its name
+  std::string_view service() const { return Text("service"); }    // its name
+  std::string_view last_transition_text() const { return Text("lastTransitionTime"); }
+  WallTime last_transition() const { return Time("lastTransitionTime"); }
+  WallTime healthy_since() const { return Time("healthySince"); }
+  std::int64_t replicas() const { return Number("replicas"); }
+  std::int64_t ready_replicas() const { return Number("readyReplicas"); }
+  std::int64_t misplaced_replicas() const { return Number("misplacedReplicas"); }
+  std::int64_t scaled_from() const { return Number("scaledFrom"); }
+  std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }
+
+  const Json& json() const { return *entry_; }  // the whole entry
+
+ private:
+  std::string_view Text(std::string_view key) const;
+  std::int64_t Number(std::string_view key) const;
+  WallTime Time(std::string_view key) const;
+
+  const Json* entry_;
+};
+
+// The status of one daemon. Points into the status.
+class StatusView {
+ public:
+  explicit StatusView(const Json& status) : status_(&status) {}
+  explicit StatusView(Json&&) = delete;  // it would not outlive the view
+
+  // Returns false if OpenYurt wrote the status, which then has no updateRevision, or if there is none yet.
+  bool is_ours() const;
+  bool is_empty() const;
+  std::string current_revision() const;
+  std::string update_revision() const;
+  bool pools_truncated() const;  // `pools` lists a part of the pools only
+  // Returns the groups that had begun with `revision`.
+  std::set<std::string> BegunGroups(std::string_view revision) const;
+  // Returns whether the status has this condition, with any value.
+  bool HasCondition(std::string_view type) const;
+  std::vector<PoolStatusView> pools() const;
+
+ private:
+  const Json* status_;
+};
+
+// The entries of `status.pools` by name. Points into the status.
+class PoolStatusIndex {
+ public:
+  explicit PoolStatusIndex(const StatusView& status);
+  const PoolStatusView* Find(std::string_view pool) const;  // nullptr: the status does not list it
+
+ private:
+  std::unordered_map<std::string_view, PoolStatusView> entries_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_

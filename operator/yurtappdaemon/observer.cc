@@ -1,0 +1,187 @@
+#include "operator/yurtappdaemon/observer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "operator/api/field_error.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/lost_workloads.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/plan/service_reader.h"
+
+namespace yad {
+namespace {
+
+constexpr char kInvalidSpec[] = "InvalidSpec";
+constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
+constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
+
+bool MayHealByItself(const Error& error) {
+  switch (error.reason) {
+    case Reason::kNotFound:
+    case Reason::kConflict:
+    case Reason::kCancelled:
+    case Reason::kUnauthorized:
+      return true;
+    default:
+      return IsTransient(error);
+  }
+}
+
+// Returns the values of the revision label.
+std::set<std::string> RevisionLabels(const std::vector<WorkloadRef>& workloads) {
+  std::set<std::string> labels;
+  for (const WorkloadRef& workload : workloads) labels.insert(workload.object->meta().Label(kRevisionLabel));
+  return labels;
+}
+
+void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
+  if (revision != nullptr && std::find(revisions.begin(), revisions.end(), revision) == revisions.end())
+    revisions.push_back(std::move(revision));
+}
+
+}  // namespace
+
+Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
+  const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
+  const auto others = ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, daemon.meta);
+  if (!others) return Fail(others.error());
+  const bool exists =
+      std::any_of(others->begin(), others->end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
+  if (!exists) return std::nullopt;
+  return ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
+                   std::string("the kind can't be switched; its workloads are of the kind in ") +
+                       TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
+                       ": restore that template, or delete the YurtAppDaemon and create it again"}});
+}
+
+Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const {
+  const StatusView status(daemon.status);
+  if (!status.is_ours() && !state.claimed) {
+    const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
+    const auto own = ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, daemon.meta);
+    if (!own) return Fail(own.error());
+    if (!status.is_empty() || !own->empty()) {
+      if (Status claimed = state.history.ClaimOpenYurtRevisions(daemon, stop); !claimed) return claimed;
+      state.claimed = true;
+    }
+  }
+  const auto orphaned = stores_.revisions.ByIndex(kOrphansByNamespace, daemon.meta.key.ns);
+  if (!orphaned) return Fail(orphaned.error());
+  return state.history.ClaimOrphans(daemon, *orphaned, stop);
+}
+
+Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
+  Snapshot snapshot;
+  snapshot.daemon = std::move(daemon);
+  const YurtAppDaemon& wanted = snapshot.daemon;
+  Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
+  auto pools = stores_.pools.List();
+  if (!pools) return Fail(pools.error());
+  auto workloads = ControlledObjects(store, wanted.meta);
+  if (!workloads) return Fail(workloads.error());
+  auto orphans = store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
+  if (!orphans) return Fail(orphans.error());
+
+  for (ObjectPtr& object : *pools) {
+    PoolRef pool{std::move(object)};
+    if (wanted.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
+  }
+  std::sort(snapshot.pools.begin(), snapshot.pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+  for (ObjectPtr& object : *workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
+  for (ObjectPtr& object : *orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
+  return snapshot;
+}
+
+Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
+                               std::stop_token stop) const {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  snapshot.update = revisions.update;
+  AddRevision(snapshot.update, snapshot.revisions);
+  const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
+  bool all_known = true;
+  for (const std::string& label : labels) {
+    const auto revision = history.Find(daemon, revisions, label, stop);
+    if (!revision) return Fail(revision.error());
+    all_known = all_known && *revision != nullptr;
+    AddRevision(*revision, snapshot.revisions);
+  }
+  // The revisions of the orphans must be known: a merge removes only values that a known revision has set.
+  for (const std::string& label : RevisionLabels(snapshot.orphans))
+    AddRevision(history.Named(revisions, label), snapshot.revisions);
+
+  const StatusView status(daemon.status);
+  if (status.is_ours()) {
+    snapshot.current = history.Named(revisions, status.current_revision());
+  } else if (!status.is_empty() && labels.size() == 1) {
+    // OpenYurt does not keep currentRevision up to date. The revision of all workloads counts instead.
+    snapshot.current = history.Named(revisions, *labels.begin());
+  }
+  AddRevision(snapshot.current, snapshot.revisions);
+  // A label that names no revision was changed by hand, so any revision may have made that workload.
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
+    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
+  return {};
+}
+
+void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
+  if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
+    state.health.reset();
+    state.begun.reset();
+    return;
+  }
+  const Duration leap = state.leap.Since(clock_.Now(), snapshot.now);
+  if (!state.health) {
+    state.health = RestoreHealth(previous);
+    state.unlisted_have_soaked = previous.pools_truncated();
+  } else if (leap > Duration::zero()) {
+    MoveBy(leap, *state.health);
+  }
+  snapshot.health = &*state.health;
+  snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
+  const std::string& update = snapshot.update->name;
+  if (!state.begun || state.begun->first != update) state.begun.emplace(update, previous.BegunGroups(update));
+  snapshot.begun = state.begun->second;
+}
+
+Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
+  auto daemon = ParseYurtAppDaemon(stored.Parse());
+  if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
+  const auto other_kind = FindOtherKind(*daemon);
+  if (!other_kind) return Fail(other_kind.error());
+  if (*other_kind) return Blocked{kInvalidSpec, **other_kind};
+  if (const Status claimed = ClaimRevisions(*daemon, state, stop); !claimed) return Fail(claimed.error());
+  auto revisions = state.history.Sync(*daemon, stop);
+  if (!revisions) {
+    if (MayHealByItself(revisions.error())) return Fail(revisions.error());
+    return Blocked{"RevisionFailed", revisions.error(), true};
+  }
+  state.reported.clear();
+  auto snapshot = ReadCaches(*std::move(daemon));
+  if (!snapshot) return Fail(snapshot.error());
+  if (const Status found = FindRevisions(*snapshot, state.history, *revisions, stop); !found)
+    return Fail(found.error());
+
+  const Json* unkept = state.unkept_status.is_null() ? nullptr : &state.unkept_status;
+  const Json& previous = unkept != nullptr ? *unkept : snapshot->daemon.status;
+  const auto services = ReadServices(stores_.services, *revisions, previous, *snapshot);
+  if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
+  if (!*services)
+    return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
+  auto unlabelled = FindLostWorkloads(client_, *snapshot, previous, state.deleted, stop);
+  if (!unlabelled) return Fail(unlabelled.error());
+  std::set<std::string> unseen;
+  for (WorkloadRef& workload : *unlabelled) {
+    unseen.insert(workload.object->meta().key.name);
+    snapshot->workloads.push_back(std::move(workload));
+  }
+  snapshot->now = clock_.WallNow();
+  Remember(StatusView(previous), state, *snapshot);
+  return Observation{*std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
+}
+
+}  // namespace yad

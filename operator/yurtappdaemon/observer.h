@@ -1,0 +1,74 @@
+// Reads everything that one reconcile depends on.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVER_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVER_H_
+
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <variant>
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/daemon_state.h"
+#include "operator/yurtappdaemon/observe/history.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/stores.h"
+
+namespace yad {
+
+// The input of one reconcile. No later stage changes it.
+struct Observation {
+  Snapshot snapshot;
+  RevisionHistory::State revisions;
+  // The last status, if the server dropped fields of it that an old CRD lacks; null otherwise. In the DaemonState.
+  const Json* unkept_status = nullptr;
+  std::set<std::string> unseen;  // names of the workloads that the caches do not show
+
+  // Returns the last status, with the fields that the server dropped.
+  const Json& previous() const { return unkept_status != nullptr ? *unkept_status : snapshot.daemon.status; }
+};
+
+// The operator does not act on the spec.
+struct Blocked {
+  std::string reason;  // of condition Reconciling
+  Error error;
+  bool retry = false;  // false: only an edit can help
+};
+
+using Observed = std::variant<Observation, Blocked, ReconcileResult>;
+
+// Thread-safe if only one thread at a time uses each DaemonState.
+class Observer {
+ public:
+  Observer(Client& client, const ReconcilerStores& stores, Clock& clock)
+      : client_(client), stores_(stores), clock_(clock) {}
+
+  // Returns the observation, or why the operator does not act, or when to try again because a cache is not filled yet.
+  // Claims the revisions of earlier owners, and creates the revision of the spec. Fails if a read or a write fails,
+  // because a failed read is never an empty answer.
+  Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
+
+ private:
+  // Returns an error if workloads of the other kind exist.
+  Result<std::optional<Error>> FindOtherKind(const YurtAppDaemon& daemon) const;
+  // Claims the revisions that OpenYurt or an earlier daemon of this name left.
+  Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
+  Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
+  // Sets the revisions of the snapshot.
+  Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
+                       std::stop_token stop) const;
+  // Sets the records of a RollingUpdate in the snapshot and in the state: from the last reconcile or, after a restart,
+  // from the last status.
+  void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
+
+  Client& client_;
+  const ReconcilerStores stores_;
+  Clock& clock_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVER_H_

@@ -1,0 +1,424 @@
+#include "operator/yurtappdaemon/plan/assess.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/merge.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
+
+bool MovesAtOnce(const YurtAppDaemon& daemon) {
+  return !daemon.paused && daemon.strategy.type == UpdateStrategyType::kAll;
+}
+
+// Returns the tolerations, from index `first` on, that a taint of a pool may have added.
+std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
+  std::vector<Taint> taints;
+  const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
+  if (tolerations == nullptr || !tolerations->is_array()) return taints;
+  for (std::size_t i = first; i < tolerations->size(); ++i) {
+    const Json& toleration = (*tolerations)[i];
+    if (StringAt(toleration, {"operator"}) == "Exists") {
+      taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
+    }
+  }
+  return taints;
+}
+
+// OpenYurt wrote no record of its inputs, but it put the pool's tolerations behind those of the template.
+std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
+  const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
+  return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
+}
+
+struct RecordedInputs {
+  RenderInputs inputs;
+  bool guessed = false;  // made by this operator, but without a valid annotation: the overrides are unknown
+  bool written = false;  // read from the annotation
+};
+
+// Reads the values of the live pod template that rules 0 keep.
+void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
+  inputs.rules = 0;
+  inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
+  inputs.pull_policies = PullPoliciesOf(live);
+}
+
+RecordedInputs InputsOf(const Json& live) {
+  const std::string annotation = StringAt(live, {"metadata", "annotations", kRenderedFromAnnotation});
+  if (!annotation.empty()) {
+    if (auto inputs = ParseRenderInputs(annotation)) {
+      if (inputs->rules == 0) ReadRulesOfOpenYurt(live, *inputs);
+      return {*std::move(inputs), false, true};
+    }
+  }
+  // Without the annotation, a revision label in the pod template shows that OpenYurt's rules made the workload. If a
+  // workload of this operator has lost the annotation, all tolerations that it has count as added.
+  RenderInputs inputs;
+  inputs.tolerations = ToleratedTaints(live, 0);
+  const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
+  const bool ours = labels == nullptr || !labels->contains(kRevisionLabel);
+  if (!ours) ReadRulesOfOpenYurt(live, inputs);
+  return {std::move(inputs), ours, false};
+}
+
+// The target that made the live workload.
+struct Origin {
+  Target target;
+  std::optional<Json> rendered;
+  bool intact = false;       // no other actor changed values of the operator
+  bool as_recorded = false;  // the workload's label and annotation name this target
+};
+
+// Returns the object that a repair would write.
+Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemon) {
+  Json merged = origin.intact ? live : ThreeWayMerge(*origin.rendered, *origin.rendered, live);
+  Complete(merged, daemon, origin.target);
+  return merged;
+}
+
+// Returns the target that made the workload. The label names a revision. If the workload is not the rendering of that
+// revision, another actor changed the workload or the label, and the revision that renders the workload made it. The
+// named revision still counts if its rendering also satisfies the other one: after an environment variable was changed
+// by hand, an older revision without that variable fits too. It also counts if the server is known not to keep the
+// difference, because a webhook may turn the new revision into the old one, and the workload would be updated forever.
+Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
+                const PlanMemo& memo) {
+  const RecordedInputs recorded = InputsOf(live);
+  const auto made_by = [&](const RevisionPtr& revision) {
+    Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
+    if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (recorded.inputs.rules == 0 && !recorded.written) {
+      origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+    }
+    if (auto rendered = RenderTarget(origin.target, workload.pool)) {
+      origin.intact = IsMerged(*rendered, live);
+      origin.rendered = *std::move(rendered);
+    }
+    return origin;
+  };
+
+  Origin named{{nullptr, recorded.inputs}, std::nullopt, false, false};
+  const std::string& label = workload.object->meta().Label(kRevisionLabel);
+  for (const RevisionPtr& revision : snapshot.revisions) {
+    if (revision->label == label) named = made_by(revision);
+  }
+  named.as_recorded = !recorded.guessed;
+  if (named.intact) return named;
+  if (named.rendered) {
+    const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
+    if (memo.Settled(workload.object->meta().key.name, TargetFingerprint(named.target), undone.digest)) return named;
+  }
+  for (const RevisionPtr& revision : snapshot.revisions) {
+    if (revision == named.target.revision) continue;
+    Origin other = made_by(revision);
+    if (other.intact && !(named.rendered && IsMerged(*other.rendered, *named.rendered))) return other;
+  }
+  return named;
+}
+
+// Returns the workload's own revision for the pool as it is now, if that has another pod template. A change of only the
+// replicas or the labels of the workload waits for the next revision.
+std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
+  if (from.revision == nullptr || !origin.rendered) return std::nullopt;
+  Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
+  adapted.inputs.KeepRulesOf(from.inputs);
+  if (adapted.inputs == from.inputs) return std::nullopt;
+  const auto rendered = RenderTarget(adapted, pool.pool().name);
+  if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
+  return adapted;
+}
+
+// Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
+// another reason. So neither the takeover from OpenYurt nor a revision with the same pod template restarts a pod.
+Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
+  Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  const Target& from = origin.target;
+  const bool same_revision = from.revision == goal.revision;
+  if (from.inputs.rules == move.inputs.rules || !(same_revision || origin.rendered)) return move;
+  Target by_its_rules = move;
+  by_its_rules.inputs.KeepRulesOf(from.inputs);
+  if (same_revision) return by_its_rules;
+  const auto rendered = RenderTarget(by_its_rules, pool.pool().name);
+  const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
+  return keeps_pods ? by_its_rules : move;
+}
+
+struct Examined {
+  Assessment assessment;
+  // The label and the annotation name the origin of the workload, and it needs no repair. Repairs are left out, because
+  // the memo may know for one workload that its repair is in vain.
+  bool plain = false;
+};
+
+Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                 const PlanMemo& memo) {
+  Examined examined;
+  Assessment& assessment = examined.assessment;
+  const Json live = workload.object->Parse();
+  const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
+  assessment.from = origin.target;
+
+  Target move = MoveTo(goal, pool, origin);
+  // Most workloads are on the goal already: they are rendered once, and not compared.
+  const bool is_there =
+      origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
+  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
+  if (!moved) {
+    assessment.failure_reason = kInvalidOverride;
+    assessment.failure_message = moved.error().message;
+    return examined;
+  }
+  const Difference difference =
+      is_there          ? Difference::kNone
+      : origin.rendered ? Compare(origin.target.revision->content, *origin.rendered, goal.revision->content, *moved)
+                        : Difference::kPodTemplate;
+  assessment.only_service = difference == Difference::kServiceOnly;
+  const bool moves =
+      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot.daemon));
+  assessment.on_goal = moves || difference == Difference::kNone;
+  assessment.to = moves ? move : assessment.from;
+  if (!assessment.on_goal) {
+    assessment.adapted = Adapted(assessment.from, origin, pool);
+    assessment.move = std::move(move);
+  }
+  if (!moves && !origin.rendered) {  // No rendering is known: only the mark of a removal causes a write.
+    if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
+      assessment.write = WorkloadAction::kRepair;
+    return examined;
+  }
+
+  examined.plain = origin.intact && origin.as_recorded;
+  if (!moves && origin.intact && IsComplete(live, snapshot.daemon, assessment.to)) return examined;
+  Json merged;
+  if (moves) {
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
+    Complete(merged, snapshot.daemon, assessment.to);
+  } else {
+    merged = Repaired(origin, live, snapshot.daemon);
+  }
+  if (merged == live) return examined;
+  examined.plain = examined.plain && moves;
+  if (!moves && memo.Settled(workload.object->meta().key.name, TargetFingerprint(assessment.to),
+                             UndoneDifference(live, merged).digest)) {
+    return examined;
+  }
+  assessment.write = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
+  return examined;
+}
+
+// Returns a digest of everything that a assessment depends on. It is never 0.
+std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
+  std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
+  key = Mix(key, pool.fingerprint());
+  key = Mix(Mix(key, goal.revision->spelling), MovesAtOnce(snapshot.daemon) ? 1 : 2);
+  return key == 0 ? 1 : key;
+}
+
+// Returns the members that workloads which are alike may differ in: their own names, values of other writers, and the
+// places where a rendering without overrides puts the pool's name.
+const std::vector<LikenessRule>& WhatMakesAlike() {
+  using Rule = LikenessRule;
+  constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
+  static const auto& rules = *new std::vector<Rule>{
+      {"status", kLeftOut, {}},
+      {"metadata",
+       kInside,
+       {{"name", kLeftOut, {}},
+        {"uid", kLeftOut, {}},
+        {"generation", kLeftOut, {}},
+        {"resourceVersion", kLeftOut, {}},
+        {"creationTimestamp", kLeftOut, {}},
+        {"labels", kInside, {{kPoolNameLabel, kNamed, {}}}},
+        {"annotations", kInside, {{kRefNodePoolAnnotation, kNamed, {}}, {kUpdateRecordAnnotation, kLeftOut, {}}}}}},
+      {"spec",
+       kInside,
+       {{"selector", kInside, {{"matchLabels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+        {"template",
+         kInside,
+         {{"metadata", kInside, {{"labels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+          {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
+  return rules;
+}
+
+// Finds the differences of two objects. Takes linear time, because users who may write the workload control its size.
+class Differences {
+ public:
+  explicit Differences(Undone& undone) : undone_(undone) {}
+
+  // `live` or `merged` is nullptr if it has no value here.
+  void Add(const Json* live, const Json* merged) {
+    const auto both = [&](bool (Json::*is)() const noexcept) {
+      return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
+    };
+    if (both(&Json::is_object)) {
+      for (const auto& [key, member] : live->items()) AddAt(key, &member, Find(*merged, {key}));
+      for (const auto& [key, member] : merged->items()) {
+        if (!live->contains(key)) AddAt(key, nullptr, &member);
+      }
+    } else if (both(&Json::is_array)) {
+      for (std::size_t i = 0; i < std::max(live->size(), merged->size()); ++i) {
+        AddAt(std::to_string(i), i < live->size() ? &(*live)[i] : nullptr,
+              i < merged->size() ? &(*merged)[i] : nullptr);
+      }
+    } else if (live == nullptr || merged == nullptr || *live != *merged) {
+      const std::string pointer = at_.to_string();
+      if (undone_.at.empty()) undone_.at = pointer;
+      undone_.digest = Fnv1a64(pointer, undone_.digest);
+      for (const Json* value : {live, merged}) {
+        const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+        undone_.digest = Fnv1a64(text, undone_.digest);
+      }
+    }
+  }
+
+ private:
+  void AddAt(const std::string& step, const Json* live, const Json* merged) {
+    at_.push_back(step);
+    Add(live, merged);
+    at_.pop_back();
+  }
+
+  Undone& undone_;
+  Json::json_pointer at_;
+};
+
+bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
+  return !revision->content.override_index.Of(pool.pool()).empty();
+}
+
+// Returns a key for workloads without overrides, because an override may put the pool's name anywhere. Equal keys mean
+// equal assessments.
+std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
+  std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
+  key = Mix(key, goal.revision->spelling);
+  for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
+  return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
+}
+
+}  // namespace
+
+Result<Json> RenderTarget(const Target& target, const std::string& pool) {
+  return Render(target.revision->content, target.inputs, pool, target.revision->label);
+}
+
+void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
+  EnsureOwner(merged, daemon);
+  // The pool is selected, so an approval to remove its workload does not apply any more.
+  Json& metadata = merged["metadata"];
+  if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
+    metadata["annotations"].erase(kRemovalAllowedAnnotation);
+  }
+  if (to.revision == nullptr) return;
+  metadata["labels"][kRevisionLabel] = to.revision->label;
+  // OpenYurt wrote no record, and a workload that it made needs none until an override applies.
+  const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
+  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty()) {
+    metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
+  }
+}
+
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {
+  const Json* metadata = Find(live, {"metadata"});
+  if (metadata == nullptr) return false;
+  Json completed{{"metadata", *metadata}};  // Complete reads nothing else.
+  Complete(completed, daemon, to);
+  return completed["metadata"] == *metadata;
+}
+
+void PlanMemo::BeginPlan(const std::string& goal) {
+  if (goal_ == goal) return;
+  goal_ = goal;
+  for (auto& [workload, entry] : entries_) {
+    entry.key = 0;
+    entry.assessment.reset();
+  }
+  alike_.clear();
+  last_.reset();
+}
+
+const Assessment* PlanMemo::Find(const std::string& workload, std::uint64_t key) const {
+  const auto it = entries_.find(workload);
+  return it != entries_.end() && it->second.key == key ? it->second.assessment.get() : nullptr;
+}
+
+const Assessment& PlanMemo::Put(const std::string& workload, std::uint64_t key, Assessment assessment) {
+  Entry& entry = entries_[workload];
+  entry.key = key;
+  if (last_ == nullptr || *last_ != assessment) last_ = std::make_shared<const Assessment>(std::move(assessment));
+  entry.assessment = last_;
+  return *entry.assessment;
+}
+
+const Assessment* PlanMemo::FindAlike(std::uint64_t key) const {
+  const auto it = alike_.find(key);
+  return it == alike_.end() ? nullptr : &it->second;
+}
+
+void PlanMemo::PutAlike(std::uint64_t key, const Assessment& assessment) {
+  constexpr std::size_t kMost = 64;
+  if (alike_.size() >= kMost) alike_.clear();
+  alike_.emplace(key, assessment);
+}
+
+void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
+  Entry& entry = entries_[workload];
+  entry.key = 0;
+  entry.settled_rendered = rendered;
+  entry.settled_difference = difference;
+}
+
+bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
+  const auto it = entries_.find(workload);
+  return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
+}
+
+void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
+
+std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool) {
+  return workload.Likeness(WhatMakesAlike(), pool);
+}
+
+std::uint64_t TargetFingerprint(const Target& target) {
+  return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
+}
+
+Undone UndoneDifference(const Json& live, const Json& merged) {
+  Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
+  Differences(undone).Add(&live, &merged);
+  return undone;
+}
+
+const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                         PlanMemo& memo) {
+  const std::string& name = workload.object->meta().key.name;
+  const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
+  if (const Assessment* known = memo.Find(name, key)) return *known;
+  // The memo does not keep a assessment about an unknown revision, which may still arrive, or about a workload that
+  // needs a write.
+  const auto put = [&](Assessment assessment) -> const Assessment& {
+    const bool lasts = assessment.write == WorkloadAction::kNone && assessment.from.revision != nullptr;
+    return memo.Put(name, lasts ? key : 0, std::move(assessment));
+  };
+  if (HasOverrides(goal.revision, pool)) return put(Examine(snapshot, goal, pool, workload, memo).assessment);
+  const std::uint64_t alike = AlikeKey(snapshot, goal, pool, workload);
+  if (const Assessment* known = memo.FindAlike(alike); known != nullptr && !HasOverrides(known->from.revision, pool)) {
+    return put(*known);
+  }
+  Examined examined = Examine(snapshot, goal, pool, workload, memo);
+  if (examined.plain && examined.assessment.from.inputs.overrides.empty() &&
+      !HasOverrides(examined.assessment.from.revision, pool)) {
+    memo.PutAlike(alike, examined.assessment);
+  }
+  return put(std::move(examined.assessment));
+}
+
+}  // namespace yad

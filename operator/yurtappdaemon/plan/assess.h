@@ -1,0 +1,109 @@
+// Finds the revision and the inputs that made a workload, and the write that it needs for the goal. Pure; a memo only
+// saves time.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "operator/workload/render.h"
+#include "operator/yurtappdaemon/observe/goal.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+enum class WorkloadAction {
+  kNone,
+  kCreate,
+  kUpdate,  // an update to another revision, or to the pool as it is now
+  kRepair,  // another actor changed values of the operator
+  kAdopt,   // an orphan of an earlier daemon of this name
+};
+
+// A revision with the inputs of its rendering for one pool.
+struct Target {
+  RevisionPtr revision;  // null: unknown, because the label names none of the daemon's revisions
+  RenderInputs inputs;
+
+  bool operator==(const Target&) const = default;
+};
+// Renders a target with a known revision. Fails as Render does.
+Result<Json> RenderTarget(const Target& target, const std::string& pool);
+// Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
+// an approved removal.
+void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to);
+// Returns whether Complete would change nothing.
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to);
+
+struct Assessment {
+  WorkloadAction write = WorkloadAction::kNone;
+  Target from;  // the target that made the workload
+  Target to;    // the target of the write: `from`, or the goal if the workload may be updated at once
+  bool on_goal = false;
+  bool only_service = false;  // the goal changes the Service, and of the workload at most its replicas
+  // Set if `to` is not the goal: the goal. `adapted` is the workload's own revision for the pool as it is now, if that
+  // has another pod template.
+  std::optional<Target> move, adapted;
+  std::string failure_reason, failure_message;
+
+  bool operator==(const Assessment&) const = default;
+};
+
+// Remembers which workloads need no write, so that a plan costs little if nothing has changed. A key covers everything
+// that a assessment depends on, so an entry is never outdated, and a missing entry only costs time. Not thread-safe:
+// one object for each daemon.
+class PlanMemo {
+ public:
+  // Must be called before each plan. Releases the assessments about another goal, each of which keeps parsed revisions.
+  void BeginPlan(const std::string& goal);
+  const Assessment* Find(const std::string& workload, std::uint64_t key) const;
+  // Keeps a assessment. With key 0, no later call finds it.
+  const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
+  // Find and keep a assessment for workloads that are alike: they differ, if at all, in the name of their own pool.
+  const Assessment* FindAlike(std::uint64_t key) const;
+  void PutAlike(std::uint64_t key, const Assessment& assessment);
+  // Records that the server does not keep `difference` (UndoneDifference) of a write for `rendered`. The write is not
+  // repeated until the difference, the generation of the spec or the target changes. An annotation of another actor
+  // does not cause another attempt.
+  void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
+  bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
+  void Forget(const std::string& workload);
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    std::shared_ptr<const Assessment> assessment;
+    std::uint64_t settled_rendered = 0;
+    std::uint64_t settled_difference = 0;
+  };
+  std::string goal_;  // a revision's name
+  std::unordered_map<std::string, Entry> entries_;
+  std::unordered_map<std::uint64_t, Assessment> alike_;
+  std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this one.
+};
+
+// Returns the assessment on a pool's workload. The reference is valid until the memo gets another assessment on this
+// workload, forgets it, or begins a plan with another goal.
+const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+                         PlanMemo& memo);
+
+// Returns a digest of the parts of a pool's workload that a assessment depends on. Equal digests mean that these parts
+// differ at most in the pool's name, where a rendering without overrides puts it.
+std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
+
+// Returns a digest for PlanMemo::Settle.
+std::uint64_t TargetFingerprint(const Target& target);
+
+// The changes that a merge would make to the live workload.
+struct Undone {
+  std::uint64_t digest = 0;  // of all places that differ, with both values, and of the workload's generation
+  std::string at;            // the first of these places, a JSON pointer; "" if nothing differs
+};
+Undone UndoneDifference(const Json& live, const Json& merged);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_

@@ -1,0 +1,42 @@
+// The result of the writes of one plan. Plain data.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_OUTCOME_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_OUTCOME_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/base/error.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// One selected pool after the plan's writes.
+struct PoolOutcome {
+  const PoolPlan* plan = nullptr;
+  std::optional<WorkloadRef> workload;  // as the server has it now; nullopt if it could not be created
+  bool outstanding = false;             // a planned write has not happened, and is retried
+  std::string failure_reason;           // from the plan, or from a server that rejected the write
+  std::string failure_message;
+  std::string not_kept;      // a JSON pointer to a value that the server did not keep as written
+  std::string service = {};  // the name of the pool's Service; "" if the daemon has no Service there
+};
+
+struct Outcome {
+  std::vector<PoolOutcome> pools;    // in the order of the plan
+  std::vector<WorkloadRef> leaving;  // workloads of pools that are no longer selected, which may still exist
+  // Pools by the kind of write that their workload got.
+  std::vector<std::string> created, updated, repaired, adopted, removed, duplicates_removed;
+  std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
+  // Pools by the kind of write that their Service got.
+  std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
+  // The error of a write that is retried, after the key's backoff or the server's retry_after.
+  std::optional<Error> retry;
+  // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
+  // the plan does not know, or a read failed.
+  std::optional<Error> refused;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_OUTCOME_H_

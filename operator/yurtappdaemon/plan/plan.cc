@@ -1,0 +1,381 @@
+#include "operator/yurtappdaemon/plan/plan.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "operator/api/approvals.h"
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/merge.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/plan/standing.h"
+
+namespace yad {
+namespace {
+
+bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
+  const ObjectMeta& meta = orphan.object->meta();
+  const std::string& name = pool.pool().name;
+  if (meta.deleting() || meta.Annotation(kRefNodePoolAnnotation) != name) return false;
+  if (!IsNamedFor(meta.key.name, snapshot.daemon.meta.key.name, name, snapshot.daemon.kind)) return false;
+  const auto rendered = RenderTarget({snapshot.update, InputsFor(snapshot.update->content, pool.pool())}, name);
+  if (!rendered) return false;
+  const Json live = orphan.object->Parse();
+  const Json* ours = Find(*rendered, {"spec", "selector"});
+  const Json* theirs = Find(live, {"spec", "selector"});
+  return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
+}
+
+// Targets that are known to render. Without overrides, this depends on the revision and on whether there are taints.
+using Renderable = std::set<std::pair<const Revision*, bool>>;
+
+// Plans the creation of a workload from the goal.
+void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+                  PoolPlan& entry) {
+  entry.write = WorkloadAction::kCreate;
+  entry.to = {goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  entry.on_update = goal.revision == snapshot.update;
+  const std::pair kind(goal.revision.get(), entry.to.inputs.tolerations.empty());
+  const bool plain = entry.to.inputs.overrides.empty();
+  if (plain && renderable.contains(kind)) return;
+  if (const auto rendered = RenderTarget(entry.to, entry.pool); !rendered) {
+    entry.write = WorkloadAction::kNone;
+    entry.on_update = false;
+    entry.failure_reason = kInvalidOverride;
+    entry.failure_message = rendered.error().message;
+  } else if (plain) {
+    renderable.insert(kind);
+  }
+}
+
+// Plans the creation from the current revision, because the goal may not reach the pool now. Changes nothing if the two
+// workloads differ at most in replicas.
+void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+                       PoolPlan& entry) {
+  if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
+  Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
+  const auto rendered = entry.failure_reason.empty() ? RenderTarget(entry.to, entry.pool) : Fail(Error());
+  const auto on_current = RenderTarget(current, entry.pool);
+  const Difference difference =
+      rendered && on_current ? Compare(snapshot.current->content, *on_current, entry.to.revision->content, *rendered)
+                             : Difference::kPodTemplate;
+  if (difference == Difference::kNone || difference == Difference::kReplicasOnly) return;
+  entry.failure_reason.clear();
+  entry.failure_message.clear();
+  PlanCreation(snapshot, {snapshot.current}, pool, renderable, entry);
+  entry.held = true;
+}
+
+std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
+  std::set<std::string> groups;
+  const std::string prefix = revision.name + "/";
+  for (const std::string& entry : ApprovalEntries(daemon.meta.Annotation(kApproveAnnotation))) {
+    if (entry.starts_with(prefix)) groups.insert(entry.substr(prefix.size()));
+  }
+  return groups;
+}
+
+// Compares by name, because a assessment may be older than the last read of the same revision.
+bool IsRevision(const Target& target, const Revision& revision) {
+  return target.revision != nullptr && target.revision->name == revision.name;
+}
+
+void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
+
+// Sets the times at which the state of a pool changes without an event.
+void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
+  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
+  if (!entry.workload || (entry.offline && !entry.dark)) return;
+  if (!standing.exists) {  // The workload is being deleted.
+    if (!standing.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+    return;
+  }
+  if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
+  if (standing.healthy) return;
+  if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+  if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
+  if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
+}
+
+// Returns the record that the write of `entry` sets. An update that changes no pods keeps the rest of the record.
+std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
+  const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
+  if (!changes_pods) {
+    if (!before) return std::nullopt;
+    UpdateRecord kept = *before;
+    kept.revision = entry.to.revision->label;
+    return kept;
+  }
+  UpdateRecord record;
+  record.revision = entry.to.revision->label;
+  record.at = snapshot.now;
+  record.online = !entry.offline;
+  if (entry.workload) {
+    // A Deployment keeps the condition of an exceeded deadline for a moment. It must not be newer than the record, even
+    // if the clocks differ.
+    record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
+    record.joining = before && before->joining && before->revision == record.revision;
+  }
+  return record;
+}
+
+// Decides whether a pool joins when its workload is created: status does not list the pool.
+class Joining {
+ public:
+  explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  bool operator()(const std::string& pool) {
+    if (!listed_) {
+      listed_.emplace();
+      const Json* pools = Find(snapshot_.daemon.status, {"nodepools"});
+      if (pools != nullptr && pools->is_array()) {
+        for (const Json& name : *pools) {
+          if (name.is_string()) listed_->insert(name.get<std::string>());
+        }
+      }
+    }
+    // A truncated list leaves out pools that this process knows.
+    const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
+    return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::optional<std::set<std::string, std::less<>>> listed_;
+};
+
+// Applies the decision about one pool to its plan.
+void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::Pool& decided,
+            const Assessment* assessment, PoolPlan& entry, Plan& plan) {
+  entry.held = decided.held;
+  entry.waits = decided.waits;
+  entry.waiting_for = decided.waiting_for;
+  if (decided.step == Step::kNone) {
+    const auto& refused = entry.health.refused;
+    if (refused && entry.write == WorkloadAction::kNone && entry.failure_reason.empty()) {
+      entry.failure_reason = refused->reason;
+      entry.failure_message = refused->message;
+    }
+    if (entry.write == WorkloadAction::kUpdate) entry.record = RecordFor(snapshot, entry, false);
+    return;
+  }
+  const bool to_goal = decided.step == Step::kUpdate;
+  const auto& target = to_goal ? assessment->move : assessment->adapted;
+  if (!target) return;  // The goal does not render for the pool.
+  if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
+  entry.to = *target;
+  if (to_goal) entry.on_update = goal.revision == snapshot.update;
+  if (to_goal && assessment->only_service) {
+    entry.health.revision = entry.to.revision->name;  // The update needs no soak.
+  } else {
+    entry.health.replicas = 0;  // Pods may be new: scaling does not explain why the workload is unhealthy.
+  }
+  if (entry.write != WorkloadAction::kAdopt) entry.write = WorkloadAction::kUpdate;
+  if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
+}
+
+// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools, with null for those
+// without a workload.
+void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
+                 Renderable& renderable, Plan& plan) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  RolloutInput input{daemon.strategy.rolling};
+  input.paused = daemon.paused;
+  input.back = goal.back;
+  input.rolled_back = goal.rolled_back;
+  input.can_roll_back = snapshot.current != nullptr;
+  input.approved = ApprovedGroups(daemon, *snapshot.update);
+  input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
+  input.pools.reserve(plan.pools.size());
+  Standings standings(snapshot, goal);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
+    NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
+  }
+  plan.rollout = Rollout{goal, DecideRollout(input)};
+
+  const RolloutDecision& decision = plan.rollout->decision;
+  plan.rollout->begun = snapshot.begun;
+  plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
+  Joining joins(snapshot);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    PoolPlan& entry = plan.pools[i];
+    entry.failed = decision.pools[i].failed;
+    Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
+    entry.health.clock_stopped = entry.dark && decision.outage();
+    if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
+    if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
+    if (entry.write != WorkloadAction::kCreate) continue;
+    Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
+    entry.record = RecordFor(snapshot, entry, true);
+    // All pools are new in the first rollout, and nothing else shows whether the revision is good.
+    entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
+  }
+}
+
+// Returns whether `a` stays if a pool has both: workloads that are not being deleted come first, then the most
+// available, then the oldest.
+bool Better(const WorkloadRef& a, const WorkloadRef& b) {
+  const auto rank = [](const WorkloadRef& w) {
+    const ObjectMeta& meta = w.object->meta();
+    return std::tuple(meta.deleting(), -w.state().available_replicas, meta.creation_timestamp, meta.key.name);
+  };
+  return rank(a) < rank(b);
+}
+
+// The workloads of a snapshot by pool.
+class PoolWorkloads {
+ public:
+  explicit PoolWorkloads(const Snapshot& snapshot) : snapshot_(snapshot) {
+    owned_.reserve(snapshot.workloads.size());
+    for (const WorkloadRef& workload : snapshot.workloads) {
+      const WorkloadRef*& best = owned_[workload.pool];
+      if (best == nullptr || Better(workload, *best)) best = &workload;
+    }
+    for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
+  }
+
+  // Returns the workload of the daemon that stays; nullptr if the pool has none.
+  const WorkloadRef* Owned(const std::string& pool) const {
+    const auto known = owned_.find(pool);
+    return known == owned_.end() ? nullptr : known->second;
+  }
+  // Returns the best workload without a controller that the daemon may adopt; nullptr if there is none.
+  const WorkloadRef* Adoptable(const PoolRef& pool) const {
+    const WorkloadRef* best = nullptr;
+    const auto [begin, end] = orphans_.equal_range(pool.pool().name);
+    for (auto orphan = begin; orphan != end; ++orphan) {
+      if (!IsOrphanOfOurs(snapshot_, *orphan->second, pool)) continue;
+      if (best == nullptr || Better(*orphan->second, *best)) best = orphan->second;
+    }
+    return best;
+  }
+
+ private:
+  const Snapshot& snapshot_;
+  std::unordered_map<std::string_view, const WorkloadRef*> owned_;
+  std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
+};
+
+// Plans one pool independently of the others. Returns the assessment on its workload; nullptr if it has none.
+const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
+                           const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
+  entry.pool = pool.pool().name;
+  if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
+    entry.failure_reason = kInvalidPoolName;
+    entry.failure_message = "a node can't belong to this pool, because its name is not a valid label value: " + fault;
+    return nullptr;  // A pool without nodes must not be reported as Offline too.
+  }
+  entry.offline = pool.pool().offline;
+  entry.hold = pool.pool().hold.value_or("");
+  const WorkloadRef* const owned = workloads.Owned(entry.pool);
+  const WorkloadRef* const workload = owned != nullptr ? owned : workloads.Adoptable(pool);
+  if (workload == nullptr) {
+    PlanCreation(snapshot, goal, pool, renderable, entry);
+    const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
+    if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, renderable, entry);
+    return nullptr;
+  }
+  entry.workload = *workload;
+  const Assessment& assessment = Assess(snapshot, goal, pool, *workload, memo);
+  entry.from = assessment.from;
+  entry.to = assessment.to;
+  entry.on_update = goal.rolled_back ? IsRevision(assessment.from, *snapshot.update) : assessment.on_goal;
+  entry.held = assessment.move.has_value();
+  if (entry.held) entry.waiting_for = snapshot.daemon.paused ? WaitingFor::kPause : WaitingFor::kDeletion;
+  entry.failure_reason = assessment.failure_reason;
+  entry.failure_message = assessment.failure_message;
+  entry.write = assessment.write;
+  if (owned == nullptr && entry.failure_reason.empty()) entry.write = WorkloadAction::kAdopt;
+  // A workload that is being deleted cannot be repaired. Its successor is created when the name is free.
+  if (workload->object->meta().deleting()) entry.write = WorkloadAction::kNone;
+  return &assessment;
+}
+
+// Plans the removal of workloads whose pool is not selected, and of second workloads of a pool.
+void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan& plan) {
+  std::unordered_set<std::string_view> selected;
+  selected.reserve(plan.pools.size());
+  for (const PoolPlan& pool : plan.pools) selected.insert(pool.pool);
+  for (const WorkloadRef& workload : snapshot.workloads) {
+    const bool is_selected = selected.contains(workload.pool);
+    if (workload.object->meta().deleting()) {
+      if (!is_selected) plan.leaving.push_back(workload);
+      continue;
+    }
+    const WorkloadRef* const best = workloads.Owned(workload.pool);
+    if (!is_selected) {
+      plan.removals.push_back({workload, std::nullopt});
+    } else if (best != &workload && best->state().available()) {
+      plan.removals.push_back({workload, *best});
+    }
+  }
+  // Caches have no order. The sort keeps removals and their events in the same order each time.
+  std::sort(plan.removals.begin(), plan.removals.end(), [](const Removal& a, const Removal& b) {
+    return a.workload.object->meta().key < b.workload.object->meta().key;
+  });
+}
+
+}  // namespace
+
+Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
+  Plan plan;
+  plan.pools.reserve(snapshot.pools.size());
+  const Goal goal = GoalOf(snapshot);
+  memo.BeginPlan(goal.revision->name);
+  Renderable renderable;
+  const PoolWorkloads workloads(snapshot);
+  std::vector<const Assessment*> assessments;
+  assessments.reserve(snapshot.pools.size());
+  for (const WorkloadRef& orphan : snapshot.orphans) plan.orphans.insert(orphan.object->meta().uid);
+  for (const PoolRef& pool : snapshot.pools) {
+    PoolPlan& entry = plan.pools.emplace_back();
+    assessments.push_back(PlanPool(snapshot, goal, pool, workloads, memo, renderable, entry));
+  }
+  if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
+    PlanRollout(snapshot, goal, assessments, renderable, plan);
+  PlanRemovals(snapshot, workloads, plan);
+  return plan;
+}
+
+Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
+  if (plan.to.revision != nullptr) {
+    const auto now = RenderTarget(plan.to, plan.pool);
+    if (!now) return now;
+    const bool moves = plan.from.revision != nullptr &&
+                       !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
+    // If the old revision does not render any more, the values to remove are unknown.
+    const auto last = moves ? RenderTarget(plan.from, plan.pool) : Fail(Error());
+    live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
+  }
+  Complete(live, daemon, plan.to);
+  if (plan.record) live["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
+  return live;
+}
+
+bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {
+  if (plan.to.revision != nullptr) {
+    const auto now = RenderTarget(plan.to, plan.pool);
+    if (!now || !IsMerged(*now, live)) return false;
+  }
+  return IsComplete(live, daemon, plan.to);
+}
+
+Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
+  auto rendered = RenderTarget(plan.to, plan.pool);
+  if (!rendered) return rendered;
+  const std::string name = WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
+  if (daemon.kind == WorkloadKind::kStatefulSet && plan.to.revision->content.service_template.is_object() &&
+      StringAt(*rendered, {"spec", "serviceName"}).empty()) {
+    (*rendered)["spec"]["serviceName"] = ServiceName(name);
+  }
+  Json workload = CompleteWorkload(*std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
+  if (plan.record) workload["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
+  return workload;
+}
+
+}  // namespace yad

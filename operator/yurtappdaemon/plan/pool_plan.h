@@ -1,0 +1,80 @@
+// The plan of one pool: the writes of its workload and its Service, and the reasons for them. Plain data.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_POOL_PLAN_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_POOL_PLAN_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/plan/assess.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
+#include "operator/yurtappdaemon/rollout/update_record.h"
+
+namespace yad {
+
+enum class ServiceWrite {
+  kNone,
+  kCreate,
+  kUpdate,  // the template has changed
+  kRepair,  // another actor changed values of the operator
+};
+
+// A StatefulSet that makes no progress for this long, or a pod of it that is not ready for this long, may be stuck.
+inline constexpr std::chrono::seconds kStuckAfter{10};
+
+struct ServicePlan {
+  std::string name;
+  ServiceWrite write = ServiceWrite::kNone;
+  ObjectPtr live;  // null: it does not exist yet
+};
+
+struct PoolPlan {
+  std::string pool;
+  bool offline = false;
+  WorkloadAction write = WorkloadAction::kNone;
+  std::optional<WorkloadRef> workload;  // nullopt: it does not exist yet
+  Target from;                          // the target that made the live workload; unset for kCreate
+  Target to;                            // the target after the write
+  // `to` renders as the daemon's update revision does. After a rollback: the live workload is still on the update
+  // revision.
+  bool on_update = false;
+  // An update that a user blocks: the daemon is paused, OnDelete, a partition, a hold, an open approval. Also set if
+  // the workload is created from currentRevision.
+  bool held = false;
+  // An update that the rollout starts later by itself.
+  bool waits = false;
+  // The reason why a workload that needs an update does not get it now; kNone also if the server rejected the update.
+  WaitingFor waiting_for = WaitingFor::kNone;
+  std::string hold;  // the site's reason for its hold; "" if there is none
+  // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.
+  // `dark`: offline, and the update may be the cause. `joining`: the pool joined with this workload and has never been
+  // healthy.
+  PoolHealth health;
+  bool soaking = false;
+  bool overdue = false;
+  bool dark = false;
+  bool joining = false;
+  // Only for RollingUpdate: the pool has failed on the goal, and counts for maxFailures.
+  bool failed = false;
+  // Only for RollingUpdate: the record that the write sets. nullopt: the write leaves the record as it is.
+  std::optional<UpdateRecord> record;
+  // A StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
+  // (ReplaceStuckPods).
+  bool may_be_stuck = false;
+  // The Service of `to`. nullopt: the revision has none, or the pool has no workload and gets none now.
+  std::optional<ServicePlan> service;
+  // Set if the server rejected these writes, and they are not retried yet.
+  std::optional<RefusedWrite> deferred;
+  std::string failure_reason;  // such as InvalidPoolName; then the workload is not written
+  std::string failure_message;
+};
+
+bool WritesAnything(const PoolPlan& pool);
+// Returns whether the update changes the inputs of the rendering. Then the pool, and not only the daemon, may be the
+// reason.
+bool IsForThePool(const PoolPlan& pool);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_POOL_PLAN_H_

@@ -1,0 +1,139 @@
+#include "operator/yurtappdaemon/plan/removal_guard.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr std::int64_t kMostRemovals = 1'000'000;
+constexpr std::size_t kNamed = 5;
+
+std::string PoolCount(std::size_t pools) { return std::to_string(pools) + (pools == 1 ? " pool" : " pools"); }
+
+std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
+  std::set<std::string> pools;
+  for (const WorkloadRef& workload : workloads) pools.insert(workload.pool);
+  return pools;
+}
+
+// Returns the number of the daemon's pools with workloads, including those that are to be removed.
+std::int64_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>& candidates) {
+  const auto selected = std::count_if(plan.pools.begin(), plan.pools.end(),
+                                      [](const PoolPlan& pool) { return pool.workload.has_value(); });
+  return selected + static_cast<std::int64_t>(PoolsOf(candidates).size());
+}
+
+// The command precedes the names, because a message that is cut must not lose it.
+std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
+                    std::int64_t pools_with_workloads, const HeldRemovals& held) {
+  const std::set<std::string> pools = PoolsOf(held.workloads);
+  std::string text = "the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + " stay: ";
+  if (reason == kTooManyRemovals) {
+    text += "--max-removals=" + facts.limit->ToString();
+    if (facts.limit->percent) {
+      text += " of " + PoolCount(static_cast<std::size_t>(pools_with_workloads));
+    }
+    text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " at once";
+  } else {
+    text += "these NodePools were deleted with their CRD; restore both";
+  }
+  text += ". To allow the removal (token " + held.token + "): kubectl annotate yad " + daemon.meta.key.name + " -n " +
+          daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + held.token + ". Pools: ";
+  std::size_t named = 0;
+  for (const std::string& pool : pools) {
+    if (named == kNamed) break;
+    text += (named++ == 0 ? "" : ", ") + pool;
+  }
+  if (pools.size() > kNamed) text += " and " + std::to_string(pools.size() - kNamed) + " more";
+  return text;
+}
+
+// Returns the blocked workloads among `workloads`, and the reason. Empty: none is blocked.
+std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& facts, std::int64_t pools_with_workloads,
+                                                         const std::vector<WorkloadRef>& workloads) {
+  if (facts.limit && static_cast<std::int64_t>(PoolsOf(workloads).size()) > facts.limit->Of(pools_with_workloads)) {
+    return {workloads, kTooManyRemovals};
+  }
+  std::vector<WorkloadRef> lost;
+  for (const WorkloadRef& workload : workloads) {
+    if (facts.lost.contains(workload.object->meta().uid)) lost.push_back(workload);
+  }
+  return {std::move(lost), kNodePoolCrdDeleted};
+}
+
+}  // namespace
+
+std::int64_t RemovalLimit::Of(std::int64_t pools) const { return percent ? (pools * value + 99) / 100 : value; }
+
+std::string RemovalLimit::ToString() const { return std::to_string(value) + (percent ? "%" : ""); }
+
+Result<RemovalLimit> ParseRemovalLimit(const std::string& text) {
+  RemovalLimit limit;
+  limit.percent = text.ends_with('%');
+  const char* end = text.data() + text.size() - (limit.percent ? 1 : 0);
+  const auto [at, fault] = std::from_chars(text.data(), end, limit.value);
+  const std::int64_t most = limit.percent ? 100 : kMostRemovals;
+  if (fault != std::errc() || at != end || limit.value < 0 || limit.value > most) {
+    return Fail(Reason::kInvalid,
+                "must be a number from 0 to 1000000, or a percentage from 0% to 100%; it is \"" + text + "\"");
+  }
+  return limit;
+}
+
+std::string RemovalToken(const std::vector<WorkloadRef>& workloads) {
+  std::set<std::string> uids;
+  for (const WorkloadRef& workload : workloads) uids.insert(workload.object->meta().uid);
+  std::uint64_t hash = Fnv1a64("");
+  for (const std::string& uid : uids) hash = Fnv1a64(",", Fnv1a64(uid, hash));
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan) {
+  std::vector<WorkloadRef> candidates;
+  for (const Removal& removal : plan.removals) {
+    if (!removal.kept) candidates.push_back(removal.workload);
+  }
+  if (candidates.empty() || (!facts.limit && facts.lost.empty())) return;
+  const std::int64_t pools = PoolsWithWorkloads(plan, candidates);
+  const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
+
+  // Workloads that were marked before a crash belong to the set that their token names.
+  const std::vector<WorkloadRef> all_blocked = Blocked(facts, pools, candidates).first;
+  std::set<std::string> held;
+  if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
+    std::set<std::string> mark;
+    for (const WorkloadRef& workload : all_blocked) mark.insert(workload.object->meta().uid);
+    for (Removal& removal : plan.removals) {
+      if (mark.contains(removal.workload.object->meta().uid)) removal.mark = allowed;
+    }
+    return;
+  }
+  std::vector<WorkloadRef> rest;  // workloads that no token has approved
+  for (const WorkloadRef& workload : candidates) {
+    const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    if (mark.empty() || mark != allowed) rest.push_back(workload);
+  }
+  auto [blocked, reason] = Blocked(facts, pools, rest);
+  if (!facts.settled) {
+    // A limit delays every removal, because it may be the first of many.
+    plan.held.workloads = facts.limit ? std::move(rest) : std::move(blocked);
+  } else if (!blocked.empty()) {
+    plan.held.workloads = std::move(blocked);
+    plan.held.reason = reason;
+    plan.held.token = RemovalToken(plan.held.workloads);
+    plan.held.message = Message(daemon, facts, reason, pools, plan.held);
+  }
+  for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.object->meta().uid);
+  std::erase_if(plan.removals, [&](const Removal& removal) {
+    return !removal.kept && held.contains(removal.workload.object->meta().uid);
+  });
+}
+
+}  // namespace yad

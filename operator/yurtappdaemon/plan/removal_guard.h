@@ -1,0 +1,50 @@
+// Decides whether the workloads of pools that are no longer selected may be removed. A removal of many at once, or of
+// pools that were deleted together with their CRD, may be a mistake. Pure. The reasons are in
+// docs/decisions/0010-mass-removal.md.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "operator/base/error.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// The maximum number of pools of one daemon whose workloads may be removed together.
+struct RemovalLimit {
+  std::int64_t value = 0;
+  bool percent = false;  // of the daemon's pools that have workloads, rounded up
+
+  std::int64_t Of(std::int64_t pools) const;
+  std::string ToString() const;  // in the format of ParseRemovalLimit
+};
+// Parses "20", "10%" or "0"; nothing else is valid.
+Result<RemovalLimit> ParseRemovalLimit(const std::string& text);
+
+// Reasons of condition RemovalBlocked.
+inline constexpr char kTooManyRemovals[] = "TooManyRemovals";
+inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
+
+struct RemovalFacts {
+  std::optional<RemovalLimit> limit;
+  // Uids of workloads whose pools were not deleted individually, but together with their CRD.
+  std::set<std::string> lost;
+  // No further pool has left for a while, so that all effects of one mistake are judged together.
+  bool settled = true;
+};
+
+// Returns a name for exactly these workloads, in any order: 16 hexadecimal digits. It depends on their uids, so that a
+// workload that is recreated for a pool changes the name.
+std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
+
+// Checks plan.removals. It moves the removals that are blocked now to plan.held, and marks those that only an approval
+// allows. Removals of duplicates are not checked.
+void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_

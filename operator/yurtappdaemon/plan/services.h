@@ -1,0 +1,36 @@
+// Plans the writes of one daemon's Services. Pure.
+//
+// A pool's Service follows its workload: it is the Service of the revision that is planned for the workload. An update
+// of the Service waits whenever the workload waits, and a rollback reverts it too. The Service is named after the
+// workload.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// Services that needed no write, by name, and a digest of the inputs. It only saves time. Not thread-safe.
+using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
+
+// Returns whether one of the revisions in use has a Service template.
+bool NeedsServices(const Snapshot& snapshot);
+
+// Sets PoolPlan::service and Plan::service_removals. It must run after plan.held is known.
+void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
+
+// Returns the object for a POST, or for a PUT onto `live`.
+Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live);
+
+// Returns whether the pool's workload must be written after its Service: the workload is created now, or it is updated
+// to a revision with another Service.
+bool WaitsForService(const PoolPlan& plan);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_

@@ -1,0 +1,151 @@
+#include "operator/yurtappdaemon/plan/standing.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+// Compares by name, because a assessment may be older than the last read of the same revision.
+bool IsRevision(const Target& target, const RevisionPtr& revision) {
+  return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
+}
+
+// Returns whether the workload keeps the replicas that it had, and the others are new or about to be deleted. A
+// workload that was scaled and scaled back has its old number before its controller has observed it.
+bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
+  return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
+         (state.wanted != before.replicas || !state.observed) &&
+         state.steady_replicas >= std::min(before.replicas, state.wanted);
+}
+
+}  // namespace
+
+PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record) const {
+  Sight sight;
+  sight.offline = entry.offline;
+  sight.revision = entry.from.revision == nullptr ? "" : entry.from.revision->name;
+  sight.updated_online = record != nullptr && record->online;
+  const PoolHealth* before = nullptr;
+  if (snapshot_.health != nullptr) {
+    const auto found = snapshot_.health->find(entry.pool);
+    if (found != snapshot_.health->end()) before = &found->second;
+  }
+  const WorkloadState* state = entry.workload ? &entry.workload->state() : nullptr;
+  if (state != nullptr && !entry.workload->object->meta().deleting()) {
+    sight.replicas = state->wanted;
+    sight.healthy = state->healthy;
+    if (!state->healthy && before != nullptr && before->revision == sight.revision && OnlyScales(*before, *state)) {
+      sight.healthy = true;
+      sight.replicas = before->replicas;
+    }
+  }
+  const WallTime now = snapshot_.now;
+  const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
+  PoolHealth health = Observe(before, sight, strategy, now);
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list leaves out has soaked. This does not hold
+  // for a workload that is younger than the list.
+  const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
+  if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
+    health.soaked = true;
+    health.since = {};
+  }
+  return health;
+}
+
+bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const {
+  const PoolHealth& health = entry.health;
+  if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
+  if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
+  const WorkloadState& state = entry.workload->state();
+  // A Deployment keeps the condition for a moment after its template changes.
+  return state.progress_deadline_exceeded &&
+         state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
+}
+
+bool Standings::IsLikeCurrent(const PoolRef& pool, const Target& from) {
+  const RevisionPtr& current = snapshot_.current;
+  Target on_current{current, InputsFor(current->content, pool.pool())};
+  on_current.inputs.tolerations = from.inputs.tolerations;
+  on_current.inputs.rules = from.inputs.rules;
+  const auto compare = [&] {
+    const auto a = RenderTarget(on_current, pool.pool().name);
+    const auto b = RenderTarget(from, pool.pool().name);
+    return a && b && Compare(current->content, *a, from.revision->content, *b) < Difference::kWithoutPods;
+  };
+  if (!from.inputs.overrides.empty() || !on_current.inputs.overrides.empty()) return compare();
+  const auto [known, is_new] =
+      like_current_.try_emplace({from.revision.get(), on_current.inputs.ToAnnotation()}, false);
+  if (is_new) known->second = compare();
+  return known->second;
+}
+
+bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
+  const bool labelled_goal = IsRevision(assessment.from, goal_.revision);
+  // On the way back, a pool that has soaked on the goal had it before, or has finished.
+  if (goal_.back) return labelled_goal && !health.soaked;
+  if (snapshot_.current == nullptr) return labelled_goal;
+  if (!assessment.on_goal && !labelled_goal) return false;
+  // OpenYurt wrote the pool's workload.
+  if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
+  if (IsRevision(assessment.from, snapshot_.current)) return false;
+  return !IsLikeCurrent(pool, assessment.from);
+}
+
+// A rejected write stays rejected until it is retried. An update is not retried while the site holds the pool, so its
+// rejection is dropped.
+void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
+  auto& refused = entry.health.refused;
+  const bool held = standing.held && standing.exists;
+  if (refused && (standing.on_goal || held || refused->revision != goal_.revision->name)) refused.reset();
+  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
+  const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
+  standing.blocked = standing.exists && not_its_fault;
+  standing.excused =
+      !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
+}
+
+RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {
+  RolloutPool standing;
+  standing.name = entry.pool;
+  standing.group = snapshot_.daemon.strategy.rolling.GroupOf(pool.pool());
+  standing.offline = entry.offline;
+  standing.held = pool.pool().hold.has_value();
+  standing.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
+  standing.unrenderable = entry.failure_reason == kInvalidOverride;
+  const std::optional<UpdateRecord> found =
+      entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
+  const UpdateRecord* record = found ? &*found : nullptr;
+  entry.health = HealthOf(entry, record);
+  standing.overdue = IsOverdue(entry, record);
+  standing.offline_since = entry.health.since;
+  if (standing.exists) {
+    standing.on_goal = assessment->on_goal;
+    standing.labelled_goal = IsRevision(assessment->from, goal_.revision);
+    standing.pool_changed = assessment->adapted || (standing.labelled_goal && assessment->move);
+    standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
+    standing.been_healthy = entry.health.been_healthy;
+    standing.soaked = entry.health.soaked;
+    standing.updated = IsUpdated(pool, *assessment, entry.health);
+    standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
+    standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
+    if (standing.offline && !standing.dark) standing.overdue = false;
+    // Another machine's clock may have set the record's time in the future.
+    if (standing.dark)
+      standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
+    entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
+    entry.soaking = standing.healthy && !standing.soaked;
+    entry.overdue = standing.overdue;
+    entry.dark = standing.dark;
+    entry.joining = standing.joining && !standing.been_healthy;
+    // An update that changes nothing but replicas needs no soak.
+    if (assessment->write == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
+  }
+  NoteRefusal(standing, entry);
+  return standing;
+}
+
+}  // namespace yad

@@ -1,0 +1,40 @@
+// The standing of each pool in a rollout: converts a snapshot to the input of DecideRollout. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "operator/yurtappdaemon/plan/pool_plan.h"
+
+namespace yad {
+
+// One object for each plan; not thread-safe.
+class Standings {
+ public:
+  Standings(const Snapshot& snapshot, const Goal& goal) : snapshot_(snapshot), goal_(goal) {}
+
+  // Returns the standing of one pool, and records the pool's health in `entry`. `assessment` is null for a pool without
+  // a workload.
+  RolloutPool Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
+
+ private:
+  PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
+  bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
+  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision, and the goal
+  // renders the pool's workload as it is.
+  bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
+  // Returns whether currentRevision renders the workload's origin `from` the same, except for replicas and the Service.
+  bool IsLikeCurrent(const PoolRef& pool, const Target& from);
+  void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
+
+  const Snapshot& snapshot_;
+  const Goal& goal_;
+  // Results of IsLikeCurrent for pools without overrides. They depend on the revision and the tolerations only.
+  std::map<std::pair<const Revision*, std::string>, bool> like_current_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_

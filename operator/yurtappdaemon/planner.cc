@@ -1,0 +1,73 @@
+#include "operator/yurtappdaemon/planner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "operator/yurtappdaemon/plan/services.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kConfirmedFor = std::chrono::seconds(5);
+
+// Reads the dark pools, and the workloads into the store, before a revision is marked as failed. Fails with kConflict
+// if such a pool is online again.
+Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
+                       std::stop_token stop) {
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].dark) continue;
+    if (const Status dark = executor.ConfirmOffline(plan.pools[i].pool, stop); !dark) return dark;
+  }
+  return executor.ReadWorkloads(daemon, stop);
+}
+
+}  // namespace
+
+Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
+                                     DaemonState& state, std::stop_token stop) const {
+  const YurtAppDaemon& daemon = seen.snapshot.daemon;
+  const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
+  if (plan.rollout->decision.roll_back && !confirmed) {
+    // The caches may lag: a pool that they show as unhealthy may have been healthy for a long time.
+    if (const auto fresh = ConfirmFailures(daemon, plan, executor, stop); !fresh) return Fail(fresh.error());
+    state.failures_confirmed = clock_.Now();
+    return false;
+  }
+  state.failures_confirmed.reset();
+  if (plan.rollout->decision.roll_back) {
+    const auto marked = state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop);
+    if (!marked) return Fail(marked.error());
+    return false;
+  }
+  const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
+                                   [](const PoolPlan& p) { return p.write == WorkloadAction::kUpdate; });
+  if (updates && !state.caches_confirmed) {
+    // An earlier leader may have started updates that the caches do not show yet, and too many pools would be
+    // unavailable. It may also have marked the revision as failed.
+    if (const auto fresh = executor.ReadWorkloads(daemon, stop); !fresh) return Fail(fresh.error());
+    if (const auto fresh = state.history.Reread(daemon, seen.revisions, stop); !fresh) return Fail(fresh.error());
+    state.caches_confirmed = true;
+    return false;
+  }
+  return true;
+}
+
+Result<std::optional<FinalPlan>> Planner::MakePlan(const Observation& seen, const PlanExecutor& executor,
+                                                   DaemonState& state, std::stop_token stop) const {
+  FinalPlan final{yad::MakePlan(seen.snapshot, state.memo)};
+  Plan& plan = final.plan;
+  if (plan.rollout) {
+    const auto current = ConfirmRollout(seen, plan, executor, state, stop);
+    if (!current) return Fail(current.error());
+    if (!*current) return std::nullopt;
+    state.begun->second = plan.rollout->begun;
+  }
+  const YurtAppDaemon& daemon = seen.snapshot.daemon;
+  if (const Status held = removals_.Hold(daemon, plan, state.removals, stop); !held) return Fail(held.error());
+  PlanServices(seen.snapshot, state.services, plan);
+  final.paced_due = state.pace.Defer(daemon, plan, clock_.Now());
+  return final;
+}
+
+}  // namespace yad

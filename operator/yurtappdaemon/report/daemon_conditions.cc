@@ -1,0 +1,187 @@
+#include "operator/yurtappdaemon/report/daemon_conditions.h"
+
+#include <optional>
+
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
+
+namespace yad {
+namespace {
+
+std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
+  if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
+  return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
+}
+
+// Returns whether the previous status shows updateRevision as rolled out. Versions without condition Complete showed
+// this by currentRevision.
+bool WasComplete(const ConditionInput& input) {
+  const std::string& update = input.snapshot.update->name;
+  if (StringAt(input.previous, {"updateRevision"}) != update) return false;
+  const Json* complete = FindConditionIn(input.previous, kCompleteCondition);
+  if (complete == nullptr) return StringAt(input.previous, {"currentRevision"}) == update;
+  return StringAt(*complete, {"status"}) == "True";
+}
+
+bool IsComplete(const ConditionInput& input) {
+  const PoolCounts& counts = input.counts;
+  if (input.rollout != nullptr && input.rollout->goal.rolled_back) return false;
+  // Later changes of health are not part of the rollout.
+  if (WasComplete(input) && counts.unassigned == 0) return true;
+  return IsRolledOut(counts, input.snapshot.daemon) && !counts.all_offline();
+}
+
+Condition Ready(const ConditionInput& input) {
+  const PoolCounts& counts = input.counts;
+  if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
+  if (counts.all_offline()) {
+    return {kReadyCondition, "Unknown", "AllPoolsOffline", "no selected pool has a ready node"};
+  }
+  if (!counts.not_ready.empty()) {
+    return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
+  }
+  if (counts.waiting > 0) {
+    return {kReadyCondition, "False", "PoolsWaiting",
+            std::to_string(counts.waiting) + " pools wait to be updated to the update revision"};
+  }
+  return {kReadyCondition, "True", "PoolsReady", "every pool that is not offline is ready"};
+}
+
+Condition Progressing(const ConditionInput& input, bool complete) {
+  const PoolCounts& counts = input.counts;
+  const YurtAppDaemon& daemon = input.snapshot.daemon;
+  const std::string progress =
+      std::to_string(counts.updated) + " of " + std::to_string(counts.desired) + " pools are updated";
+  const auto condition = [](const char* status, const char* reason, const std::string& message) {
+    return Condition{kProgressingCondition, status, reason, message};
+  };
+  if (daemon.paused)
+    return condition("Unknown", kPaused, "spec.paused is true: no pool is updated to another revision");
+  if (complete) return condition("True", kRolloutComplete, progress);
+  if (input.rollout != nullptr) {
+    if (auto said = ProgressOf(input.snapshot, *input.rollout)) return *said;
+  }
+  if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
+  if (counts.failures() > FailuresAllowed(daemon, counts.desired)) {
+    return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
+  }
+  if (counts.held > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
+    return condition("True", kWaitingForDeletion,
+                     std::to_string(counts.held) + " pools are updated when their workload is deleted (OnDelete)");
+  }
+  if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
+    const auto& held = input.rollout->decision.held;
+    return condition(
+        "True", kPoolsHeld,
+        progress + "; held by their sites: " + NameSome({held.begin(), held.end()}) + " (kubectl yad release POOL)");
+  }
+  if (counts.held > 0) {
+    return condition("True", kPartitionReached,
+                     progress + "; updateStrategy.rollingUpdate.partition keeps " + std::to_string(counts.held) +
+                         " on their revision");
+  }
+  return condition("True", kRolloutComplete, progress);
+}
+
+Condition Complete(const ConditionInput& input, bool complete, const Condition& progressing) {
+  const PoolCounts& counts = input.counts;
+  if (complete) {
+    const std::int64_t failed = counts.failures() + counts.excused;
+    if (failed == 0)
+      return {kCompleteCondition, "True", kRolloutComplete, "every selected pool has the update revision"};
+    return {kCompleteCondition, "True", "CompleteWithFailures",
+            std::to_string(failed) + " pools failed within the budget, or not because of the revision"};
+  }
+  if (counts.all_offline() && progressing.reason == kRolloutComplete) {
+    return {kCompleteCondition, "False", "AllPoolsOffline", "no selected pool has a ready node"};
+  }
+  return {kCompleteCondition, "False", progressing.reason, progressing.message};
+}
+
+// Decides condition Reconciling, for kstatus. A decision of a user must not make a tool wait forever.
+bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
+  if (complete) return false;
+  const std::string& reason = progressing.reason;
+  if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
+  if (progressing.status == "False") return false;
+  // After a rollback no pool is on its way to updateRevision.
+  const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
+  return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
+}
+
+}  // namespace
+
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results) {
+  PoolCounts counts;
+  counts.desired = static_cast<std::int64_t>(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const PoolView& view = views[i];
+    const PoolPlan& plan = *results[i].plan;
+    const bool offline = view.phase == PoolPhase::kOffline;
+    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late);
+    const bool held = plan.held;
+    counts.updated += view.updated;
+    counts.ready += view.healthy && !failed && !offline;
+    counts.failed += failed;
+    counts.offline += offline;
+    counts.provisioned += view.workload != nullptr;
+    counts.held += held;
+    counts.waiting += plan.waits;
+    // A pool that waits for its update has not failed on the update revision.
+    const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
+    const bool revision_failed = view.revision_failed && failed && !waits;
+    if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.refused);
+    counts.excused += view.excused && failed && !view.settled;
+    counts.unsettled += !view.settled && !view.excused && !revision_failed;
+    counts.unassigned += !view.assigned && !view.excused && !revision_failed;
+    counts.on_their_way += !view.settled && !view.excused && !failed && !revision_failed && !held;
+    counts.in_motion += view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking;
+    if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
+    if (!offline && view.phase != PoolPhase::kReady && view.phase != PoolPhase::kSoaking) {
+      counts.not_ready.push_back(std::string(view.name) + " (" + std::string(ToString(view.phase)) + ")");
+    }
+  }
+  return counts;
+}
+
+bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon) {
+  return counts.unsettled == 0 && counts.failures() <= FailuresAllowed(daemon, counts.desired);
+}
+
+void SetConditions(const ConditionInput& input, Conditions& conditions) {
+  const PoolCounts& counts = input.counts;
+  const bool paused = input.snapshot.daemon.paused;
+  const bool complete = IsComplete(input);
+  const Condition progressing = Progressing(input, complete);
+  conditions.Set(Ready(input));
+  conditions.Set(Complete(input, complete, progressing));
+  conditions.Set(progressing);
+  if (IsReconciling(input, complete, progressing)) {
+    conditions.Set({kReconcilingCondition, "True", progressing.reason, progressing.message});
+  } else {
+    conditions.Remove(kReconcilingCondition);
+  }
+  if (progressing.status == "False") {
+    conditions.Set({kStalledCondition, "True", progressing.reason, progressing.message});
+  } else {
+    conditions.Remove(kStalledCondition);
+  }
+  if (counts.failed > 0) {
+    conditions.Set({"Degraded", "True", "PoolsFailed",
+                    std::to_string(counts.failed) + " of " + std::to_string(counts.desired) + " pools failed"});
+  } else {
+    conditions.Set({"Degraded", "False", "NoFailures", ""});
+  }
+  conditions.Set({"Paused", paused ? "True" : "False", paused ? "SpecPaused" : "NotPaused", ""});
+}
+
+void SetBlockedConditions(const std::string& reason, const std::string& message, Conditions& conditions) {
+  const std::string stays = "the spec is not applied; the workloads are not changed";
+  conditions.Set({kReadyCondition, "False", reason, message});
+  conditions.Set({kCompleteCondition, "False", reason, stays});
+  conditions.Set({kProgressingCondition, "False", reason, stays});
+  conditions.Set({kStalledCondition, "True", reason, message});
+  conditions.Remove(kReconcilingCondition);
+}
+
+}  // namespace yad

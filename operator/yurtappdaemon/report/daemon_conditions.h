@@ -1,0 +1,57 @@
+// The conditions of a daemon's status (docs/api.md). Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_DAEMON_CONDITIONS_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_DAEMON_CONDITIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/report/pool_view.h"
+
+namespace yad {
+
+inline constexpr char kReadyCondition[] = "Ready";
+inline constexpr char kCompleteCondition[] = "Complete";
+inline constexpr char kProgressingCondition[] = "Progressing";
+inline constexpr char kReconcilingCondition[] = "Reconciling";
+inline constexpr char kStalledCondition[] = "Stalled";
+
+// The number of a daemon's pools in each situation.
+struct PoolCounts {
+  std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
+  std::int64_t held = 0;               // updates that a user blocks
+  std::int64_t waiting = 0;            // updates that the rollout starts later by itself
+  std::int64_t on_their_way = 0;       // updates to updateRevision that are not finished yet
+  std::int64_t in_motion = 0;          // pools that become healthy after an update, or soak, on any revision
+  std::int64_t unsettled = 0;          // pools for which the rollout is not finished: neither settled nor failed
+  std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
+  std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy in time,
+  std::int64_t refused = 0;            // failures on updateRevision: writes that the server rejected
+  std::int64_t excused = 0;            // failures that the revision does not cause
+  std::vector<std::string> not_ready;  // names and phases
+  const PoolView* first_failure = nullptr;
+
+  std::int64_t failures() const { return deadline_exceeded + refused; }
+  bool all_offline() const { return desired > 0 && offline == desired; }
+};
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
+
+// Returns whether every pool has finished its update to updateRevision, or has failed within the budget.
+bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon);
+
+struct ConditionInput {
+  const Snapshot& snapshot;
+  const Rollout* rollout = nullptr;  // null: the strategy is not RollingUpdate
+  const PoolCounts& counts;
+  const Json& previous;  // the status before this reconcile
+};
+// Sets Ready, Complete, Progressing, Degraded and Paused; sets or removes Reconciling and Stalled.
+void SetConditions(const ConditionInput& input, Conditions& conditions);
+
+// Sets the conditions for a spec that the operator does not act on.
+void SetBlockedConditions(const std::string& reason, const std::string& message, Conditions& conditions);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_DAEMON_CONDITIONS_H_

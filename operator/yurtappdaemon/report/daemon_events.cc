@@ -1,0 +1,166 @@
+#include "operator/yurtappdaemon/report/daemon_events.h"
+
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/observe/regarding.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamed = 8;
+
+std::string NamePools(const std::vector<std::string>& pools) {
+  std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
+  for (std::size_t i = 0; i < pools.size() && i < kNamed; ++i) text += (i == 0 ? "" : ", ") + pools[i];
+  if (pools.size() > kNamed) text += " and " + std::to_string(pools.size() - kNamed) + " more";
+  return text;
+}
+
+void CountWrites(const char* operation, std::size_t count) {
+  if (count == 0) return;
+  metrics::GetCounter("yurtappdaemon_workload_writes_total", "Successful writes of workloads, by operation.",
+                      {{"operation", operation}})
+      .Increment(static_cast<double>(count));
+}
+
+void CountServiceWrites(const char* operation, std::size_t count) {
+  if (count == 0) return;
+  metrics::GetCounter("yurtappdaemon_service_writes_total", "Successful writes of pools' Services, by operation.",
+                      {{"operation", operation}})
+      .Increment(static_cast<double>(count));
+}
+
+constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
+
+metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
+
+// Returns the updated pools by the revision that they have now. A rollback does not lead to the revision of the spec.
+std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
+  const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
+  std::map<std::string, std::vector<std::string>> by_revision;
+  for (const PoolOutcome& result : outcome.pools) {
+    if (moved.contains(result.plan->pool)) by_revision[result.plan->to.revision->name].push_back(result.plan->pool);
+  }
+  return by_revision;
+}
+
+}  // namespace
+
+void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
+                                 const std::vector<std::string>& fought, Memory& memory) const {
+  ReportWrites(snapshot.daemon, outcome);
+  ReportReverts(snapshot.daemon, outcome, fought);
+  ReportFailures(snapshot.daemon, outcome, memory);
+}
+
+void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const {
+  const ObjectReference regarding = Regarding(daemon.meta);
+  const std::string kind = TypeOf(daemon.kind).kind;
+  const auto report = [&](const std::vector<std::string>& pools, const char* reason, const char* action,
+                          const std::string& what, bool service = false) {
+    service ? CountServiceWrites(action, pools.size()) : CountWrites(action, pools.size());
+    if (pools.empty()) return;
+    events_.Record(regarding, EventType::kNormal, reason, action, what + " in " + NamePools(pools));
+    log::Info(
+        service ? "Services written" : "Workloads written",
+        {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}, {"what", what}});
+  };
+  report(outcome.created, "WorkloadCreated", "Create", "created the " + kind);
+  for (const auto& [revision, pools] : UpdatedTo(outcome)) {
+    report(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
+  }
+  report(outcome.repaired, "WorkloadRepaired", "Repair",
+         "reverted changes of the " + kind + " that are not in the YurtAppDaemon");
+  report(outcome.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
+  report(outcome.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
+  report(outcome.services_created, "ServiceCreated", "Create", "created the Service", true);
+  report(outcome.services_updated, "ServiceUpdated", "Update", "updated the Service", true);
+  report(outcome.services_repaired, "ServiceRepaired", "Repair",
+         "reverted changes of the Service that are not in the YurtAppDaemon", true);
+  report(outcome.services_removed, "ServiceRemoved", "Remove", "removed the Service", true);
+  report(outcome.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
+}
+
+void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome,
+                                 const std::vector<std::string>& fought) const {
+  const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
+    if (pools.empty()) return;
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
+    log::Warn("Workloads do not stay as written",
+              {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
+  };
+  warn(fought, "RepairsSlowedDown",
+       "another client keeps changing template fields of the " + TypeOf(daemon.kind).kind +
+           " or its Service; the operator backs off and repairs them less often");
+  std::vector<std::string> rewritten;
+  std::string first_rewritten;
+  for (const PoolOutcome& result : outcome.pools) {
+    if (result.not_kept.empty()) continue;
+    rewritten.push_back(result.plan->pool);
+    if (first_rewritten.empty()) first_rewritten = result.not_kept;
+  }
+  warn(rewritten, "ValueNotKept",
+       "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
+}
+
+void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const {
+  // Each failure has one event. After a restart, status shows the failures that have had theirs.
+  if (!memory.complete) {
+    for (const PoolStatusView& pool : StatusView(daemon.status).pools())
+      memory.failed[std::string(pool.name())] = pool.reason();
+  }
+  memory.complete = true;
+  std::map<std::string, std::string> failed;
+  std::map<std::string, std::vector<const PoolOutcome*>> failures;
+  for (const PoolOutcome& result : outcome.pools) {
+    if (result.failure_reason.empty()) continue;
+    const auto it = memory.failed.find(result.plan->pool);
+    if (it == memory.failed.end() || it->second != result.failure_reason)
+      failures[result.failure_reason].push_back(&result);
+    failed.emplace(result.plan->pool, result.failure_reason);
+  }
+  memory.failed = std::move(failed);
+  for (const auto& [reason, results] : failures) {
+    std::vector<std::string> names;
+    for (const PoolOutcome* result : results) names.push_back(result->plan->pool);
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Write",
+                   NamePools(names) + ": " + results.front()->failure_message);
+    log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
+                               {"reason", reason},
+                               {"pools", names.size()},
+                               {"message", results.front()->failure_message}});
+  }
+}
+
+void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,
+                                 Memory& memory) const {
+  const Json* progressing = FindConditionIn(status, "Progressing");
+  const Json now = progressing == nullptr ? Json() : *progressing;
+  const std::string reason = StringAt(now, {"reason"});
+  metrics::GetGauge(kRolloutStopped, "1: a RollingUpdate has stopped before its end, and a user has to act.",
+                    LabelsOf(daemon.meta.key))
+      .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
+  const Json* last = FindConditionIn(previous, "Progressing");
+  const std::string before = !memory.progress.empty() ? memory.progress
+                             : last == nullptr        ? ""
+                                                      : StringAt(*last, {"reason"});
+  memory.progress = reason;
+  if (reason == before || before.empty()) return;
+  const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack;
+  if (!warning && reason != kRollingOut && reason != kWaitingForApproval && reason != kRolloutComplete) return;
+  const std::string message = StringAt(now, {"message"});
+  events_.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout",
+                 message);
+  log::Info("Rollout", {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"message", message}});
+}
+
+void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, LabelsOf(daemon)); }
+
+}  // namespace yad

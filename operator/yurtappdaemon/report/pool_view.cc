@@ -1,0 +1,241 @@
+#include "operator/yurtappdaemon/report/pool_view.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+std::string RevisionNameOf(const PoolOutcome& result) {
+  if (!result.workload) return "";
+  const bool written = result.plan->to.revision != nullptr &&
+                       result.workload->object->meta().Label(kRevisionLabel) == result.plan->to.revision->label;
+  if (written) return result.plan->to.revision->name;
+  return result.plan->from.revision != nullptr ? result.plan->from.revision->name
+                                               : result.workload->object->meta().Label(kRevisionLabel);
+}
+
+// Returns whether the old status shows the pool as having been healthy on its present revision.
+bool WasHealthy(const PoolStatusView* old, std::string_view revision) {
+  if (old == nullptr || old->revision() != revision) return false;
+  const PoolPhase phase = old->phase();
+  return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
+}
+
+// Returns the message about the end of the wait.
+std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
+  const YurtAppDaemon& daemon = context.snapshot.daemon;
+  switch (plan.waiting_for) {
+    case WaitingFor::kNone:
+      return "";
+    case WaitingFor::kSlot:
+      return context.rollout != nullptr && context.rollout->decision.state == RolloutState::kOutage
+                 ? "the rollout continues when the sites that went offline return"
+                 : "is updated when fewer pools than maxUnavailable are unavailable";
+    case WaitingFor::kGroup:
+      return plan.offline ? "is offline: updated after the online pools of its group"
+                          : "is updated after the groups before its own";
+    case WaitingFor::kApproval: {
+      const RolloutDecision& decision = context.rollout->decision;
+      return "kubectl yad approve " + daemon.meta.key.name + " " + daemon.strategy.rolling.groups[decision.group].name;
+    }
+    case WaitingFor::kPartition:
+      return "spec.updateStrategy.rollingUpdate.partition holds it";
+    case WaitingFor::kHold:
+      return "its site holds it" + (plan.hold.empty() ? "" : ": " + plan.hold) + " (kubectl yad release " + plan.pool +
+             ")";
+    case WaitingFor::kPause:
+      if (!daemon.paused) return "failures have stopped the rollout: see condition Progressing";
+      return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
+    case WaitingFor::kDeletion:
+      return "is updated when its workload is deleted (updateStrategy OnDelete)";
+  }
+  return "";
+}
+
+// Adds the diagnosis of the pods to the reason for which the pool counts as failed.
+void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
+  view.state = diagnosis.state;
+  if (diagnosis.reason.empty()) return;
+  view.reason = diagnosis.reason;
+  view.message = diagnosis.told || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
+}
+
+class View {
+ public:
+  View(const PoolOutcome& result, const ViewContext& context)
+      : result_(result),
+        plan_(*result.plan),
+        context_(context),
+        strategy_(context.snapshot.daemon.strategy.rolling),
+        old_(context.old.Find(plan_.pool)) {}
+
+  PoolView Make() {
+    view_.name = plan_.pool;
+    view_.revision = RevisionNameOf(result_);
+    view_.service = result_.service;
+    view_.workload = result_.workload ? &*result_.workload : nullptr;
+    state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
+    deleting_ = view_.workload != nullptr && view_.workload->object->meta().deleting();
+    JudgeHealth();
+    JudgeFailure();
+    JudgeUpdate();
+    SetPhase();
+    SetWait();
+    // Nothing makes progress in a pool without a ready node.
+    if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
+    if (context_.diagnoses != nullptr) {
+      const auto found = context_.diagnoses->find(plan_.pool);
+      if (found != context_.diagnoses->end()) AddDiagnosis(found->second, view_);
+    }
+    return std::move(view_);
+  }
+
+ private:
+  bool rolling() const { return context_.rollout != nullptr; }
+
+  void JudgeHealth() {
+    written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
+    view_.healthy = written_ && state_->healthy;
+    updated_now_ = plan_.write == WorkloadAction::kUpdate && !result_.outstanding;
+    const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
+    fresh_ = begins || plan_.write == WorkloadAction::kCreate;
+    if (rolling()) {
+      been_healthy_ = !fresh_ && plan_.health.been_healthy;
+      soaked_ = !fresh_ && plan_.health.soaked;
+    } else {
+      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(old_, view_.revision));
+      soaked_ = been_healthy_;
+    }
+    view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
+  }
+
+  // A Deployment keeps the condition for a moment when its template changes.
+  bool HasGivenUp() const {
+    if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
+    if (rolling()) return plan_.overdue;
+    if (fresh_) return false;
+    const bool updating =
+        old_ != nullptr && old_->phase() == PoolPhase::kUpdating && old_->revision() == view_.revision;
+    return !updating || state_->deadline_exceeded_at == WallTime() ||
+           state_->deadline_exceeded_at > old_->last_transition();
+  }
+
+  void JudgeFailure() {
+    view_.reason = result_.failure_reason;
+    view_.message = result_.failure_message;
+    if (view_.reason.empty() && HasGivenUp()) {
+      view_.reason = kDeadlineExceeded;
+      view_.message = state_->failure_message;
+    }
+    if (view_.reason.empty() && plan_.overdue && written_ && !updated_now_) {
+      view_.reason = kDeadlineExceeded;
+      view_.message =
+          "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
+    }
+    view_.late = view_.reason == kDeadlineExceeded;
+    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
+    view_.excused = !view_.reason.empty() && !view_.revision_failed;
+  }
+
+  // A workload that has never been healthy in a pool that joined says nothing about the revision.
+  bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
+
+  void JudgeUpdate() {
+    const bool excused_offline = plan_.offline && !plan_.dark;
+    const bool on_update = written_ && plan_.on_update;
+    // Outstanding repairs and Services do not count as updates.
+    const bool updates = plan_.write == WorkloadAction::kUpdate || plan_.write == WorkloadAction::kAdopt;
+    const bool update_outstanding = result_.outstanding && updates;
+    view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
+    view_.updated = on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking));
+    view_.settled = on_update && (excused_offline || soaked_ || view_.updated);
+    if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
+  }
+
+  void SetPhase() {
+    if (plan_.offline) {
+      view_.phase = PoolPhase::kOffline;
+      if (plan_.dark) {
+        SetDark();
+      } else if (view_.reason.empty()) {
+        view_.reason = kNoReadyNode;
+      }
+    } else if (!view_.reason.empty()) {
+      view_.phase = PoolPhase::kFailed;
+    } else if (view_.workload == nullptr) {
+      view_.phase = PoolPhase::kPending;
+    } else if (!view_.healthy) {
+      view_.phase = been_healthy_ && !result_.outstanding ? PoolPhase::kUnhealthy : PoolPhase::kUpdating;
+      if (deleting_) view_.reason = "WorkloadTerminating";
+      const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
+      if (view_.phase == PoolPhase::kUnhealthy && scales) SetScaling();
+    } else {
+      view_.phase = view_.soaking ? PoolPhase::kSoaking : PoolPhase::kReady;
+    }
+    SetUnhealthySeconds();
+  }
+
+  void SetDark() {
+    const bool outage = plan_.health.clock_stopped;
+    view_.reason = outage ? kSitesOffline : kWentDark;
+    view_.late = plan_.overdue && !outage;
+    view_.revision_failed = view_.late && !IsExemptJoiner();
+    view_.excused = view_.late && !view_.revision_failed;
+    if (outage) {
+      view_.message = "went offline after its update, and so did pools that were not updated";
+    } else if (plan_.overdue) {
+      view_.message = "went offline after its update and has failed on the revision";
+    } else {
+      view_.message = "went offline after its update; fails on the revision unless it returns in time";
+    }
+  }
+
+  // The next leader goes on with the soak.
+  void SetScaling() {
+    view_.reason = kScaling;
+    view_.scaled_from = plan_.health.replicas;
+    if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
+  }
+
+  // Sets the value that status keeps for the next leader. Only pools that have not soaked on their revision have one.
+  void SetUnhealthySeconds() {
+    // A RollingUpdate that follows another strategy counts such a pool as a failure.
+    if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
+    if (!rolling() || fresh_ || plan_.health.soaked) return;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
+    const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark ||
+                        (view_.phase == PoolPhase::kFailed && view_.late);
+    if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
+    if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
+  }
+
+  void SetWait() {
+    if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
+    view_.waiting_for = ToString(plan_.waiting_for);
+    if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
+  }
+
+  const PoolOutcome& result_;
+  const PoolPlan& plan_;
+  const ViewContext& context_;
+  const RollingUpdate& strategy_;
+  const PoolStatusView* old_;
+  PoolView view_;
+  const WorkloadState* state_ = nullptr;
+  bool deleting_ = false;
+  bool written_ = false;       // it has a workload, and no write is outstanding
+  bool updated_now_ = false;   // the reconcile has updated it
+  bool fresh_ = false;         // the reconcile has created it, or has changed its pods
+  bool been_healthy_ = false;  // on its revision, at least once
+  bool soaked_ = false;        // the same for minReadySeconds
+};
+
+}  // namespace
+
+PoolView MakeView(const PoolOutcome& result, const ViewContext& context) { return View(result, context).Make(); }
+
+}  // namespace yad

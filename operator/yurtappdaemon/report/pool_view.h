@@ -1,0 +1,41 @@
+// One pool as status shows it. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+#include "operator/yurtappdaemon/report/status_lists.h"
+
+namespace yad {
+
+struct PoolView : PoolEntry {
+  bool healthy = false;          // at its workload's generation, with no write outstanding
+  bool soaking = false;          // healthy, but not for minReadySeconds yet
+  bool updated = false;          // on updateRevision, healthy and soaked; or Offline and written
+  bool settled = false;          // on updateRevision, and finished with its update, whatever its later health
+  bool assigned = false;         // it has a workload on updateRevision that no write of this reconcile has changed
+  bool excused = false;          // failed, and the revision is not the cause
+  bool revision_failed = false;  // failed, and the revision may be the cause
+  bool late = false;             // failed, because it was not healthy in time
+};
+
+// The data that all pools of a daemon share.
+struct ViewContext {
+  const Snapshot& snapshot;
+  const PoolStatusIndex& old;
+  const Rollout* rollout = nullptr;  // null: the strategy is not RollingUpdate
+  const Diagnoses* diagnoses = nullptr;
+};
+
+PoolView MakeView(const PoolOutcome& result, const ViewContext& context);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_POOL_VIEW_H_

@@ -1,0 +1,79 @@
+#include "operator/yurtappdaemon/report/rollout_progress.h"
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+
+namespace yad {
+namespace {
+
+constexpr char kProgressing[] = "Progressing";
+
+std::string Number(std::size_t number) { return std::to_string(number); }
+
+std::string WaitsForPools(const RolloutDecision& decision) {
+  if (decision.waiting.empty()) return "";
+  return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
+}
+
+std::string ExceptHeld(const RolloutDecision& decision) {
+  if (decision.held.empty()) return "";
+  return ", except for those that their sites hold: " + NameSome({decision.held.begin(), decision.held.end()});
+}
+
+// Returns text such as "group "north" (2 of 3): "; "" if there is only one group.
+std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
+  if (strategy.groups.size() == 1) return "";
+  return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group_number) + " of " +
+         Number(decision.groups) + "): ";
+}
+
+}  // namespace
+
+std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
+  const RolloutDecision& decision = rollout.decision;
+  const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
+  const std::string update = snapshot.update->name;
+  const std::string done = Number(decision.group_done) + " of " + Number(decision.group_pools) + " pools are ";
+  switch (decision.state) {
+    case RolloutState::kMoving:
+      if (rollout.goal.rolled_back) {
+        return Condition{kProgressing, "True", kRollingBack,
+                         "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
+                             WaitsForPools(decision)};
+      }
+      return Condition{
+          kProgressing, "True", kRollingOut,
+          (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" + WaitsForPools(decision)};
+    case RolloutState::kWaitingForApproval: {
+      const std::string& group = strategy.groups[decision.group].name;
+      return Condition{kProgressing, "Unknown", kWaitingForApproval,
+                       GroupAtWork(strategy, decision) + "waits for approval: kubectl yad approve " +
+                           snapshot.daemon.meta.key.name + " " + group + ", or annotate " + kApproveAnnotation + "=" +
+                           update + "/" + group};
+    }
+    case RolloutState::kBudgetExceeded:
+      return Condition{kProgressing, "False", kBudgetExceeded,
+                       Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
+                           Number(decision.failures_allowed) +
+                           ": no further pool is updated; undo, fix the template, or raise "
+                           "spec.updateStrategy.rollingUpdate.maxFailures"};
+    case RolloutState::kOutage:
+      return Condition{kProgressing, "True", kSitesOffline,
+                       Number(decision.dark) + " pools went offline after their update, and so did " +
+                           Number(decision.control_offline) +
+                           " that were not updated: no update is started until they return"};
+    case RolloutState::kComplete:
+      if (rollout.goal.rolled_back) {
+        return Condition{kProgressing, "False", kRolledBack,
+                         "revision " + update + " failed at " + snapshot.update->failed_at + ": the pools are on " +
+                             rollout.goal.revision->name + ExceptHeld(decision) +
+                             "; the failed revision is not retried until the template is changed"};
+      }
+      return std::nullopt;
+    case RolloutState::kPaused:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace yad

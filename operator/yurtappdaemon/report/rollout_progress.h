@@ -1,0 +1,30 @@
+// Condition Progressing of a RollingUpdate. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_
+
+#include <optional>
+
+#include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// Reasons of condition Progressing.
+inline constexpr char kRollingOut[] = "RollingOut";
+inline constexpr char kRollingBack[] = "RollingBack";
+inline constexpr char kRolledBack[] = "RolledBack";
+inline constexpr char kWaitingForApproval[] = "WaitingForApproval";
+inline constexpr char kBudgetExceeded[] = "FailureBudgetExceeded";
+inline constexpr char kRolloutComplete[] = "RolloutComplete";
+inline constexpr char kPartitionReached[] = "PartitionReached";
+inline constexpr char kPoolsHeld[] = "PoolsHeld";
+inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
+inline constexpr char kPaused[] = "Paused";
+
+// Returns nullopt if the rollout neither runs nor is stopped. The condition is then the same as with any other
+// strategy.
+std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_

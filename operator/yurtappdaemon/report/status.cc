@@ -1,0 +1,257 @@
+#include "operator/yurtappdaemon/report/status.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "operator/api/conditions.h"
+#include "operator/api/status_patch.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/images.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/report/daemon_conditions.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxListed = 500;          // pools in a list: 5,000 of them would exceed etcd's limit
+constexpr std::size_t kMaxMessages = 64 * 1024;  // bytes of all messages in `pools`: one template may have a megabyte
+constexpr char kFailure[] = "WorkLoadFailure";
+constexpr char kRemovalBlocked[] = "RemovalBlocked";
+constexpr char kTruncated[] = "poolsTruncated";
+constexpr char kBegunGroups[] = "begunGroups";
+
+// Ranks unhealthy pools first in `pools[]`, because the list may be cut. A pool that it leaves out is either Ready, or
+// Offline without being blamed for it: a new leader takes it for that.
+int ListRank(const PoolView& view) {
+  if (view.phase == PoolPhase::kReady) return 2;
+  return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
+}
+
+// Returns the entry of `view` in `pools`. The transition time of an Offline pool depends on the reason as well, because
+// an outage stops its clock.
+PoolEntry Listed(PoolEntry view, const PoolStatusIndex& old_entries, const std::string& now) {
+  view.message = Cut(std::move(view.message), kMaxMessage);
+  view.since = now;
+  const PoolStatusView* old = old_entries.Find(view.name);
+  if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
+      !old->last_transition_text().empty() &&
+      (view.phase != PoolPhase::kOffline || IsDark(old->reason()) == IsDark(view.reason))) {
+    view.since = old->last_transition_text();
+  }
+  return view;
+}
+
+std::vector<const WorkloadRef*> Summary(std::vector<const WorkloadRef*> workloads) {
+  const std::size_t listed = std::min(workloads.size(), kMaxListed);
+  const auto end = workloads.begin() + static_cast<std::ptrdiff_t>(listed);
+  std::partial_sort(workloads.begin(), end, workloads.end(), [](const WorkloadRef* a, const WorkloadRef* b) {
+    return a->object->meta().key.name < b->object->meta().key.name;
+  });
+  workloads.resize(listed);
+  return workloads;
+}
+
+// Returns the last revision that was fully rolled out.
+std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) {
+  const Snapshot& snapshot = input.snapshot;
+  const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
+  if (counts.desired == 0 && snapshot.daemon.paused) return before;
+  if (input.rollout) {
+    // Pools that are not selected now may come back. If this revision became current, they would get it without an
+    // approval.
+    const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
+    if (unseen && !before.empty()) return before;
+    if (input.rollout->goal.rolled_back) return before;
+    if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
+  }
+  return IsRolledOut(counts, snapshot.daemon) ? snapshot.update->name : before;
+}
+
+// Returns the views of workloads whose pools are no longer selected, one for each pool.
+std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusIndex& old) {
+  std::vector<PoolView> views;
+  std::set<std::string_view> seen;
+  const auto add = [&](const std::vector<WorkloadRef>& workloads, bool stay) {
+    for (const WorkloadRef& workload : workloads) {
+      if (!seen.insert(workload.pool).second) continue;
+      PoolView& view = views.emplace_back();
+      view.name = workload.pool;
+      view.phase = PoolPhase::kRemoving;
+      // An undecided removal keeps the reason that status has shown.
+      const PoolStatusView* before = old.Find(view.name);
+      const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
+      if (stay && (input.held.blocked() || was_blocked)) view.reason = kRemovalBlocked;
+      view.revision = workload.object->meta().Label(kRevisionLabel);
+      view.workload = &workload;
+      view.state = StateOf({workload.state(), !stay || workload.object->meta().deleting()});
+    }
+  };
+  add(input.leaving, false);
+  add(input.held.workloads, true);
+  return views;
+}
+
+// Limits the messages, so that the object stays below etcd's limit for any messages of the server.
+void BoundMessages(std::vector<PoolEntry>& pools) {
+  std::size_t size = 0;
+  for (const PoolEntry& pool : pools) size += pool.message.size();
+  if (size <= kMaxMessages) return;
+  for (PoolEntry& pool : pools) pool.message = Cut(std::move(pool.message), kMaxMessages / pools.size());
+}
+
+StatusLists MakeLists(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving,
+                      const PoolStatusIndex& old, const std::string& now, bool& truncated) {
+  StatusLists lists;
+  std::vector<const WorkloadRef*> provided;
+  for (const PoolView& view : views) {
+    if (lists.nodepools.size() < kMaxListed) lists.nodepools.push_back(view.name);
+    if (view.workload != nullptr) provided.push_back(view.workload);
+  }
+  lists.workloads = Summary(std::move(provided));
+  std::vector<const PoolView*> listed;
+  listed.reserve(views.size() + leaving.size());
+  for (const auto* of_both : {&views, &leaving}) {
+    for (const PoolView& view : *of_both) listed.push_back(&view);
+  }
+  std::stable_sort(listed.begin(), listed.end(), [](const PoolView* a, const PoolView* b) {
+    return std::pair(ListRank(*a), std::string_view(a->name)) < std::pair(ListRank(*b), std::string_view(b->name));
+  });
+  truncated = listed.size() > kMaxListed;
+  if (truncated) listed.resize(kMaxListed);
+  lists.pools.reserve(listed.size());
+  for (const PoolView* view : listed) lists.pools.push_back(Listed(*view, old, now));
+  BoundMessages(lists.pools);
+  return lists;
+}
+
+// The three conditions that OpenYurt writes.
+void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, Conditions& conditions) {
+  const bool all_there = counts.provisioned == counts.desired && input.leaving.empty() && input.held.workloads.empty();
+  conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
+  conditions.Set({"WorkLoadUpdated", counts.updated == counts.desired ? "True" : "False", "", ""}, true);
+  if (counts.first_failure != nullptr) {
+    const PoolView& first = *counts.first_failure;
+    conditions.Set({kFailure, "True", first.reason,
+                    "pool " + std::string(first.name) + ": " + first.message +
+                        (counts.failed > 1 ? " (and " + std::to_string(counts.failed - 1) + " more pools)" : "")},
+                   true);
+  } else if (conditions.Has(kFailure)) {
+    conditions.Set({kFailure, "False", "", ""}, true);
+  }
+}
+
+Json CounterFields(const StatusInput& input, const PoolCounts& counts, const std::vector<PoolView>& views) {
+  const YurtAppDaemon& daemon = input.snapshot.daemon;
+  std::int64_t replicas = 0, ready_replicas = 0;
+  for (const PoolView& view : views) {
+    if (view.workload == nullptr) continue;
+    replicas += view.workload->state().replicas;
+    ready_replicas += view.workload->state().ready_replicas;
+  }
+  return {
+      {"observedGeneration", daemon.meta.generation},
+      {"collisionCount", input.collision_count},
+      {"currentRevision", CurrentRevision(input, counts)},
+      {"updateRevision", input.snapshot.update->name},
+      {"templateType", daemon.kind == WorkloadKind::kDeployment ? "Deployment" : "StatefulSet"},
+      {"desiredPools", counts.desired},
+      {"updatedPools", counts.updated},
+      {"readyPools", counts.ready},
+      {"failedPools", counts.failed},
+      {"offlinePools", counts.offline},
+      {"replicas", replicas},
+      {"readyReplicas", ready_replicas},
+      {"images", Cut(ImagesOf(input.snapshot.update->content), kMaxMessage)},
+  };
+}
+
+void AddMisplaced(const MisplacedCounts& counts, std::vector<PoolView>& views) {
+  if (counts.empty()) return;
+  for (PoolView& view : views) {
+    if (const auto found = counts.find(view.name); found != counts.end()) view.misplaced = found->second;
+  }
+}
+
+}  // namespace
+
+DaemonStatus BuildStatus(const StatusInput& input) {
+  const PoolStatusIndex old{StatusView(input.previous)};
+  const Rollout* rollout = input.rollout ? &*input.rollout : nullptr;
+  const ViewContext context{input.snapshot, old, rollout, input.diagnoses};
+  std::vector<PoolView> views;
+  views.reserve(input.pools.size());
+  for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, context));
+  if (input.misplaced != nullptr) AddMisplaced(*input.misplaced, views);
+  const PoolCounts counts = CountPools(views, input.pools);
+  const std::vector<PoolView> leaving = ViewLeaving(input, old);
+
+  Json status = CounterFields(input, counts, views);
+  bool truncated = false;
+  StatusLists lists = MakeLists(views, leaving, old, FormatTime(input.snapshot.now), truncated);
+  if (truncated) status[kTruncated] = true;
+  if (rollout != nullptr && !rollout->begun.empty()) status[kBegunGroups] = rollout->begun;
+
+  Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
+  SetUpstreamConditions(input, counts, conditions);
+  SetConditions({input.snapshot, rollout, counts, input.previous}, conditions);
+  if (input.held.blocked()) {
+    conditions.Set({kRemovalBlocked, "True", input.held.reason, input.held.message});
+  } else if (conditions.Has(kRemovalBlocked) && !input.held.undecided()) {
+    conditions.Set({kRemovalBlocked, "False", "NothingBlocked", ""});
+  }
+  status["conditions"] = conditions.Take();
+  return {std::move(status), std::move(lists)};
+}
+
+Json DaemonStatus::ToJson() const {
+  Json status = fields;
+  if (lists) lists->AddChanged(nullptr, status);
+  return status;
+}
+
+bool DaemonStatus::IsShownBy(const Json& status) const {
+  return (!lists || lists->AreShownBy(status)) && StatusPatch(status, fields, "", {kTruncated, kBegunGroups}).is_null();
+}
+
+Json DaemonStatus::PatchFrom(const Json& before, const std::string& uid) const {
+  Json patch = StatusPatch(before, fields, uid, {kTruncated, kBegunGroups});
+  if (!lists) return patch;
+  Json changed = patch.is_null() ? Json::object() : std::move(patch["status"]);
+  lists->AddChanged(before, changed);
+  if (changed.empty()) return nullptr;
+  patch["metadata"]["uid"] = uid;
+  patch["status"] = std::move(changed);
+  return patch;
+}
+
+Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
+                        WallTime now) {
+  Json status = object.value("status", Json::object());
+  if (!status.is_object()) status = Json::object();
+  status["observedGeneration"] = meta.generation;
+  if (!status.contains("currentRevision")) status["currentRevision"] = "";
+  if (!status.contains("templateType")) {
+    const Json* stateful = Find(object, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
+    status["templateType"] = stateful != nullptr && !stateful->is_null() ? "StatefulSet" : "Deployment";
+  }
+  Conditions conditions(status, meta.generation, now);
+  conditions.Set({kFailure, "True", reason, error.message}, true);
+  SetBlockedConditions(reason, error.message, conditions);
+  status["conditions"] = conditions.Take();
+  return status;
+}
+
+bool SaysBlocked(const Json& status, const std::string& reason, const Error& error) {
+  const Json* failure = FindConditionIn(status, kFailure);
+  return failure != nullptr && StringAt(*failure, {"status"}) == "True" && StringAt(*failure, {"reason"}) == reason &&
+         StringAt(*failure, {"message"}) == Cut(error.message, kMaxMessage);
+}
+
+bool SaysRemovalBlocked(const Json& status, const std::string& token) {
+  const Json* blocked = FindConditionIn(status, kRemovalBlocked);
+  return blocked != nullptr && StringAt(*blocked, {"status"}) == "True" &&
+         StringAt(*blocked, {"message"}).find("(token " + token + ")") != std::string::npos;
+}
+
+}  // namespace yad

@@ -1,0 +1,63 @@
+// Builds the status of a daemon. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/api/field_error.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "operator/yurtappdaemon/report/pool_view.h"
+#include "operator/yurtappdaemon/report/status_lists.h"
+
+namespace yad {
+
+struct StatusInput {
+  const Snapshot& snapshot;
+  const std::vector<PoolOutcome>& pools;
+  const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected, being removed
+  // The previous status, whose times are kept. It is the daemon's own, with the fields that an old CRD has dropped.
+  const Json& previous;
+  std::int64_t collision_count = 0;
+  const HeldRemovals& held;  // workloads of such pools that stay for now
+  const std::optional<Rollout>& rollout;
+  const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
+  const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
+};
+
+// The status to be shown. Must not outlive the input that it was built from.
+struct DaemonStatus {
+  Json fields;
+  std::optional<StatusLists> lists;  // nullopt: `fields` contains them, or they stay as they are
+
+  Json ToJson() const;
+  bool IsShownBy(const Json& status) const;
+  // Returns the merge patch that turns `before` into this status, by top-level fields; null if they are equal.
+  Json PatchFrom(const Json& before, const std::string& uid) const;
+};
+
+// Builds the whole status. Times are kept from the old status if nothing has changed, so that an unchanged cluster
+// gives an equal status.
+DaemonStatus BuildStatus(const StatusInput& input);
+
+// Returns the old status with conditions that report why the operator does not act on the spec. Running workloads stay
+// as they are.
+Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
+                        WallTime now);
+// Returns whether status shows this already.
+bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
+
+// Returns whether status shows a blocked removal with this token.
+bool SaysRemovalBlocked(const Json& status, const std::string& token);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_STATUS_H_

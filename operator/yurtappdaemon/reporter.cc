@@ -1,0 +1,92 @@
+#include "operator/yurtappdaemon/reporter.h"
+
+#include <memory>
+#include <vector>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/regarding.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kStatusInterval = std::chrono::seconds(1);
+
+constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
+
+metrics::Labels PoolLabels(const ObjectKey& key, const char* state) {
+  return {{"namespace", key.ns}, {"name", key.name}, {"state", state}};
+}
+
+}  // namespace
+
+void Reporter::ShowPools(const ObjectKey& key, const Json& status) {
+  for (const char* state : kPoolCounters) {
+    metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.",
+                      PoolLabels(key, state))
+        .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
+  }
+}
+
+void Reporter::RemoveMetrics(const ObjectKey& key) {
+  for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
+}
+
+void Reporter::Forget(const ObjectKey& key) {
+  status_versions_.With([&](auto& versions) { versions.erase(key); });
+}
+
+bool Reporter::HasWrittenStatus(const ObjectMeta& daemon) const {
+  return status_versions_.With([&](const auto& versions) {
+    const auto found = versions.find(daemon.key);
+    return found != versions.end() && CompareResourceVersions(daemon.resource_version, found->second).value_or(1) <= 0;
+  });
+}
+
+Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
+                                         std::stop_token stop) {
+  const std::string& reason = blocked.reason;
+  const Error& error = blocked.error;
+  const Json object = stored.Parse();
+  const Json before = object.value("status", Json());
+  if (state.reported != error.message && !SaysBlocked(before, reason, error)) {
+    log::Warn("YurtAppDaemon is not reconciled",
+              {{"yurtappdaemon", stored.meta().key.ToString()}, {"reason", reason}, {"error", error}});
+    events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);
+  }
+  state.reported = error.message;
+  const DaemonStatus status{BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow()), std::nullopt};
+  return WriteStatus(stored.meta(), before, status, state, stop);
+}
+
+Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
+                                       DaemonState& state, std::stop_token stop) {
+  if (after.IsShownBy(before)) return Duration::zero();
+  if (!state.unkept_status.is_null() && after.IsShownBy(state.unkept_status)) return Duration::zero();
+  const SteadyTime now = clock_.Now();
+  if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
+    return *state.last_status_write + kStatusInterval - now;
+  }
+  Json patch = after.PatchFrom(before, meta.uid);
+  patch["metadata"]["resourceVersion"] = meta.resource_version;  // The write fails if the daemon has changed.
+  WriteOptions options;
+  options.subresource = "status";
+  // CrdCheck reports missing fields of a CRD once. The warnings of each write are discarded.
+  std::vector<std::string> told;
+  options.warnings = &told;
+  auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
+  if (!written) {
+    if (written.error().reason == Reason::kNotFound) return Duration::zero();  // The watch reports the deletion.
+    return Fail(written.error());
+  }
+  state.last_status_write = now;
+  status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
+  const bool kept = after.IsShownBy(written->value("status", Json::object()));
+  state.unkept_status = kept ? Json() : after.ToJson();
+  daemons_.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
+  return Duration::zero();
+}
+
+}  // namespace yad

@@ -1,0 +1,56 @@
+// Writes the status of a daemon, and its metrics.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORTER_H_
+#define OPERATOR_YURTAPPDAEMON_REPORTER_H_
+
+#include <map>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/synchronized.h"
+#include "operator/client/client.h"
+#include "operator/runtime/event_recorder.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/daemon_state.h"
+#include "operator/yurtappdaemon/observer.h"
+#include "operator/yurtappdaemon/report/status.h"
+
+namespace yad {
+
+// Thread-safe if only one thread at a time uses each DaemonState.
+class Reporter {
+ public:
+  Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
+      : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
+
+  // Writes the status if it differs and the last write is long enough ago. `before` is the status that the daemon
+  // shows. Returns the time until it may be written; zero if no write is due.
+  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
+                               DaemonState& state, std::stop_token stop);
+  // Reports in status, and once in an event, why the operator does not act on the spec. Workloads stay as they are.
+  // Returns the time until the status may be written, as WriteStatus does.
+  Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
+                                 std::stop_token stop);
+  // Sets the metrics of the daemon's pools.
+  static void ShowPools(const ObjectKey& daemon, const Json& status);
+
+  // Returns whether this process wrote the daemon's status in the given version or a later one. Then the watch has no
+  // news of the status. Thread-safe.
+  bool HasWrittenStatus(const ObjectMeta& daemon) const;
+
+  void Forget(const ObjectKey& daemon);
+  // Removes the daemon's metrics.
+  static void RemoveMetrics(const ObjectKey& daemon);
+
+ private:
+  Client& client_;
+  Store& daemons_;
+  EventSink& events_;
+  Clock& clock_;
+  Synchronized<std::map<ObjectKey, std::string>>
+      status_versions_;  // resourceVersion of each daemon after the last write
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORTER_H_

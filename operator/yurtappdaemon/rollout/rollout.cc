@@ -1,0 +1,366 @@
+#include "operator/yurtappdaemon/rollout/rollout.h"
+
+#include <algorithm>
+
+namespace yad {
+namespace {
+
+class Rollout {
+ public:
+  explicit Rollout(const RolloutInput& input) : in_(input), strategy_(input.strategy) {
+    const std::size_t groups = strategy_.groups.size();
+    out_.pools.resize(in_.pools.size());
+    out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
+    open_.resize(groups, in_.back);
+    held_by_partition_.resize(in_.pools.size());
+    FindGroups(groups);
+    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
+                   return NeedsMove(pool) && !pool.held && !pool.pool_changed;
+                 });
+    if (!in_.back) {
+      HoldPartition();
+      FindOutage();
+      OpenGroups();
+    }
+    CountFailures();
+    CountSlots();
+  }
+
+  RolloutDecision Decide() {
+    const bool exceeded = !in_.back && out_.failed > out_.failures_allowed;
+    if (in_.paused) {
+      out_.state = RolloutState::kPaused;
+    } else if (exceeded) {
+      out_.state = RolloutState::kBudgetExceeded;
+      out_.roll_back = strategy_.rollback && in_.can_roll_back;
+      // The server may now accept what it rejected before, and no event reports that.
+      Start(Step::kUpdate,
+            [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
+    } else if (out_.outage()) {
+      out_.state = RolloutState::kOutage;
+    } else if (in_.back) {
+      GoBack();
+    } else {
+      GoOut();
+    }
+    if (!in_.paused && !out_.outage()) AdaptPools();
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
+    return std::move(out_);
+  }
+
+ private:
+  struct Slots {
+    std::size_t limit = 0;
+    std::size_t used = 0;
+    bool free() const { return used < limit; }
+  };
+
+  static bool NeedsMove(const RolloutPool& pool) {
+    return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
+  }
+
+  // Returns whether the pool's site keeps the goal from it. A workload that is missing there is created from
+  // currentRevision, if there is one.
+  bool IsHeld(const RolloutPool& pool) const {
+    return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
+  }
+
+  static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
+
+  // Returns whether the pool is offline and the rollout is not the cause.
+  static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
+
+  // Returns whether groups, approvals, the partition and the pool's site allow the goal in the pool now.
+  bool MayReach(std::size_t i) const {
+    return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
+  }
+
+  // Returns whether the pool is left out of the judgement. A workload that has never been healthy in a pool that joined
+  // during the rollout says nothing about the goal: it may just pull its first image. If a group has no other pools,
+  // these are the only evidence, and they count.
+  bool IsExemptJoiner(const RolloutPool& pool) const {
+    return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
+  }
+
+  bool HasFailed(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
+    if (pool.refused || pool.unrenderable) return MayReach(i);
+    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
+  }
+
+  // Returns whether the pool counts for maxUnavailable.
+  bool IsUnavailable(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
+    if (!goes_back_ && HasFailed(i)) return false;
+    // A pool that is about to leave its revision does not have to soak on it first.
+    if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
+    // One broken site must not stop a fleet.
+    const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
+    const bool may_change = NeedsMove(pool) && MayReach(i);
+    return !broken_before || may_change;
+  }
+
+  void FindGroups(std::size_t groups) {
+    std::vector<bool> has_pools(groups), has_settled(groups);
+    for (const RolloutPool& pool : in_.pools) {
+      has_pools[pool.group] = true;
+      if (pool.exists && !pool.joining) has_settled[pool.group] = true;
+    }
+    only_joining_.resize(groups);
+    for (std::size_t g = 0; g < groups; ++g) {
+      only_joining_[g] = !has_settled[g];
+      numbers_.push_back(out_.groups += has_pools[g]);
+    }
+  }
+
+  // Marks the last pools in the order of groups and names. Health has no influence, because the set of pools would
+  // change with it.
+  void HoldPartition() {
+    std::vector<std::size_t> order(in_.pools.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return in_.pools[a].group < in_.pools[b].group; });
+    const std::size_t held = std::min(strategy_.partition.Of(order.size()), order.size());
+    for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
+  }
+
+  // The pools that were not updated are the control group of those that went dark.
+  void FindOutage() {
+    WallTime since = WallTime::max();
+    for (const RolloutPool& pool : in_.pools) {
+      if (!pool.dark) continue;
+      ++out_.dark;
+      since = std::min(since, pool.updated_at);
+    }
+    if (out_.dark == 0) return;
+    for (const RolloutPool& pool : in_.pools) {
+      out_.control_offline += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+    }
+  }
+
+  // Opens one group after the other, up to the first that is not done or waits for its approval.
+  void OpenGroups() {
+    std::size_t failed = 0;
+    for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
+      std::size_t pools = 0, done = 0;
+      bool needed = false;
+      const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
+      open_[g] = true;
+      for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+        if (in_.pools[i].group != g || held_by_partition_[i] || IsHeld(in_.pools[i])) continue;
+        ++pools;
+        done += IsDone(i);
+        failed += HasFailed(i);
+        needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].excused);
+      }
+      if (pools == 0) continue;
+      out_.group = g;
+      out_.group_number = numbers_[g];
+      out_.group_pools = pools;
+      out_.group_done = done;
+      awaits_approval_ = needed && !may_open;
+      open_[g] = !awaits_approval_;
+      at_work_ = done < pools || failed > out_.failures_allowed;
+      if (awaits_approval_ || at_work_) return;
+    }
+  }
+
+  void CountFailures() {
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      out_.pools[i].failed = HasFailed(i);
+      out_.failed += out_.pools[i].failed;
+    }
+  }
+
+  void CountSlots() {
+    std::size_t online = 0;
+    std::vector<std::size_t> pools_in(strategy_.groups.size());
+    group_slots_.resize(strategy_.groups.size());
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
+      online += !pool.offline;
+      ++pools_in[pool.group];
+      if (!IsUnavailable(i)) continue;
+      ++slots_.used;
+      ++group_slots_[pool.group].used;
+    }
+    slots_.limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
+    for (std::size_t g = 0; g < group_slots_.size(); ++g) {
+      const auto& own = strategy_.groups[g].max_unavailable;
+      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(pools_in[g]), 1) : slots_.limit;
+    }
+  }
+
+  // Starts unavailable pools first, because they take no further slot, and then the others; both by name.
+  template <typename Wanted>
+  void Start(Step step, const Wanted& wanted) {
+    for (const bool unavailable : {true, false}) {
+      for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+        const RolloutPool& pool = in_.pools[i];
+        if (pool.held) continue;
+        const bool takes_none = pool.offline || IsUnavailable(i);
+        if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
+        if (!takes_none) {
+          Slots& of_group = group_slots_[pool.group];
+          if (!slots_.free() || !of_group.free()) continue;
+          ++slots_.used;
+          ++of_group.used;
+        }
+        out_.pools[i].step = step;
+      }
+    }
+  }
+
+  // Pools that have changed themselves are independent of groups and partition. An update to the goal adapts as well.
+  void AdaptPools() {
+    Start(Step::kUpdate, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].labelled_goal; });
+    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
+  }
+
+  // Names the pools whose progress the rollout waits for: those that `counts` accepts, otherwise those that take the
+  // slots elsewhere.
+  template <typename Counts>
+  void NoteWaiting(const Counts& counts) {
+    std::vector<std::string_view> elsewhere;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
+      if (IsExcusedOffline(pool) ||
+          !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate)) {
+        continue;
+      }
+      (counts(i) && !IsDone(i) ? out_.waiting : elsewhere).push_back(pool.name);
+    }
+    if (out_.waiting.empty()) out_.waiting = std::move(elsewhere);
+  }
+
+  // Returns whether the rollout no longer waits for the pool.
+  bool IsDone(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (IsExcusedOffline(pool) || pool.excused || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
+    if (!pool.on_goal) return false;
+    if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
+    if (in_.back && pool.soaked) return true;  // Its later health does not concern the rollout.
+    return pool.overdue || (pool.healthy && (pool.soaked || !(pool.updated || in_.back)));
+  }
+
+  void GoBack() {
+    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    RetryRefused();
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      if (IsHeld(in_.pools[i])) continue;
+      ++out_.group_pools;
+      const bool done = IsDone(i);
+      out_.group_done += done;
+      if (!done) out_.state = RolloutState::kMoving;
+    }
+    if (out_.state == RolloutState::kMoving) NoteWaiting([](std::size_t) { return true; });
+  }
+
+  void GoOut() {
+    for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
+      if (open_[g]) StartGroup(g);
+    }
+    if (awaits_approval_) {
+      out_.state = RolloutState::kWaitingForApproval;
+    } else if (at_work_) {
+      out_.state = RolloutState::kMoving;
+      NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
+    }
+    RetryRefused();
+  }
+
+  void StartGroup(std::size_t group) {
+    const auto wanted = [&](std::size_t i) {
+      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
+    };
+    bool needed = false, online_done = true;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
+      if (IsHeld(pool)) continue;
+      needed = needed || wanted(i) || (pool.group == group && !held_by_partition_[i] && !pool.exists && !pool.excused);
+      if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
+    }
+    if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
+    // Offline pools come last, so that no site returns to a revision that no other pool of its group has proven.
+    Start(Step::kUpdate, [&](std::size_t i) {
+      return wanted(i) && !WasRefused(in_.pools[i]) && (online_done || !in_.pools[i].offline);
+    });
+  }
+
+  // Retries rejected updates after all others, so that an update that the server rejects again takes no slot from them.
+  void RetryRefused() {
+    Start(Step::kUpdate,
+          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
+  }
+
+  void Describe(std::size_t i, bool exceeded) {
+    const RolloutPool& pool = in_.pools[i];
+    RolloutDecision::Pool& decided = out_.pools[i];
+    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded;
+    const bool held = pool.exists && IsHeld(pool);
+    if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
+    const bool closed = !open_[pool.group];
+    decided.held = in_.paused || held_by_partition_[i] || held || (closed && awaits_approval_);
+    decided.waits = !decided.held && !exceeded;
+    if (in_.paused) {
+      decided.waiting_for = WaitingFor::kPause;
+    } else if (held_by_partition_[i]) {
+      decided.waiting_for = WaitingFor::kPartition;
+    } else if (held) {
+      decided.waiting_for = WaitingFor::kHold;
+      out_.held.push_back(pool.name);
+    } else if (WasRefused(pool)) {
+      decided.waiting_for = WaitingFor::kNone;  // It does not wait: its own write has failed.
+    } else if (exceeded) {
+      decided.waiting_for = WaitingFor::kPause;
+    } else if (closed) {
+      const bool its_turn = awaits_approval_ && pool.group == out_.group;
+      decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
+    } else {
+      decided.waiting_for = pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
+    }
+  }
+
+  const RolloutInput& in_;
+  const RollingUpdate& strategy_;
+  RolloutDecision out_;
+  bool goes_back_ = false;        // pools have yet to be updated to currentRevision
+  bool awaits_approval_ = false;  // of the current group
+  bool at_work_ = false;          // the current group is not done
+  Slots slots_;
+  std::vector<Slots> group_slots_;
+  std::vector<bool> open_;            // groups that the goal may reach now
+  std::vector<bool> only_joining_;    // groups whose workloads were all created for joining pools
+  std::vector<std::size_t> numbers_;  // groups: their place among those that have pools, from 1
+  std::vector<bool> held_by_partition_;
+};
+
+}  // namespace
+
+RolloutDecision DecideRollout(const RolloutInput& input) { return Rollout(input).Decide(); }
+
+std::string_view ToString(WaitingFor reason) {
+  switch (reason) {
+    case WaitingFor::kNone:
+      return "";
+    case WaitingFor::kSlot:
+      return "Slot";
+    case WaitingFor::kGroup:
+      return "Group";
+    case WaitingFor::kApproval:
+      return "Approval";
+    case WaitingFor::kPartition:
+      return "Partition";
+    case WaitingFor::kHold:
+      return "Hold";
+    case WaitingFor::kPause:
+      return "Pause";
+    case WaitingFor::kDeletion:
+      return "Deletion";
+  }
+  return "";
+}
+
+}  // namespace yad

@@ -1,0 +1,27 @@
+// The caches that the controller reads.
+#ifndef OPERATOR_YURTAPPDAEMON_STORES_H_
+#define OPERATOR_YURTAPPDAEMON_STORES_H_
+
+#include "operator/runtime/informer.h"
+#include "operator/runtime/store.h"
+
+namespace yad {
+
+// The index that the stores of workloads and of revisions need besides Controller::kControllerUidIndex.
+inline constexpr char kOrphansByNamespace[] = "orphans";  // the namespace, for objects without a controller
+
+// Adds both indexes, before the informers run.
+void AddIndexes(Store& store);
+
+struct ReconcilerStores {
+  Store& daemons;
+  Store& pools;
+  Store& deployments;
+  Store& stateful_sets;
+  Store& revisions;
+  Informer* services = nullptr;  // on demand: starts with the first daemon that needs it. null: no Services are read
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_STORES_H_

@@ -1,0 +1,62 @@
+#include "plugin/commands/approval.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/approvals.h"
+#include "operator/api/well_known.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+std::vector<std::string> ManualGroups(const Json& daemon) {
+  std::vector<std::string> names;
+  const Json* groups = Find(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"});
+  if (groups == nullptr || !groups->is_array()) return names;
+  for (const Json& group : *groups) {
+    if (StringAt(group, {"approval"}) == "Manual") names.push_back(StringAt(group, {"name"}));
+  }
+  return names;
+}
+
+Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before) {
+  const std::string name = Quoted(StringAt(daemon, {"metadata", "name"}));
+  const std::vector<std::string> manual = ManualGroups(daemon);
+  for (const std::string& group : groups) {
+    if (std::find(manual.begin(), manual.end(), group) != manual.end()) continue;
+    return Fail(Reason::kBadRequest, name + " has no group \"" + group + "\" that waits for approval; " +
+                                         (manual.empty() ? "no group has approval Manual in "
+                                                           "spec.updateStrategy.rollingUpdate.groups"
+                                                         : "valid: " + NameSome(manual, manual.size())));
+  }
+  const std::string revision = StringAt(daemon, {"status", "updateRevision"});
+  if (revision.empty() || IntAt(daemon, {"status", "observedGeneration"}) < IntAt(daemon, {"metadata", "generation"})) {
+    return Fail(Reason::kBadRequest, "the operator has not observed the newest spec of " + name +
+                                         " yet, so its revision has no name: try again in a moment");
+  }
+
+  std::vector<std::string> kept;
+  const std::string before = StringAt(daemon, {"metadata", "annotations", kApproveAnnotation});
+  for (std::string& entry : ApprovalEntries(before)) {
+    if (entry.starts_with(revision + "/")) kept.push_back(std::move(entry));
+  }
+  bool added = false;
+  for (const std::string& group : groups) {
+    const std::string entry = revision + "/" + group;
+    if (std::find(kept.begin(), kept.end(), entry) != kept.end()) {
+      approved_before.push_back(group);
+    } else {
+      kept.push_back(entry);
+      added = true;
+    }
+  }
+  if (!added) return false;
+  std::string list;
+  for (const std::string& entry : kept) list += (list.empty() ? "" : ",") + entry;
+  Json& annotations = daemon["metadata"]["annotations"];
+  if (!annotations.is_object()) annotations = Json::object();
+  annotations[kApproveAnnotation] = list;
+  return true;
+}
+
+}  // namespace yad

@@ -1,0 +1,40 @@
+// kubectl yad approve
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plugin/commands/approval.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+
+Result<int> RunApprove(Session& session) {
+  std::vector<std::string> before;
+  Json as_read;
+  const auto written = EditDaemon(session, false, [&](Json& daemon) {
+    before.clear();
+    auto changed = Approve(session.options.groups, daemon, before);
+    as_read = daemon;
+    return changed;
+  });
+  if (!written) return Fail(written.error());
+  const std::string revision = StringAt(as_read, {"status", "updateRevision"});
+  for (const std::string& group : before) {
+    session.console.err << "group " << group << " is approved already for revision " << revision << "\n";
+  }
+  std::vector<std::string> added;
+  for (const std::string& group : session.options.groups) {
+    if (std::find(before.begin(), before.end(), group) == before.end()) added.push_back(group);
+  }
+  if (written->is_null()) {
+    PrintWritten(session, as_read, "not changed");
+  } else {
+    PrintWritten(session, *written,
+                 "approved: " + NameSome(added, added.size()) + " may begin with revision " + revision);
+  }
+  return kDone;
+}
+
+}  // namespace yad

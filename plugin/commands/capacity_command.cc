@@ -1,0 +1,104 @@
+// kubectl yad capacity
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/capacity_table.h"
+
+namespace yad {
+namespace {
+
+Result<std::vector<Json>> Read(Session& session) {
+  const std::string& name = session.options.autoscaler;
+  Result<std::vector<Json>> objects;
+  if (name.empty()) {
+    objects = ListAll(session.client, kNodePoolAutoscalerType, "");
+  } else if (auto object = session.client.Get(kNodePoolAutoscalerType, {"", name})) {
+    objects = std::vector<Json>{*std::move(object)};
+  } else {
+    objects = Fail(object.error());
+  }
+  if (objects || objects.error().reason != Reason::kNotFound) return objects;
+  Error error = objects.error();
+  error.message = IsUnknownType(error) ? "this cluster has no NodePoolAutoscalers: install the operator with "
+                                         "nodePoolAutoscaler.enabled=true, or choose another --context"
+                                       : "nodepoolautoscalers.capacity.openyurt.io \"" + name +
+                                             "\" not found (kubectl yad capacity lists all)";
+  return Fail(error);
+}
+
+void Print(Session& session, const Table& table) {
+  if (table.empty()) return;
+  session.console.out << "\n";
+  for (const std::string& line : table.Lines()) session.console.out << line << "\n";
+}
+
+// Prints a warning and returns an empty list if the objects can't be read, so that the rest is shown.
+std::vector<Json> ReadOrSay(Session& session, const ResourceType& type, const std::string& label_selector) {
+  auto objects = ListAll(session.client, type, "", label_selector);
+  if (objects) return *std::move(objects);
+  session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + objects.error().message) << "\n";
+  return {};
+}
+
+// Returns pod names by uid. Reads the pods only if a lease contains the uid of a pod.
+std::map<std::string, std::string> ExpectedPods(Session& session, const std::vector<Json>& nodes) {
+  const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const Json& node) {
+    const auto lease = ParseLease(ParseMeta(node).Annotation(kLeaseAnnotation));
+    return lease && !lease->for_pod.empty();
+  });
+  std::map<std::string, std::string> names;
+  if (!needed) return names;
+  for (const Json& pod : ReadOrSay(session, kPodType, "")) {
+    const ObjectMeta meta = ParseMeta(pod);
+    names.emplace(meta.uid, meta.key.ToString());
+  }
+  return names;
+}
+
+void PrintDetails(Session& session, const Json& object) {
+  const WallTime now = session.clock.WallNow();
+  const std::string pool = StringAt(object, {"spec", "nodePool"});
+  const auto nodes = ReadOrSay(session, kNodeType, std::string(kNodePoolLabel) + "=" + pool);
+  Print(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
+  const auto parsed = ParseNodePoolAutoscaler(object);
+  if (!parsed) {
+    session.console.err << "Warning: " << Printable("it is invalid: " + parsed.error().message) << "\n";
+    return;
+  }
+  if (IntAt(object, {"status", "quarantined"}) > 0)
+    Print(session, QuarantineTable(ReadOrSay(session, kNodeType, parsed->inventory.ToString())));
+  Print(session, StandbyTable(object));
+  Print(session, ShortageTable(parsed->shortages, now));
+  Table conditions({"CONDITION", "STATUS", "REASON", "MESSAGE"});
+  if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
+    for (const Json& condition : *list) {
+      conditions.Add({StringAt(condition, {"type"}), StringAt(condition, {"status"}), StringAt(condition, {"reason"}),
+                      StringAt(condition, {"message"})});
+    }
+  }
+  Print(session, conditions);
+}
+
+}  // namespace
+
+Result<int> RunCapacity(Session& session) {
+  const auto objects = Read(session);
+  if (!objects) return Fail(objects.error());
+  const bool one = !session.options.autoscaler.empty();
+  if (PrintObject(session.options, session.console, one ? objects->front() : ListOf(*objects))) return kDone;
+  const Table table = AutoscalerTable(*objects, session.clock.WallNow());
+  if (table.empty()) {
+    session.console.err << "No resources found\n";
+    return kDone;
+  }
+  for (const std::string& line : table.Lines()) session.console.out << line << "\n";
+  if (one) PrintDetails(session, objects->front());
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,27 @@
+// kubectl yad capacity plan: does not contact a cluster.
+#include <nlohmann/json.hpp>
+
+#include "plugin/commands/capacity_snapshot.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/manifest/manifest.h"
+#include "plugin/view/capacity_table.h"
+
+namespace yad {
+
+Result<int> RunCapacityPlan(const PluginOptions& options, Console& console) {
+  auto objects = ReadManifests(options.file, console);
+  if (!objects) return Fail(objects.error());
+  const std::string source = options.file == "-" ? "standard input" : options.file;
+  const auto snapshot = MakeCapacitySnapshot(*std::move(objects), source, options.ns.empty() ? "default" : options.ns);
+  if (!snapshot) return Fail(snapshot.error());
+  for (const std::string& note : snapshot->notes) console.err << "note: " << Printable(note) << "\n";
+  const WallTime now = options.now.value_or(Clock::Real().WallNow());
+  const CapacityPlan plan = snapshot->Plan(now);
+  if (PrintObject(options, console, ToJson(plan))) return kDone;
+  for (const std::string& line : DescribePlan(plan, snapshot->autoscaler, now)) console.out << line << "\n";
+  return kDone;
+}
+
+}  // namespace yad

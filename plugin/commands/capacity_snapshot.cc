@@ -1,0 +1,199 @@
+#include "plugin/commands/capacity_snapshot.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/cluster/attributes.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMostNotes = 20;
+
+bool IsOf(const Json& object, const std::string& kind, const std::string& group) {
+  const std::string version = StringAt(object, {"apiVersion"});
+  return StringAt(object, {"kind"}) == kind && (group.empty() ? version == "v1" : version.starts_with(group + "/"));
+}
+
+std::string NameOf(const Json& object) { return StringAt(object, {"metadata", "name"}); }
+
+std::string Names(const std::vector<Json>& objects) {
+  std::vector<std::string> names;
+  for (const Json& object : objects) names.push_back("\"" + NameOf(object) + "\"");
+  return NameSome(names, names.size());
+}
+
+// Converts numbers and booleans to texts. An apiserver has only texts in these fields, but YAML reads values that a
+// user writes without quotes as numbers and booleans.
+class Texts {
+ public:
+  Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
+
+  void Mend(Json& object) {
+    for (const char* field : {"name", "namespace", "uid"}) MendMember(At(object, "metadata"), field, "metadata.");
+    for (const char* field : {"labels", "annotations"})
+      MendAll(At(At(object, "metadata"), field), std::string("metadata.") + field + ".");
+    Json& spec = At(object, "spec");
+    MendMember(spec, "nodeName", "spec.");
+    MendAll(At(spec, "nodeSelector"), "spec.nodeSelector.");
+    for (const char* list : {"taints", "tolerations"}) {
+      for (Json& entry : Entries(spec, list)) MendMember(entry, "value", std::string("spec.") + list + "[].");
+    }
+    Json& required = At(At(At(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
+    for (Json& term : Entries(required, "nodeSelectorTerms")) {
+      for (const char* list : {"matchExpressions", "matchFields"}) {
+        for (Json& expression : Entries(term, list)) {
+          for (Json& value : Entries(expression, "values")) MendText(value, "spec.affinity…values[]");
+        }
+      }
+    }
+    for (Json& condition : Entries(At(object, "status"), "conditions")) {
+      if (Json& status = At(condition, "status"); status.is_boolean()) status = status.get<bool>() ? "True" : "False";
+    }
+  }
+
+ private:
+  // Returns the member, or a value that is discarded.
+  Json& At(Json& object, const char* key) {
+    if (object.is_object()) {
+      if (const auto found = object.find(key); found != object.end()) return *found;
+    }
+    return nothing_ = nullptr;
+  }
+  Json& Entries(Json& object, const char* key) {
+    Json& list = At(object, key);
+    return list.is_array() ? list : nothing_ = Json::array();
+  }
+
+  void MendMember(Json& object, const char* key, const std::string& path) { MendText(At(object, key), path + key); }
+  void MendAll(Json& map, const std::string& path) {
+    if (!map.is_object()) return;
+    for (auto& [key, value] : map.items()) MendText(value, path + key);
+  }
+  void MendText(Json& value, const std::string& path) {
+    if (!value.is_number() && !value.is_boolean()) return;
+    value = value.dump();
+    notes_.push_back(what_ + ": " + path + " is not a string, and is read as \"" + value.get<std::string>() +
+                     "\": put it in quotes");
+  }
+
+  const std::string what_;
+  std::vector<std::string>& notes_;
+  Json nothing_;
+};
+
+class Maker {
+ public:
+  Maker(const std::string& source, const std::string& ns) : source_(source), ns_(ns) {}
+
+  Result<CapacitySnapshot> Make(std::vector<Json> objects) {
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      if (const Status taken = Take(std::move(objects[i]), i + 1); !taken) return Fail(taken.error());
+    }
+    if (const Status taken = TakeAutoscaler(); !taken) return Fail(taken.error());
+    for (const Json& pool : pools_) {
+      if (NameOf(pool) == made_.autoscaler.node_pool) TakePool(pool);
+    }
+    if (made_.notes.size() > kMostNotes) {
+      const std::size_t more = made_.notes.size() - kMostNotes;
+      made_.notes.resize(kMostNotes);
+      made_.notes.push_back("and " + std::to_string(more) + " more like these");
+    }
+    return std::move(made_);
+  }
+
+ private:
+  Status Take(Json object, std::size_t number) {
+    const std::string kind = StringAt(object, {"kind"});
+    const std::string name = NameOf(object);
+    Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Mend(object);
+    if (IsOf(object, "Node", "")) {
+      if (!IsNamed(object, number)) return {};
+      if (!names_.insert("node " + NameOf(object)).second) return Twice(object);
+      made_.nodes.push_back(ParseNode(object));
+    } else if (IsOf(object, "Pod", "")) {
+      if (!IsNamed(object, number)) return {};
+      if (StringAt(object, {"metadata", "namespace"}).empty()) object["metadata"]["namespace"] = ns_;
+      made_.pods.push_back(ParsePod(object));
+      if (!names_.insert("pod " + made_.pods.back().key.ToString()).second) return Twice(object);
+    } else if (IsOf(object, kNodePoolAutoscalerType.kind, kNodePoolAutoscalerType.group)) {
+      autoscalers_.push_back(std::move(object));
+    } else if (IsOf(object, kNodePoolType.kind, kNodePoolType.group)) {
+      pools_.push_back(std::move(object));
+    } else {
+      const std::string version = StringAt(object, {"apiVersion"});
+      return Refuse("object " + std::to_string(number) + (kind.empty() ? " without a kind" : ", a " + kind) +
+                    (version.empty() ? " without an apiVersion" : " of " + version) +
+                    ", is not part of a snapshot: remove it; a snapshot has Nodes and Pods of v1, one "
+                    "NodePoolAutoscaler of " +
+                    kNodePoolAutoscalerType.ApiVersion() + ", and optionally its NodePool of " + kNodePoolType.group);
+    }
+    return {};
+  }
+
+  bool IsNamed(const Json& object, std::size_t number) {
+    if (!NameOf(object).empty()) return true;
+    made_.notes.push_back("object " + std::to_string(number) + ", a " + StringAt(object, {"kind"}) +
+                          ", has no metadata.name, and is left out");
+    return false;
+  }
+
+  Status TakeAutoscaler() {
+    if (autoscalers_.empty()) {
+      return Refuse("there is no NodePoolAutoscaler (apiVersion " + kNodePoolAutoscalerType.ApiVersion() +
+                    "), and a plan needs exactly one: add it");
+    }
+    if (autoscalers_.size() > 1) {
+      return Refuse("there are " + std::to_string(autoscalers_.size()) + " NodePoolAutoscalers (" +
+                    Names(autoscalers_) + "), and a plan needs exactly one: keep one of them");
+    }
+    auto parsed = ParseNodePoolAutoscaler(autoscalers_.front());
+    if (!parsed) {
+      return Fail(Reason::kInvalid, source_ + ": NodePoolAutoscaler \"" + NameOf(autoscalers_.front()) +
+                                        "\" is invalid: " + parsed.error().message);
+    }
+    made_.autoscaler = *std::move(parsed);
+    return {};
+  }
+
+  void TakePool(const Json& pool) {
+    made_.pool = AttributesOf(pool);
+    made_.pool_gone = !StringAt(pool, {"metadata", "deletionTimestamp"}).empty();
+    made_.stopped = BoolAt(pool, {"spec", "hostNetwork"}) && made_.autoscaler.mode == CapacityMode::kAuto;
+    if (made_.stopped) {
+      made_.notes.push_back("NodePool \"" + NameOf(pool) +
+                            "\" has spec.hostNetwork: true, and a Node can't leave such a pool: Auto is stopped");
+    }
+  }
+
+  Status Twice(const Json& object) const {
+    return Refuse(StringAt(object, {"kind"}) + " \"" + ParseMeta(object).key.ToString() +
+                  "\" is duplicated: remove one");
+  }
+  Status Refuse(const std::string& why) const { return Fail(Reason::kConfig, source_ + ": " + why); }
+
+  const std::string source_;
+  const std::string ns_;
+  CapacitySnapshot made_;
+  std::vector<Json> autoscalers_, pools_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+CapacityPlan CapacitySnapshot::Plan(WallTime now) const {
+  CapacityInput input{autoscaler, pool, pool_gone, stopped, {}, {}, now};
+  for (const Node& node : nodes) input.nodes.push_back(&node);
+  for (const Pod& pod : pods) input.pods.push_back(&pod);
+  return PlanCapacity(input);
+}
+
+Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
+                                              const std::string& ns) {
+  return Maker(source, ns).Make(std::move(objects));
+}
+
+}  // namespace yad

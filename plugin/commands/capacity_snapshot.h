@@ -1,0 +1,30 @@
+// The input of `kubectl yad capacity plan`: Nodes, Pods and one NodePoolAutoscaler, from files. Pure.
+#ifndef PLUGIN_COMMANDS_CAPACITY_SNAPSHOT_H_
+#define PLUGIN_COMMANDS_CAPACITY_SNAPSHOT_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/capacity/planner.h"
+
+namespace yad {
+
+struct CapacitySnapshot {
+  NodePoolAutoscaler autoscaler;
+  PoolAttributes pool;     // empty if the file has no NodePool of that name
+  bool pool_gone = false;  // being deleted
+  bool stopped = false;    // its nodes can't leave it, and the mode is Auto
+  std::vector<Node> nodes;
+  std::vector<Pod> pods;
+  std::vector<std::string> notes;  // values that an apiserver would not have, and how they were read
+
+  CapacityPlan Plan(WallTime now) const;
+};
+
+// `source` is the file's name in errors. Pods without a namespace are in `ns`.
+Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
+                                              const std::string& ns);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_CAPACITY_SNAPSHOT_H_

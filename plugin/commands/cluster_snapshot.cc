@@ -1,0 +1,120 @@
+#include "plugin/commands/cluster_snapshot.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/yurtappdaemon/plan/services.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/revision_of.h"
+#include "plugin/commands/revisions.h"
+
+namespace yad {
+namespace {
+
+// Lists the pools in the highest version that can be read: objects that are stored in another version may need a
+// webhook that is gone.
+Result<std::vector<Json>> ListPools(Client& client) {
+  const auto types = DiscoverNodePoolTypes(client, {});
+  if (!types) return Fail(types.error());
+  Result<std::vector<Json>> pools;
+  for (const ResourceType& type : *types) {
+    pools = ListAll(client, type, "");
+    if (pools) break;
+  }
+  return pools;
+}
+
+Status AddPools(Client& client, Snapshot& snapshot) {
+  auto pools = ListPools(client);
+  if (!pools) return Fail(pools.error());
+  for (const Json& object : *pools) {
+    PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
+    if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
+  }
+  std::sort(snapshot.pools.begin(), snapshot.pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+  return {};
+}
+
+// Adds the daemon's workloads and the orphans. Returns their revision labels.
+Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
+  const ObjectMeta& meta = snapshot.daemon.meta;
+  auto workloads = ListAll(client, TypeOf(snapshot.daemon.kind), meta.key.ns);
+  if (!workloads) return Fail(workloads.error());
+  const Projector project = snapshot.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+  std::set<std::string> labels;
+  for (const Json& object : *workloads) {
+    const ObjectMeta of_workload = ParseMeta(object);
+    const OwnerReference* controller = of_workload.controller();
+    const bool ours = controller != nullptr && controller->uid == meta.uid;
+    const bool orphan = controller == nullptr && !of_workload.Label(kPoolNameLabel).empty();
+    if (!ours && !orphan) continue;
+    labels.insert(of_workload.Label(kRevisionLabel));
+    (ours ? snapshot.workloads : snapshot.orphans)
+        .push_back(MakeWorkloadRef(std::make_shared<StoredObject>(object, project)));
+  }
+  return labels;
+}
+
+// Follows the operator: adds the revisions that workloads name in `labels`. If a workload names no known revision, any
+// revision may have made it.
+Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapshot& snapshot) {
+  auto entries = ReadRevisions(client, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid);
+  if (!entries) return Fail(entries.error());
+  std::vector<RevisionPtr> all;
+  for (const RevisionEntry& entry : *entries) all.push_back(entry.revision);
+  snapshot.update = RevisionOf(snapshot.daemon, all);
+  const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
+  const bool all_known = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const RevisionPtr& r) { return r->label == label || r->name == label; });
+  });
+  snapshot.revisions.push_back(snapshot.update);
+  for (const RevisionPtr& revision : all) {
+    if (revision->name == current) snapshot.current = revision;
+    const bool used =
+        !all_known || revision->name == current || labels.contains(revision->label) || labels.contains(revision->name);
+    if (used && revision != snapshot.update) snapshot.revisions.push_back(revision);
+  }
+  return {};
+}
+
+Status AddServices(Client& client, Snapshot& snapshot) {
+  const ObjectMeta& meta = snapshot.daemon.meta;
+  auto services = ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel);
+  if (!services) return Fail(services.error());
+  for (const Json& object : *services) {
+    const ObjectMeta of_service = ParseMeta(object);
+    const OwnerReference* controller = of_service.controller();
+    if (controller == nullptr || controller->uid != meta.uid) continue;
+    snapshot.services.push_back({std::make_shared<StoredObject>(object, nullptr), of_service.Label(kPoolNameLabel)});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now) {
+  Json unhindered = daemon;
+  unhindered["spec"].erase("paused");
+  unhindered["spec"].erase("updateStrategy");
+  auto parsed = ParseYurtAppDaemon(unhindered);
+  if (!parsed) return Fail(parsed.error());
+  Snapshot snapshot;
+  snapshot.daemon = *std::move(parsed);
+  snapshot.now = now;
+
+  if (const Status read = AddPools(client, snapshot); !read) return Fail(read.error());
+  const auto labels = AddWorkloads(client, snapshot);
+  if (!labels) return Fail(labels.error());
+  if (const Status read = AddRevisions(client, *labels, snapshot); !read) return Fail(read.error());
+  if (NeedsServices(snapshot)) {
+    if (const Status read = AddServices(client, snapshot); !read) return Fail(read.error());
+  }
+  return snapshot;
+}
+
+}  // namespace yad

@@ -1,0 +1,213 @@
+// Finds the words that may come next on a command line.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "operator/api/well_known.h"
+#include "operator/capacity/autoscaler.h"
+#include "operator/client/auth/config.h"
+#include "operator/workload/images.h"
+#include "plugin/commands/approval.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/revisions.h"
+#include "plugin/view/pool_table.h"
+
+namespace yad {
+namespace {
+
+// Timeout of a request. It is short, because the user waits for the completion.
+constexpr std::chrono::milliseconds kPatience{2'000};
+
+// Directives of cobra: the shell completes file names, or does not.
+constexpr int kFiles = 0;
+constexpr int kNoFiles = 4;
+
+const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
+
+// The command line before the word to complete.
+struct Line {
+  bool unknown = false;  // no such command exists
+  const CommandHelp* command = nullptr;
+  std::vector<std::string> positionals;
+  const FlagHelp* open_flag = nullptr;  // set if the last word is a flag that still needs its value
+  std::string kubeconfig, context, ns;
+};
+
+const FlagHelp* FindFlag(const std::vector<FlagHelp>& flags, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const auto found = std::find_if(flags.begin(), flags.end(),
+                                  [&](const FlagHelp& flag) { return flag.name == name || flag.brief == name; });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+const CommandHelp* FindCommand(const std::vector<CommandHelp>& commands, const std::string& name) {
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const CommandHelp& command) { return command.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::string>& words) {
+  Line line;
+  for (const std::string& word : words) {
+    if (line.open_flag != nullptr) {
+      if (line.open_flag->name == "--kubeconfig") line.kubeconfig = word;
+      if (line.open_flag->name == "--context") line.context = word;
+      if (line.open_flag->name == "--namespace") line.ns = word;
+      line.open_flag = nullptr;
+      continue;
+    }
+    if (word.starts_with('-') && word != "-") {
+      // Before the command, only the flags that all commands have are valid.
+      const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
+      if (flag == nullptr || !flag->takes_value) continue;
+      line.open_flag = flag;
+      if (const std::size_t equals = word.find('='); equals != std::string::npos) {
+        if (flag->name == "--kubeconfig") line.kubeconfig = word.substr(equals + 1);
+        if (flag->name == "--context") line.context = word.substr(equals + 1);
+        if (flag->name == "--namespace") line.ns = word.substr(equals + 1);
+        line.open_flag = nullptr;
+      }
+      continue;
+    }
+    if (line.command == nullptr) {
+      line.command = FindCommand(commands, word);
+      if (line.command == nullptr) {
+        line.unknown = true;
+        return line;
+      }
+    } else if (const CommandHelp* below = FindCommand(commands, line.command->name + " " + word);
+               below != nullptr && line.positionals.empty()) {
+      line.command = below;
+    } else {
+      line.positionals.push_back(word);
+    }
+  }
+  return line;
+}
+
+// Names of objects in the cluster; empty if the cluster does not respond.
+class Names {
+ public:
+  explicit Names(const Line& line) {
+    auto config = LoadClusterConfig(line.kubeconfig, line.context);
+    if (!config) return;
+    ns_ = line.ns.empty() ? config->ns : line.ns;
+    ClientOptions options;
+    options.timeout = kPatience;
+    if (auto client = MakeClient(*config, options)) client_ = *std::move(client);
+  }
+
+  std::vector<std::string> Of(const ResourceType& type) {
+    std::vector<std::string> names;
+    if (client_ == nullptr) return names;
+    if (const auto objects = ListAll(*client_, type, type.namespaced ? ns_ : "")) {
+      for (const Json& object : *objects) names.push_back(StringAt(object, {"metadata", "name"}));
+    }
+    return names;
+  }
+  std::vector<std::string> Pools(const std::string& daemon) {
+    std::vector<std::string> names;
+    const Json object = Daemon(daemon);
+    for (const PoolStatusView& pool : PoolsOf(object)) names.emplace_back(pool.name());
+    return names;
+  }
+  std::vector<std::string> Groups(const std::string& daemon) { return ManualGroups(Daemon(daemon)); }
+  std::vector<std::string> Revisions(const std::string& daemon) {
+    std::vector<std::string> numbers;
+    const Json object = Daemon(daemon);
+    if (object.is_null()) return numbers;
+    if (const auto revisions = ReadRevisions(*client_, ns_, ParseMeta(object).uid)) {
+      for (const RevisionEntry& entry : *revisions) {
+        numbers.push_back(std::to_string(entry.revision->number) + "\t" + ImagesOf(entry.revision->content));
+      }
+    }
+    return numbers;
+  }
+
+ private:
+  Json Daemon(const std::string& argument) {
+    const auto name = DaemonNameOf(argument);
+    if (client_ == nullptr || !name) return nullptr;
+    return client_->Get(kYurtAppDaemonType, {ns_, *name}).value_or(Json());
+  }
+
+  std::unique_ptr<Client> client_;
+  std::string ns_;
+};
+
+struct Candidates {
+  std::vector<std::string> words;  // "word\tdescription"
+  int directive = kNoFiles;
+};
+
+Candidates ForValue(const Line& line) {
+  const std::string& flag = line.open_flag->name;
+  if (!line.open_flag->values.empty()) return {line.open_flag->values};
+  if (flag == "--kubeconfig" || flag == "--filename" || flag == "--pool-file") return {{}, kFiles};
+  if (flag == "--namespace") return {Names(line).Of(kNamespaces)};
+  const std::string daemon = line.positionals.empty() ? "" : line.positionals.front();
+  if (flag == "--pool") {
+    return {daemon.empty() || line.command->name == "render" ? Names(line).Of(kNodePoolType)
+                                                             : Names(line).Pools(daemon)};
+  }
+  if (flag == "--to-revision" || flag == "--revision") return {Names(line).Revisions(daemon)};
+  return {};
+}
+
+Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::string>& before,
+               const std::string& word) {
+  const Line line = Read(commands, before);
+  if (line.open_flag != nullptr) return ForValue(line);
+  Candidates candidates;
+  if (line.unknown) return candidates;
+  if (word.starts_with('-')) {
+    if (line.command == nullptr) return candidates;
+    for (const FlagHelp& flag : line.command->flags) candidates.words.push_back(flag.name + "\t" + flag.help);
+    return candidates;
+  }
+  const std::string above = line.command == nullptr ? "" : line.command->name + " ";
+  for (const CommandHelp& command : commands) {
+    if (!command.name.starts_with(above) || !line.positionals.empty()) continue;
+    const std::string name = command.name.substr(above.size());
+    if (name.find(' ') == std::string::npos) candidates.words.push_back(name + "\t" + command.summary);
+  }
+  if (line.command == nullptr) return candidates;
+  const std::string& command = line.command->name;
+  if (command == "version" || command == "capacity plan") return candidates;
+  if (command == "capacity") {
+    if (!line.positionals.empty()) return candidates;
+    for (std::string& name : Names(line).Of(kNodePoolAutoscalerType)) candidates.words.push_back(std::move(name));
+    return candidates;
+  }
+  if (command == "completion")
+    return {line.positionals.empty() ? std::vector<std::string>{"bash", "zsh", "fish"} : std::vector<std::string>{}};
+  if (command == "render") return {{}, line.positionals.empty() ? kFiles : kNoFiles};
+  if (command == "hold" || command == "release")
+    return {line.positionals.empty() ? Names(line).Of(kNodePoolType) : std::vector<std::string>{}};
+  if (line.positionals.empty()) return {Names(line).Of(kYurtAppDaemonType)};
+  if (command == "approve") return {Names(line).Groups(line.positionals.front())};
+  return candidates;
+}
+
+}  // namespace
+
+int RunComplete(const std::vector<std::string>& arguments, Console& console) {
+  const std::string word = arguments.empty() ? "" : arguments.back();
+  const std::vector<std::string> before(arguments.begin(), arguments.empty() ? arguments.end() : arguments.end() - 1);
+  const std::vector<CommandHelp> commands = DescribeCommands();
+  Candidates candidates = For(commands, before, word);
+  for (const std::string& candidate : candidates.words) {
+    if (!candidate.starts_with(word)) continue;
+    // Text from the cluster may have any content, and the shell inserts it into its line.
+    const std::size_t tab = candidate.find('\t');
+    console.out << Printable(candidate.substr(0, tab));
+    if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));
+    console.out << "\n";
+  }
+  console.out << ":" << candidates.directive << "\n";
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,101 @@
+#include "plugin/commands/daemon.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "plugin/manifest/yaml_writer.h"
+
+namespace yad {
+namespace {
+
+constexpr int kAttempts = 10;
+
+}  // namespace
+
+// The apiserver reports "not found" for an object, and these messages for a type that it does not know.
+bool IsUnknownType(const Error& error) {
+  return error.message.find("the server could not find the requested resource") != std::string::npos ||
+         error.message.find("404 page not found") != std::string::npos;
+}
+
+std::string Subject(const std::string& daemon) { return "yurtappdaemon." + kYurtAppDaemonType.group + "/" + daemon; }
+
+std::string Quoted(const std::string& daemon) {
+  return kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group + " \"" + daemon + "\"";
+}
+
+Result<Json> GetDaemon(Session& session) {
+  const std::string& name = session.options.daemon;
+  auto object = session.client.Get(kYurtAppDaemonType, {session.ns, name});
+  if (object || object.error().reason != Reason::kNotFound) return object;
+  Error error = object.error();
+  if (IsUnknownType(error)) {
+    error.message =
+        "this cluster has no YurtAppDaemons: install the operator with its CRDs, or choose another --context";
+  } else {
+    error.message = Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)";
+  }
+  return Fail(error);
+}
+
+Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
+                                  const std::string& label_selector) {
+  std::vector<Json> all;
+  ListOptions options;
+  options.ns = ns;
+  options.label_selector = label_selector;
+  options.limit = 500;
+  do {
+    auto page = client.List(type, options);
+    if (!page) return Fail(page.error());
+    std::move(page->items.begin(), page->items.end(), std::back_inserter(all));
+    options.continue_token = page->continue_token;
+  } while (!options.continue_token.empty());
+  return all;
+}
+
+Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change) {
+  auto daemon = GetDaemon(session);
+  if (!daemon) return daemon;
+  const std::int64_t generation = IntAt(*daemon, {"metadata", "generation"});
+  WriteOptions options;
+  options.dry_run = dry_run;
+  for (int attempt = 1;; ++attempt) {
+    const auto changed = change(*daemon);
+    if (!changed) return Fail(changed.error());
+    if (!*changed) return Json();
+    auto written = session.client.Update(kYurtAppDaemonType, *daemon, options);
+    if (written || written.error().reason != Reason::kConflict || attempt == kAttempts) return written;
+    daemon = GetDaemon(session);
+    if (!daemon) return daemon;
+    if (IntAt(*daemon, {"metadata", "generation"}) != generation) {
+      return Fail(Reason::kConflict, "another client has just changed the spec of " + Quoted(session.options.daemon) +
+                                         ": check it (kubectl yad diff, kubectl yad history), and try again");
+    }
+  }
+}
+
+void PrintWritten(Session& session, const Json& object, const std::string& what) {
+  if (PrintObject(session.options, session.console, object)) return;
+  const std::string subject = Subject(session.options.daemon);
+  session.console.out << subject << (session.options.output == OutputFormat::kName ? "" : " " + what) << "\n";
+}
+
+bool PrintObject(const PluginOptions& options, Console& console, const Json& object) {
+  if (options.output == OutputFormat::kJson) {
+    console.out << object.dump(4, ' ', false, Json::error_handler_t::replace) << "\n";
+  } else if (options.output == OutputFormat::kYaml) {
+    console.out << ToYaml(object);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Json ListOf(std::vector<Json> items) {
+  Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", Json::object()}, {"items", Json::array()}};
+  for (Json& item : items) list["items"].push_back(std::move(item));
+  return list;
+}
+
+}  // namespace yad

@@ -1,0 +1,44 @@
+// Reads, writes and names YurtAppDaemons.
+#ifndef PLUGIN_COMMANDS_DAEMON_H_
+#define PLUGIN_COMMANDS_DAEMON_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "plugin/commands/session.h"
+
+namespace yad {
+
+// Returns "yurtappdaemon.apps.openyurt.io/web", as kubectl names an object that it has changed.
+std::string Subject(const std::string& daemon);
+// Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl names an object in an error.
+std::string Quoted(const std::string& daemon);
+
+// Returns whether an error with reason kNotFound is about a missing type, not about a missing object.
+bool IsUnknownType(const Error& error);
+
+// Returns the session's YurtAppDaemon. If it does not exist, the error contains advice.
+Result<Json> GetDaemon(Session& session);
+
+// Returns all objects of a type in a namespace ("" for all namespaces), read page by page.
+Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
+                                  const std::string& label_selector = "");
+
+// Applies `change` to the session's YurtAppDaemon and writes it, guarded by its resourceVersion. The operator often
+// writes status, so a conflict is retried with the newest object while spec stays the same. Returns an Error of
+// `change`. Returns null, and writes nothing, if `change` returns false.
+Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
+
+// Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, depending on --output.
+void PrintWritten(Session& session, const Json& object, const std::string& what);
+// Prints an object or a list of objects as JSON or YAML. Returns false if --output requests neither.
+bool PrintObject(const PluginOptions& options, Console& console, const Json& object);
+// Returns the object of kind List that kubectl makes of several objects.
+Json ListOf(std::vector<Json> items);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_DAEMON_H_

@@ -1,0 +1,129 @@
+// kubectl yad diff
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "plugin/commands/cluster_snapshot.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/manifest/apply_dry_run.h"
+#include "plugin/manifest/manifest.h"
+#include "plugin/manifest/preview.h"
+#include "plugin/manifest/yaml_writer.h"
+#include "plugin/view/text.h"
+#include "plugin/view/unified_diff.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamed = 20;
+
+std::string Pools(const std::vector<std::string>& pools) {
+  return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kNamed);
+}
+
+// "deployment.apps/web-a-x7k2p"
+std::string TypedName(const Preview::Removal& removal) {
+  if (removal.kind == kServiceType.kind) return "service/" + removal.name;
+  return (removal.kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + removal.name;
+}
+
+// Returns the object as the server would store it, with defaults and the changes of webhooks.
+Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
+  WriteOptions dry_run;
+  dry_run.dry_run = true;
+  std::vector<std::string> warnings;  // Warnings are for the operator, which would make the write, not for this user.
+  dry_run.warnings = &warnings;
+  Json object = change.after;
+  object["metadata"].erase("resourceVersion");  // Each status update of the workload changes the version.
+  auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
+                                        : session.client.Update(type, object, dry_run);
+  if (!answer && answer.error().reason == Reason::kForbidden) {
+    session.console.err << "Warning: the server forbids a dry run of this write, so its defaults are not shown: "
+                        << Printable(answer.error().message) << "\n";
+    return change.after;
+  }
+  return answer;
+}
+
+// Prints how the workloads of one YurtAppDaemon would change. Returns true if something differs.
+Result<bool> Print(Session& session, const Json& wanted) {
+  const auto snapshot = ReadClusterSnapshot(session.client, wanted, session.clock.WallNow());
+  if (!snapshot) return Fail(snapshot.error());
+  const YurtAppDaemon& daemon = snapshot->daemon;
+  const auto preview = MakePreview(*snapshot);
+  if (!preview) return Fail(preview.error());
+  std::ostream& out = session.console.out;
+  bool differs = !preview->removals.empty();
+  for (const Change& change : preview->changes) {
+    const bool service = StringAt(change.after, {"kind"}) == kServiceType.kind;
+    const ResourceType& type = service ? kServiceType : TypeOf(daemon.kind);
+    const auto after = ServersView(session, type, change);
+    if (!after) {
+      Error error = after.error();
+      error.message = Pools(change.pools) + ": " + error.message;
+      return Fail(error);
+    }
+    const Json before = Shown(change.before);
+    const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
+    if (text.empty()) continue;  // The server would store what is there already.
+    differs = true;
+    const std::string name = StringAt(change.after, {"metadata", "name"});
+    const std::string path =
+        (service ? "" : type.group + ".") + type.version + "." + type.kind + "." + daemon.meta.key.ns + "." + name;
+    out << "# " << Pools(change.pools) << "\n"
+        << "diff -u -N LIVE/" << path << " MERGED/" << path << "\n"
+        << "--- " << (before.is_null() ? "/dev/null" : "LIVE/" + path) << "\n"
+        << "+++ MERGED/" << path << "\n"
+        << text;
+  }
+  for (const Preview::Removal& removal : preview->removals) {
+    out << "# pool " << removal.pool << ": " << TypedName(removal) << " would be removed\n";
+  }
+  for (const Preview::Failure& failure : preview->failures) {
+    session.console.err << Printable("pool " + failure.pool + " gets no workload: " + failure.reason + ": " +
+                                     failure.message)
+                        << "\n";
+  }
+  return differs;
+}
+
+}  // namespace
+
+Result<int> RunDiff(Session& session) {
+  std::vector<Json> wanted;
+  if (session.options.file.empty()) {
+    auto daemon = GetDaemon(session);
+    if (!daemon) return Fail(daemon.error());
+    wanted.push_back(*std::move(daemon));
+  } else {
+    std::size_t left_out = 0;
+    auto manifests = ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out);
+    if (!manifests) return Fail(manifests.error());
+    if (left_out > 0) {
+      session.console.err << left_out << " other objects are left out (kubectl diff shows them)\n";
+    }
+    for (Json& manifest : *manifests) {
+      if (const Status settled = SettleNamespace(manifest, session.options.ns, session.ns); !settled)
+        return Fail(settled.error());
+      auto applied = ApplyAsDryRun(session.client, manifest);
+      if (!applied) return Fail(applied.error());
+      if (StringAt(*applied, {"metadata", "resourceVersion"}).empty()) {
+        session.console.err << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
+                            << " does not exist yet: its uid, and with it the last 5 characters of the workloads' "
+                               "names, will differ\n";
+      }
+      wanted.push_back(*std::move(applied));
+    }
+  }
+  bool differs = false;
+  for (const Json& daemon : wanted) {
+    const auto printed = Print(session, daemon);
+    if (!printed) return Fail(printed.error());
+    differs = differs || *printed;
+  }
+  return differs ? kNo : kDone;
+}
+
+}  // namespace yad

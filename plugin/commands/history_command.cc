@@ -1,0 +1,80 @@
+// kubectl yad history
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/images.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/revisions.h"
+#include "plugin/manifest/yaml_writer.h"
+#include "plugin/view/table.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+constexpr char kChangeCause[] = "kubernetes.io/change-cause";
+
+Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
+  Table table({"REVISION", "NAME", "AGE", "STATE", "FAILED", "CHANGE-CAUSE", "IMAGES"});
+  const std::string current = StringAt(daemon, {"status", "currentRevision"});
+  const std::string update = StringAt(daemon, {"status", "updateRevision"});
+  for (const auto& [revision, object] : revisions) {
+    std::string state = revision->name == current ? "current" : "";
+    if (revision->name == update) state += state.empty() ? "update" : ",update";
+    const std::string failed = StringAt(object, {"metadata", "annotations", kFailedAnnotation});
+    table.Add({std::to_string(revision->number), revision->name,
+               Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state,
+               failed.empty() ? "" : Age(failed, now) + " ago",
+               StringAt(object, {"metadata", "annotations", kChangeCause}, "<none>"), ImagesOf(revision->content)});
+  }
+  return table;
+}
+
+// Returns the part of the spec that this revision contains.
+Json ContentOfRevision(const Revision& revision) {
+  Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
+  if (!revision.content.service_template.is_null()) content["serviceTemplate"] = revision.content.service_template;
+  if (!revision.content.overrides.empty()) content["overrides"] = revision.content.overrides;
+  return content;
+}
+
+}  // namespace
+
+Result<int> RunHistory(Session& session) {
+  const auto daemon = GetDaemon(session);
+  if (!daemon) return Fail(daemon.error());
+  const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
+  if (!revisions) return Fail(revisions.error());
+  std::ostream& out = session.console.out;
+
+  // The number 0 stands for all revisions, as in kubectl.
+  if (const std::int64_t number = session.options.revision.value_or(0); number != 0) {
+    const auto found = FindRevision(*revisions, number);
+    if (!found) return Fail(found.error());
+    if (session.options.output == OutputFormat::kName) {
+      out << "controllerrevision.apps/" << found->revision->name << "\n";
+    } else if (const Json content = ContentOfRevision(*found->revision);
+               !PrintObject(session.options, session.console, content)) {
+      out << "# " << Subject(session.options.daemon) << " with revision #" << found->revision->number << "\n"
+          << ToYaml(content);
+    }
+    return kDone;
+  }
+  if (session.options.output == OutputFormat::kName) {
+    for (const RevisionEntry& entry : *revisions) out << "controllerrevision.apps/" << entry.revision->name << "\n";
+    return kDone;
+  }
+  std::vector<Json> objects;
+  for (const RevisionEntry& entry : *revisions) objects.push_back(entry.object);
+  if (PrintObject(session.options, session.console, ListOf(std::move(objects)))) return kDone;
+  if (revisions->empty()) {
+    session.console.err << "No rollout history found.\n";
+    return kDone;
+  }
+  for (const std::string& line : MakeTable(*daemon, *revisions, session.clock.WallNow()).Lines()) out << line << "\n";
+  return kDone;
+}
+
+}  // namespace yad

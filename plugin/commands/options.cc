@@ -1,0 +1,407 @@
+#include "plugin/commands/options.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "operator/api/names.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+constexpr char kFooter[] = R"(
+NAME is the name of a YurtAppDaemon: web, yad/web or yurtappdaemon/web. For capacity, it is the name of a
+NodePoolAutoscaler: hangzhou or npa/hangzhou.
+
+Exit codes:
+  0  done; status: the rollout is complete; diff: nothing differs
+  1  status: the rollout has stopped; diff: something differs
+  2  the command line is wrong
+  3  it failed: not found, refused, no answer, a file that cannot be read
+  4  status: --timeout expired
+
+More: docs/kubectl-yad.md of the project)";
+
+constexpr char kForAll[] = R"(
+
+All commands take --kubeconfig, --context, -n/--namespace and --request-timeout (kubectl yad --help).)";
+
+const std::map<std::string, OutputFormat> kOutputs{{"wide", OutputFormat::kWide},
+                                                   {"json", OutputFormat::kJson},
+                                                   {"yaml", OutputFormat::kYaml},
+                                                   {"name", OutputFormat::kName}};
+
+class Parser {
+ public:
+  explicit Parser(PluginOptions& options)
+      : options_(options), app_("Shows and controls rollouts of YurtAppDaemons.", "kubectl yad") {
+    app_.fallthrough();
+    app_.require_subcommand(1);
+    app_.footer(kFooter);
+    app_.get_formatter()->column_width(34);
+    app_.add_option("--kubeconfig", options_.kubeconfig, "Kubeconfig file. Without it: as kubectl finds it.");
+    app_.add_option("--context", options_.context, "Context of the kubeconfig. Without it: the current one.");
+    app_.add_option("-n,--namespace", options_.ns, "Namespace. Without it: the context's.");
+    Duration(app_, "--request-timeout", options_.request_timeout,
+             "How long one request to the server may take: 10s, 1m; 0 means 30s.");
+    AddCommands();
+  }
+
+  CLI::App& app() { return app_; }
+
+ private:
+  CLI::App* Add(Command command, const std::string& name, const std::string& summary, const std::string& examples) {
+    CLI::App* added = app_.add_subcommand(name, summary);
+    added->footer("\nExamples:\n" + examples + kForAll);
+    added->callback([this, command] { options_.command = command; });
+    return added;
+  }
+
+  static void Duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value,
+                       const std::string& help) {
+    app.add_option_function<std::string>(
+           flag, [&value](const std::string& text) { value = *ParseDuration(text); }, help)
+        ->type_name("DURATION")
+        ->check([](const std::string& text) -> std::string {
+          return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: write 90s, 5m or 1h30m";
+        });
+  }
+
+  CLI::Option* Name(CLI::App* app, const std::string& help = "The YurtAppDaemon: NAME or yad/NAME.") {
+    return app
+        ->add_option_function<std::string>(
+            "NAME", [this](const std::string& text) { options_.daemon = *DaemonNameOf(text); }, help)
+        ->type_name("")
+        ->check([](const std::string& text) -> std::string {
+          const auto name = DaemonNameOf(text);
+          return name ? "" : name.error().message;
+        });
+  }
+
+  void Pool(CLI::App* app) {
+    app->add_option_function<std::string>(
+           "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "The NodePool.")
+        ->type_name("")
+        ->required()
+        ->check([](const std::string& pool) -> std::string {
+          const std::string fault = CheckDns1123Subdomain(pool);
+          return fault.empty() ? "" : "\"" + pool + "\" is not a valid name of a NodePool: " + fault;
+        });
+  }
+
+  void Output(CLI::App* app, std::initializer_list<const char*> formats) {
+    std::map<std::string, OutputFormat> allowed;
+    std::string names;
+    for (const char* format : formats) {
+      allowed.emplace(format, kOutputs.at(format));
+      names += (names.empty() ? "" : "|") + std::string(format);
+    }
+    app->add_option_function<std::string>(
+           "-o,--output", [this](const std::string& format) { options_.output = kOutputs.at(format); }, "Format.")
+        ->type_name(names)
+        ->check([allowed, names](const std::string& format) -> std::string {
+          return allowed.contains(format) ? "" : "unknown output format \"" + format + "\"; valid: " + names;
+        });
+  }
+
+  void Watch(CLI::App* app, const std::string& help) { app->add_flag("-w,--watch", options_.watch, help); }
+
+  void Revision(CLI::App* app, const std::string& flag, const std::string& help) {
+    app->add_option_function<std::int64_t>(
+           flag, [this](const std::int64_t& number) { options_.revision = number; }, help)
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+  }
+
+  void DryRunFlag(CLI::App* app) {
+    static const std::map<std::string, DryRun> kinds{
+        {"none", DryRun::kNone}, {"client", DryRun::kClient}, {"server", DryRun::kServer}};
+    app->add_option_function<std::string>(
+           "--dry-run", [this](const std::string& kind) { options_.dry_run = kinds.at(kind); },
+           "client: only print what would be done. server: the server checks the request, and stores nothing.")
+        ->type_name("none|client|server")
+        ->check([](const std::string& kind) -> std::string {
+          return kinds.contains(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
+        });
+  }
+
+  void File(CLI::App* app, const std::string& help) {
+    app->add_option("-f,--filename", options_.file, help)->type_name("FILE");
+  }
+
+  void AddCommands() {
+    CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
+                           "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
+    Name(status)->required();
+    status->add_flag("-w,--watch", status_watch_, "Wait. --watch=false: show the current progress.")
+        ->default_str("true");
+    Duration(*status, "--timeout", options_.timeout, "Give up waiting after this time (exit code 4); 0: never.");
+
+    CLI::App* pools = Add(Command::kPools, "pools", "The pools of a YurtAppDaemon; without NAME: all YurtAppDaemons",
+                          "  kubectl yad pools web -o wide\n  kubectl yad pools web -w\n  kubectl yad pools -A");
+    Name(pools);
+    pools->add_flag("-A,--all-namespaces", options_.all_namespaces, "The YurtAppDaemons of all namespaces.");
+    Watch(pools, "Show what changes, until interrupted.");
+    Output(pools, {"wide", "json", "yaml", "name"});
+
+    CLI::App* history = Add(Command::kHistory, "history", "The revisions of a YurtAppDaemon",
+                            "  kubectl yad history web\n  kubectl yad history web --revision=3");
+    Name(history)->required();
+    Revision(history, "--revision",
+             "Show the template and the overrides of this one; 0, and without it: a table of all.");
+    Output(history, {"json", "yaml", "name"});
+
+    CLI::App* undo = Add(Command::kUndo, "undo", "Restore the template and the overrides of an earlier revision",
+                         "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
+    Name(undo)->required();
+    Revision(undo, "--to-revision", "The revision to restore; 0, and without it: the one before the last.");
+    DryRunFlag(undo);
+    Output(undo, {"json", "yaml", "name"});
+
+    CLI::App* pause =
+        Add(Command::kPause, "pause", "Update no pool to another revision until resume", "  kubectl yad pause web");
+    Name(pause)->required();
+    Output(pause, {"json", "yaml", "name"});
+
+    CLI::App* resume = Add(Command::kResume, "resume", "End a pause", "  kubectl yad resume web");
+    Name(resume)->required();
+    Output(resume, {"json", "yaml", "name"});
+
+    CLI::App* restart = Add(Command::kRestart, "restart",
+                            "Restart the pods of all pools as a new revision, or at once those of some pools",
+                            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
+    Name(restart)->required();
+    restart->add_option("--pool", options_.pools, "Only this pool, at once; may be given several times.")
+        ->type_name("POOL");
+    Output(restart, {"json", "yaml", "name"});
+
+    CLI::App* approve =
+        Add(Command::kApprove, "approve", "Approve groups that wait for approval", "  kubectl yad approve web north");
+    Name(approve)->required();
+    approve->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate with approval Manual.")
+        ->type_name("")
+        ->required();
+    Output(approve, {"json", "yaml", "name"});
+
+    CLI::App* hold = Add(Command::kHold, "hold", "Let no update of a pool start (updateStrategy RollingUpdate)",
+                         "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
+    Pool(hold);
+    hold->add_option("--reason", options_.reason, "Why; status shows it while the pool waits.")
+        ->type_name("TEXT")
+        ->required();
+    Output(hold, {"json", "yaml", "name"});
+
+    CLI::App* release = Add(Command::kRelease, "release", "End a hold", "  kubectl yad release hangzhou");
+    Pool(release);
+    Output(release, {"json", "yaml", "name"});
+
+    CLI::App* diff = Add(Command::kDiff, "diff",
+                         "What would change in the workloads: now, or by applying a file; nothing is written",
+                         "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
+    Name(diff);
+    File(diff, "The manifest that might be applied; - is standard input.");
+
+    CLI::App* render = Add(Command::kRender, "render", "Exactly what the operator would create for a pool; offline",
+                           "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
+                           "yad render web.yaml --pool-file=-");
+    render->add_option("FILE", positional_file_, "The YurtAppDaemon's manifest; - is standard input.")->type_name("");
+    File(render, "The same.");
+    render->add_option("--pool", options_.pools, "The pool; may be given several times.")->type_name("POOL");
+    render->add_option("--pool-file", options_.pool_file, "NodePools: their labels, types and taints.")
+        ->type_name("FILE");
+    render->add_option("--uid", options_.uid, "The YurtAppDaemon's uid, which the workload's name depends on.")
+        ->type_name("UID");
+    Output(render, {"json", "yaml", "name"});
+
+    AddCapacity();
+
+    CLI::App* completion = Add(Command::kCompletion, "completion", "A script that completes commands, names and flags",
+                               "  source <(kubectl-yad completion bash)");
+    completion->add_option("SHELL", options_.shell, "bash, zsh or fish")
+        ->required()
+        ->type_name("")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+    Add(Command::kVersion, "version", "The version of this program", "  kubectl yad version");
+  }
+
+  void AddCapacity() {
+    CLI::App* capacity =
+        Add(Command::kCapacity, "capacity", "The NodePoolAutoscalers: what they have leased, and what is short",
+            "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
+    capacity
+        ->add_option_function<std::string>(
+            "NAME", [this](const std::string& text) { options_.autoscaler = *AutoscalerNameOf(text); },
+            "The NodePoolAutoscaler: NAME or npa/NAME.")
+        ->type_name("")
+        ->check([](const std::string& text) -> std::string {
+          const auto name = AutoscalerNameOf(text);
+          return name ? "" : name.error().message;
+        });
+    Output(capacity, {"json", "yaml"});
+
+    CLI::App* plan =
+        capacity->add_subcommand("plan", "What the operator would lease and release, planned from a file; offline");
+    plan->footer(
+        "\nExamples:\n  kubectl get npa,nodes,pods -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
+        "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
+    File(plan, "Nodes, Pods, one NodePoolAutoscaler, and perhaps its NodePool; - is standard input.");
+    plan->add_option_function<std::string>(
+            "--now", [this](const std::string& text) { options_.now = ParseTime(text); },
+            "The moment that the plan is for (RFC 3339). Without it: now.")
+        ->type_name("TIME")
+        ->check([](const std::string& text) -> std::string {
+          return ParseTime(text) != WallTime()
+                     ? ""
+                     : "\"" + text + "\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z";
+        });
+    Output(plan, {"json", "yaml"});
+    capacity->final_callback(
+        [this, plan] { options_.command = plan->parsed() ? Command::kCapacityPlan : Command::kCapacity; });
+  }
+
+ public:
+  // Completes the options, and checks combinations that no single flag can check. Returns the error; "" if there is
+  // none.
+  std::string Finish() {
+    if (options_.command == Command::kStatus) options_.watch = status_watch_;
+    if (options_.command == Command::kPools) {
+      if (options_.all_namespaces && !options_.daemon.empty())
+        return "a YurtAppDaemon can't be named with -A: give -n NAMESPACE instead";
+      if (options_.watch && options_.output != OutputFormat::kDefault && options_.output != OutputFormat::kWide)
+        return "-w shows tables only: leave -o out, or give -o wide";
+    }
+    if (options_.command == Command::kDiff && options_.daemon.empty() == options_.file.empty())
+      return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
+    if (options_.command == Command::kRender) {
+      if (!positional_file_.empty() && !options_.file.empty()) return "the file is given twice";
+      if (!positional_file_.empty()) options_.file = positional_file_;
+      if (options_.file.empty()) return "give the YurtAppDaemon's manifest: render FILE --pool POOL";
+      if (options_.pools.empty() && options_.pool_file.empty()) return "give --pool POOL, or --pool-file FILE";
+    }
+    if (options_.command == Command::kCapacityPlan) {
+      if (!options_.autoscaler.empty()) return "plan takes no name: the file has the NodePoolAutoscaler";
+      if (options_.file.empty())
+        return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
+    }
+    if (options_.file == "-" && options_.pool_file == "-") return "only one file can come from standard input";
+    return "";
+  }
+
+ private:
+  PluginOptions& options_;
+  CLI::App app_;
+  bool status_watch_ = true;
+  std::string positional_file_;
+};
+
+// Explains the error in kubectl's words.
+std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (!app.get_subcommands().empty()) return error.what();
+  for (const std::string& argument : app.remaining()) {
+    if (!argument.starts_with('-')) return "unknown command \"" + argument + "\"";
+  }
+  return app.remaining().empty() ? "no command is given" : "unknown flag: " + app.remaining().front();
+}
+
+// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. Errors suggest `brief`.
+Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
+                           const std::set<std::string>& kinds) {
+  std::string name = argument;
+  if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
+    name = argument.substr(slash + 1);
+    if (!kinds.contains(argument.substr(0, slash))) {
+      return Fail(Reason::kBadRequest,
+                  "\"" + argument + "\" is not a valid " + type + ": give NAME or " + brief + "/NAME");
+    }
+  }
+  if (const std::string fault = CheckDns1123Subdomain(name); !fault.empty())
+    return Fail(Reason::kBadRequest, "\"" + name + "\" is not a valid name of a " + type + ": " + fault);
+  return name;
+}
+
+}  // namespace
+
+Result<std::string> DaemonNameOf(const std::string& argument) {
+  return NameOf(argument, "YurtAppDaemon", "yad",
+                {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
+                 "yurtappdaemons.apps.openyurt.io"});
+}
+
+Result<std::string> AutoscalerNameOf(const std::string& argument) {
+  return NameOf(argument, "NodePoolAutoscaler", "npa",
+                {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
+                 "nodepoolautoscalers.capacity.openyurt.io"});
+}
+
+std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
+                                                int& exit_code) {
+  PluginOptions options;
+  Parser parser(options);
+  CLI::App& app = parser.app();
+  const auto refuse = [&](const std::string& why) {
+    std::string command = "kubectl yad";
+    if (!app.get_subcommands().empty()) command += " " + app.get_subcommands().front()->get_name();
+    console.err << "error: " << why << "\nSee '" << command << " --help' for help and examples.\n";
+    exit_code = kUsage;
+    return std::nullopt;
+  };
+  if (arguments.empty()) {
+    console.out << app.help();
+    exit_code = kDone;
+    return std::nullopt;
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& success) {
+    exit_code = app.exit(success, console.out, console.err);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return refuse(Explain(error, app));
+  }
+  if (const std::string why = parser.Finish(); !why.empty()) return refuse(why);
+  return options;
+}
+
+std::vector<CommandHelp> DescribeCommands() {
+  PluginOptions options;
+  Parser parser(options);
+  std::vector<CommandHelp> commands;
+  const auto flags_of = [](const CLI::App& app, CommandHelp& help) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_lnames().empty()) continue;
+      FlagHelp& flag = help.flags.emplace_back();
+      flag.name = "--" + option->get_lnames().front();
+      if (!option->get_snames().empty()) flag.brief = "-" + option->get_snames().front();
+      flag.help = option->get_description();
+      flag.takes_value = option->get_items_expected_max() > 0;
+      const std::string type = option->get_type_name();
+      if (type.find('|') == std::string::npos) continue;
+      for (std::size_t begin = 0; begin <= type.size();) {
+        const std::size_t end = std::min(type.find('|', begin), type.size());
+        flag.values.push_back(type.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    }
+  };
+  const auto all = [](const CLI::App*) { return true; };
+  const auto describe = [&](const CLI::App& command, const std::string& name) {
+    CommandHelp& help = commands.emplace_back();
+    help.name = name;
+    help.summary = command.get_description();
+    flags_of(command, help);
+    flags_of(parser.app(), help);
+  };
+  for (const CLI::App* command : parser.app().get_subcommands(all)) {
+    describe(*command, command->get_name());
+    for (const CLI::App* below : command->get_subcommands(all))
+      describe(*below, command->get_name() + " " + below->get_name());
+  }
+  return commands;
+}
+
+}  // namespace yad

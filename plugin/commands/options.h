@@ -1,0 +1,94 @@
+// The command line.
+#ifndef PLUGIN_COMMANDS_OPTIONS_H_
+#define PLUGIN_COMMANDS_OPTIONS_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "plugin/view/console.h"
+
+namespace yad {
+
+enum class Command {
+  kStatus,
+  kPools,
+  kHistory,
+  kUndo,
+  kPause,
+  kResume,
+  kRestart,
+  kApprove,
+  kHold,
+  kRelease,
+  kDiff,
+  kRender,
+  kCapacity,
+  kCapacityPlan,
+  kCompletion,
+  kVersion,
+};
+enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName };
+enum class DryRun { kNone, kClient, kServer };
+
+struct PluginOptions {
+  Command command = Command::kVersion;
+
+  // Cluster and user.
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;  // "": the context's namespace
+  bool all_namespaces = false;
+  std::chrono::milliseconds request_timeout{0};  // 0: the client's default
+
+  // Objects of the command.
+  std::string daemon;      // the name, without "yad/"
+  std::string autoscaler;  // the name, without "npa/"
+  std::vector<std::string> groups;
+  std::vector<std::string> pools;
+  std::string reason;                    // of a hold
+  std::optional<std::int64_t> revision;  // --revision, --to-revision
+  std::string file;                      // "-": standard input
+  std::string pool_file;
+  std::string uid;
+  std::string shell;
+
+  // Behaviour and output.
+  OutputFormat output = OutputFormat::kDefault;
+  DryRun dry_run = DryRun::kNone;
+  bool watch = false;
+  std::chrono::milliseconds timeout{0};  // for status; 0: none
+  std::optional<WallTime> now;           // for capacity plan
+};
+
+// Returns nullopt if the program has to end with `exit_code` (help 0, a wrong command line 2). All output has been
+// printed then.
+std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
+                                                int& exit_code);
+
+// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms; kBadRequest for the name of another type.
+Result<std::string> DaemonNameOf(const std::string& argument);
+// Does the same for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+Result<std::string> AutoscalerNameOf(const std::string& argument);
+
+// Commands and flags, as completion scripts offer them.
+struct FlagHelp {
+  std::string name;   // "--output"
+  std::string brief;  // "-o"; "": none
+  std::string help;
+  bool takes_value = false;
+  std::vector<std::string> values;  // the valid values, if there are few
+};
+struct CommandHelp {
+  std::string name;  // "capacity plan" for a subcommand
+  std::string summary;
+  std::vector<FlagHelp> flags;
+};
+std::vector<CommandHelp> DescribeCommands();
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_OPTIONS_H_

@@ -1,0 +1,29 @@
+// kubectl yad pause, kubectl yad resume
+#include <nlohmann/json.hpp>
+
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+
+namespace yad {
+
+Result<int> RunPause(Session& session) {
+  const bool pause = session.options.command == Command::kPause;
+  const auto written = EditDaemon(session, false, [&](Json& daemon) -> Result<bool> {
+    if (BoolAt(daemon, {"spec", "paused"}) == pause) {
+      return Fail(Reason::kBadRequest,
+                  Quoted(session.options.daemon) + (pause ? " is already paused" : " is not paused"));
+    }
+    if (pause) {
+      daemon["spec"]["paused"] = true;
+    } else {
+      daemon["spec"].erase("paused");
+    }
+    return true;
+  });
+  if (!written) return Fail(written.error());
+  PrintWritten(session, *written, pause ? "paused" : "resumed");
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,147 @@
+// kubectl yad pools
+#include <map>
+
+#include "operator/api/well_known.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/daemon_watch.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/live_view.h"
+#include "plugin/view/pool_table.h"
+
+namespace yad {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{1000};
+constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+
+bool IsWide(const Session& session) { return session.options.output == OutputFormat::kWide; }
+bool IsOne(const Session& session) { return !session.options.daemon.empty(); }
+
+Table MakeTable(const Session& session, const std::vector<Json>& daemons, std::size_t most) {
+  const WallTime now = session.clock.WallNow();
+  if (IsOne(session)) return PoolTable(daemons.front(), IsWide(session), now, most);
+  return DaemonTable(daemons, session.options.all_namespaces, IsWide(session), now);
+}
+
+void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, bool empty) {
+  if (IsOne(session) && BoolAt(daemons.front(), {"status", "poolsTruncated"})) {
+    session.console.err << "Warning: status holds 500 pools at most, those that are not Ready first; there are "
+                        << IntAt(daemons.front(), {"status", "desiredPools"}) << "\n";
+  }
+  if (!empty) return;
+  if (IsOne(session)) {
+    session.console.err << (Find(daemons.front(), {"status", "pools"}) == nullptr
+                                ? "status lists no pools yet: is the operator running?\n"
+                                : "no pool is selected\n");
+  } else if (session.options.all_namespaces) {
+    session.console.err << "No resources found\n";
+  } else {
+    session.console.err << "No resources found in " << session.ns << " namespace.\n";
+  }
+}
+
+Result<std::vector<Json>> Read(Session& session) {
+  if (IsOne(session)) {
+    auto daemon = GetDaemon(session);
+    if (!daemon) return Fail(daemon.error());
+    return std::vector<Json>{*std::move(daemon)};
+  }
+  return ListAll(session.client, kYurtAppDaemonType, session.options.all_namespaces ? "" : session.ns);
+}
+
+Json PoolsAsJson(const Json& daemon) {
+  Json list = Json::array();
+  for (const PoolStatusView& pool : PoolsOf(daemon)) list.push_back(pool.json());
+  return list;
+}
+
+void PrintOnce(Session& session, const std::vector<Json>& daemons) {
+  std::ostream& out = session.console.out;
+  if (session.options.output == OutputFormat::kName) {
+    if (!IsOne(session)) {
+      for (const Json& daemon : daemons) out << Subject(StringAt(daemon, {"metadata", "name"})) << "\n";
+      return;
+    }
+    for (const PoolStatusView& pool : PoolsOf(daemons.front()))
+      out << "nodepool." << kNodePoolType.group << "/" << Printable(std::string(pool.name())) << "\n";
+    return;
+  }
+  const Json shown = IsOne(session) ? PoolsAsJson(daemons.front()) : ListOf(daemons);
+  if (PrintObject(session.options, session.console, shown)) return;
+  const Table table = MakeTable(session, daemons, kAll);
+  SayWhatIsMissing(session, daemons, table.empty());
+  if (table.empty()) return;
+  for (const std::string& line : table.Lines()) out << line << "\n";
+}
+
+// Prints the table if there is no screen, and then each row that has changed. A change of its age alone does not count.
+class ChangedRows {
+ public:
+  void Print(const Session& session, const std::vector<Json>& daemons) {
+    const std::vector<std::string> lines = MakeTable(session, daemons, kAll).Lines();
+    std::map<std::string, Json> now;
+    std::size_t row = 1;
+    if (IsOne(session)) {
+      for (const PoolStatusView& pool : PoolsOf(daemons.front()))
+        Row(std::string(pool.name()), pool.json(), lines, row, now, session);
+    } else {
+      for (const Json& daemon : daemons) {
+        Row(ParseMeta(daemon).key.ToString(), daemon.value("status", Json()), lines, row, now, session);
+      }
+    }
+    before_ = std::move(now);
+    session.console.out.flush();
+  }
+
+ private:
+  void Row(const std::string& key, const Json& value, const std::vector<std::string>& lines, std::size_t& row,
+           std::map<std::string, Json>& now, const Session& session) {
+    const auto found = before_.find(key);
+    if (found == before_.end() || found->second != value) {
+      if (!has_header_) session.console.out << lines.front() << "\n";
+      has_header_ = true;
+      session.console.out << lines[row] << "\n";
+    }
+    now.emplace(key, value);
+    ++row;
+  }
+
+  bool has_header_ = false;
+  std::map<std::string, Json> before_;
+};
+
+Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
+  DaemonWatch watch(session.client, session.options.all_namespaces ? "" : session.ns, session.options.daemon);
+  LiveView view(session.console.out);
+  ChangedRows rows;
+  while (true) {
+    if (const auto screen = session.console.screen()) {
+      const auto most = static_cast<std::size_t>(std::max(screen->height - 2, 2));
+      std::vector<std::string> lines =
+          MakeTable(session, daemons, most).LinesFor(*screen, IsOne(session) ? kPhaseColumn : kAll);
+      if (lines.size() > most) lines.resize(most);
+      view.Draw(lines, *screen);
+    } else {
+      rows.Print(session, daemons);
+    }
+    watch.Wait(session.clock.Now() + kTick);
+    if (!watch.synced()) continue;
+    daemons = watch.Daemons();
+    if (IsOne(session) && daemons.empty()) {
+      return Fail(Reason::kNotFound, Quoted(session.options.daemon) + " has been deleted");
+    }
+  }
+}
+
+}  // namespace
+
+Result<int> RunPools(Session& session) {
+  auto daemons = Read(session);
+  if (!daemons) return Fail(daemons.error());
+  if (session.options.watch) return WatchThem(session, *std::move(daemons));
+  PrintOnce(session, *daemons);
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,147 @@
+// kubectl yad render: does not contact a cluster.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/revision_of.h"
+#include "plugin/manifest/manifest.h"
+#include "plugin/manifest/yaml_writer.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+struct Pools {
+  std::vector<NodePool> pools;
+  bool described = false;  // a file has them: labels, types and taints are known
+};
+
+Result<Pools> PoolsToRender(const PluginOptions& options, Console& console) {
+  Pools result;
+  std::vector<NodePool> known;
+  if (!options.pool_file.empty()) {
+    std::size_t left_out = 0;
+    const auto manifests = ReadManifestsOf(kNodePoolType, options.pool_file, console, left_out);
+    if (!manifests) return Fail(manifests.error());
+    for (const Json& manifest : *manifests) known.push_back(ParseNodePool(manifest));
+    result.described = true;
+  }
+  if (options.pools.empty()) result.pools = known;
+  for (const std::string& name : options.pools) {
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const NodePool& pool) { return pool.name == name; });
+    if (found != known.end()) {
+      result.pools.push_back(*found);
+    } else if (result.described) {
+      std::vector<std::string> names;
+      for (const NodePool& pool : known) names.push_back(pool.name);
+      return Fail(Reason::kConfig,
+                  options.pool_file + " has no NodePool \"" + name + "\"; it has " + NameSome(names, names.size()));
+    } else {
+      result.pools.emplace_back().name = name;
+    }
+  }
+  for (const NodePool& pool : result.pools) {
+    if (const std::string fault = CheckLabelValue(pool.name); !fault.empty()) {
+      return Fail(Reason::kInvalid,
+                  "pool \"" + pool.name +
+                      "\" gets no workload: a node can't belong to it, because its name is not a valid "
+                      "label value: " +
+                      fault);
+    }
+  }
+  return result;
+}
+
+bool SelectsByLabel(const Json& overrides) {
+  return overrides.is_array() && std::any_of(overrides.begin(), overrides.end(), [](const Json& entry) {
+           return entry.is_object() && entry.contains("nodepoolSelector");
+         });
+}
+
+void SayWhatIsUnknown(const YurtAppDaemon& daemon, const Pools& pools, Console& console) {
+  if (!pools.described) {
+    console.err << "note: only the name of the pool is known, not its taints"
+                << (SelectsByLabel(daemon.overrides) ? "; overrides with a nodepoolSelector need its labels" : "")
+                << " (give --pool-file FILE)\n";
+  }
+  if (daemon.meta.uid.empty()) {
+    console.err << "note: the last 5 characters of the workload's name depend on the YurtAppDaemon's uid, which is "
+                   "not known (--uid UID, or metadata.uid in the file)\n";
+  }
+}
+
+Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& console) {
+  std::size_t left_out = 0;
+  auto manifests = ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out);
+  if (!manifests) return manifests;
+  const auto pools = PoolsToRender(options, console);
+  if (!pools) return Fail(pools.error());
+  std::vector<Json> rendered;
+  for (Json& manifest : *manifests) {
+    if (const Status settled = SettleNamespace(manifest, options.ns, "default"); !settled) return Fail(settled.error());
+    if (!options.uid.empty()) manifest["metadata"]["uid"] = options.uid;
+    const auto daemon = ParseYurtAppDaemon(manifest);
+    if (!daemon) {
+      Error error = daemon.error();
+      error.message = Quoted(StringAt(manifest, {"metadata", "name"})) + " is invalid: " + error.message;
+      return Fail(error);
+    }
+    if (daemon->meta.key.name.empty()) return Fail(Reason::kInvalid, options.file + ": metadata.name is missing");
+    const RevisionPtr revision = RevisionOf(*daemon, {});
+    for (const NodePool& pool : pools->pools) {
+      if (daemon->pools.exclude.contains(pool.name) || (pools->described && !daemon->pools.Selects(pool))) {
+        console.err << "note: " << Quoted(daemon->meta.key.name) << " does not select pool " << pool.name
+                    << ": nothing would be created\n";
+        continue;
+      }
+      PoolPlan plan;
+      plan.pool = pool.name;
+      plan.to = {revision, InputsFor(revision->content, pool)};
+      auto workload = NewWorkload(*daemon, plan);
+      if (!workload) return Fail(workload.error());
+      if (const Json service = RenderService(revision->content, pool.name); !service.is_null()) {
+        const std::string name = ServiceName(StringAt(*workload, {"metadata", "name"}));
+        rendered.push_back(NewService(service, *daemon, name));
+      }
+      rendered.push_back(*std::move(workload));
+    }
+    SayWhatIsUnknown(*daemon, *pools, console);
+  }
+  return rendered;
+}
+
+std::string TypedName(const std::string& kind, const std::string& name) {
+  if (kind == kServiceType.kind) return "service/" + name;
+  return (kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + name;
+}
+
+}  // namespace
+
+Result<int> RunRender(const PluginOptions& options, Console& console) {
+  const auto rendered = RenderAll(options, console);
+  if (!rendered) return Fail(rendered.error());
+  if (options.output == OutputFormat::kJson) {
+    if (!rendered->empty())
+      PrintObject(options, console, rendered->size() == 1 ? rendered->front() : ListOf(*rendered));
+    return kDone;
+  }
+  bool first = true;
+  for (const Json& workload : *rendered) {
+    if (options.output == OutputFormat::kName) {
+      console.out << TypedName(StringAt(workload, {"kind"}), StringAt(workload, {"metadata", "name"})) << "\n";
+      continue;
+    }
+    console.out << (first ? "" : "---\n") << ToYaml(workload);
+    first = false;
+  }
+  return kDone;
+}
+
+}  // namespace yad

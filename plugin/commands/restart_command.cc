@@ -1,0 +1,112 @@
+// kubectl yad restart
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/well_known.h"
+#include "operator/api/yurtappdaemon.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+// The annotation of kubectl rollout restart.
+constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
+// The annotation for one pool. It differs from kubectl's: after a restart of the whole daemon, the template has
+// kubectl's annotation, and the operator would restore the template's value.
+constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
+constexpr std::size_t kNamed = 10;
+
+// Returns deploymentTemplate or statefulSetTemplate, whichever the spec has; null if it has neither.
+const char* FieldOf(const Json& daemon) {
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
+    if (found != nullptr && found->is_object()) return TemplateField(kind);
+  }
+  return nullptr;
+}
+
+Result<int> RestartAll(Session& session) {
+  const std::string now = FormatTime(session.clock.WallNow());
+  const auto written = EditDaemon(session, false, [&](Json& daemon) -> Result<bool> {
+    const std::string& name = session.options.daemon;
+    if (BoolAt(daemon, {"spec", "paused"})) {
+      return Fail(Reason::kBadRequest, Quoted(name) + " can't restart paused pools (run kubectl yad resume " + name +
+                                           " first, or name the pools: --pool POOL)");
+    }
+    const char* field = FieldOf(daemon);
+    if (field == nullptr) return Fail(Reason::kInvalid, Quoted(name) + " has no workload template");
+    Json& pods = daemon["spec"]["workloadTemplate"][field]["spec"]["template"];
+    if (StringAt(pods, {"metadata", "annotations", kRestartedAt}) == now) {
+      return Fail(Reason::kBadRequest,
+                  "if restart has already been triggered within the past second, please wait before "
+                  "attempting to trigger another");
+    }
+    pods["metadata"]["annotations"][kRestartedAt] = now;
+    return true;
+  });
+  if (!written) return Fail(written.error());
+  PrintWritten(session, *written, "restarted");
+  return kDone;
+}
+
+Result<int> RestartPools(Session& session) {
+  const auto daemon = GetDaemon(session);
+  if (!daemon) return Fail(daemon.error());
+  const char* field = FieldOf(*daemon);
+  if (field == nullptr) return Fail(Reason::kInvalid, Quoted(session.options.daemon) + " has no workload template");
+  const ResourceType& type =
+      TypeOf(field == std::string(TemplateField(WorkloadKind::kStatefulSet)) ? WorkloadKind::kStatefulSet
+                                                                             : WorkloadKind::kDeployment);
+  auto workloads = ListAll(session.client, type, session.ns, kPoolNameLabel);
+  if (!workloads) return Fail(workloads.error());
+  const std::string uid = ParseMeta(*daemon).uid;
+  std::multimap<std::string, ObjectMeta> by_pool;
+  for (const Json& workload : *workloads) {
+    ObjectMeta meta = ParseMeta(workload);
+    if (meta.controller() != nullptr && meta.controller()->uid == uid && !meta.deleting())
+      by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
+  }
+  // All names are checked before the first restart, because a restart of only half the list would be worse.
+  const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
+  for (const std::string& pool : wanted) {
+    if (by_pool.contains(pool)) continue;
+    std::vector<std::string> known;
+    for (const auto& [name, meta] : by_pool) known.push_back(name);
+    return Fail(Reason::kBadRequest,
+                Quoted(session.options.daemon) + " has no workload in pool \"" + pool + "\"; " +
+                    (known.empty() ? "it has none at all" : "it has some in " + NameSome(known, kNamed)));
+  }
+  const Json patch = {
+      {"spec",
+       {{"template", {{"metadata", {{"annotations", {{kPoolRestartedAt, FormatTime(session.clock.WallNow())}}}}}}}}}};
+  std::vector<Json> restarted;
+  for (const std::string& pool : wanted) {
+    const auto [begin, end] = by_pool.equal_range(pool);
+    for (auto it = begin; it != end; ++it) {
+      Json guarded = patch;
+      guarded["metadata"]["uid"] = it->second.uid;
+      auto written = session.client.Patch(type, it->second.key, PatchType::kMerge, guarded);
+      if (!written) return Fail(written.error());
+      restarted.push_back(*std::move(written));
+    }
+  }
+  if (PrintObject(session.options, session.console, ListOf(restarted))) return kDone;
+  std::string kind = type.kind == kDeploymentType.kind ? "deployment" : "statefulset";
+  for (const Json& workload : restarted) {
+    session.console.out << kind << ".apps/" << StringAt(workload, {"metadata", "name"})
+                        << (session.options.output == OutputFormat::kName ? "" : " restarted") << "\n";
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Result<int> RunRestart(Session& session) {
+  return session.options.pools.empty() ? RestartAll(session) : RestartPools(session);
+}
+
+}  // namespace yad

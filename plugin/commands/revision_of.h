@@ -1,0 +1,17 @@
+// The revision that a spec requests. Pure.
+#ifndef PLUGIN_COMMANDS_REVISION_OF_H_
+#define PLUGIN_COMMANDS_REVISION_OF_H_
+
+#include <vector>
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// Returns the newest of `known` that has the daemon's content. If there is none, returns the revision that the operator
+// would make, with the name that the operator would choose.
+RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_REVISION_OF_H_

@@ -1,0 +1,47 @@
+#include "plugin/commands/revisions.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/render.h"
+#include "plugin/commands/daemon.h"
+
+namespace yad {
+
+Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid) {
+  auto objects = ListAll(client, kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true");
+  if (!objects) return Fail(objects.error());
+  std::vector<RevisionEntry> revisions;
+  for (Json& object : *objects) {
+    const ObjectMeta meta = ParseMeta(object);
+    if (meta.controller() == nullptr || meta.controller()->uid != uid || meta.deleting()) continue;
+    auto content = ContentOf(object);
+    if (!content) continue;
+    auto revision = std::make_shared<Revision>();
+    revision->name = meta.key.name;
+    revision->hash = meta.Label(kHashLabel);
+    if (revision->hash.empty()) revision->hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
+    revision->label = RevisionLabelValue(revision->name, revision->hash);
+    revision->number = IntAt(object, {"revision"});
+    revision->failed_at = meta.Annotation(kFailedAnnotation);
+    revision->content = *std::move(content);
+    revisions.push_back({std::move(revision), std::move(object)});
+  }
+  std::sort(revisions.begin(), revisions.end(), [](const RevisionEntry& a, const RevisionEntry& b) {
+    return std::pair(a.revision->number, a.revision->name) < std::pair(b.revision->number, b.revision->name);
+  });
+  return revisions;
+}
+
+Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number) {
+  std::string known;
+  for (const RevisionEntry& entry : revisions) {
+    if (entry.revision->number == number) return entry;
+    known += (known.empty() ? "" : ", ") + std::to_string(entry.revision->number);
+  }
+  return Fail(Reason::kBadRequest, "unable to find specified revision " + std::to_string(number) +
+                                       " in history: " + (known.empty() ? "there is none yet" : "there are " + known));
+}
+
+}  // namespace yad

@@ -1,0 +1,29 @@
+// The ControllerRevisions of a YurtAppDaemon.
+#ifndef PLUGIN_COMMANDS_REVISIONS_H_
+#define PLUGIN_COMMANDS_REVISIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+struct RevisionEntry {
+  RevisionPtr revision;
+  Json object;  // the ControllerRevision
+};
+
+// Returns the revisions in ascending order of their numbers, without objects whose data is not a revision of this
+// operator.
+Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
+
+// Returns the revision with this number. The error names the existing numbers.
+Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_REVISIONS_H_

@@ -1,0 +1,25 @@
+// The inputs of every command.
+#ifndef PLUGIN_COMMANDS_SESSION_H_
+#define PLUGIN_COMMANDS_SESSION_H_
+
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "plugin/commands/options.h"
+#include "plugin/view/console.h"
+
+namespace yad {
+
+// The state of one command. Used by one thread.
+struct Session {
+  const PluginOptions& options;
+  Console& console;
+  Client& client;
+  std::string ns;  // --namespace, or the context's
+  Clock& clock = Clock::Real();
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_SESSION_H_

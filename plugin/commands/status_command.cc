@@ -1,0 +1,113 @@
+// kubectl yad status
+#include <algorithm>
+#include <map>
+
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/daemon_watch.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/view/live_view.h"
+#include "plugin/view/pool_table.h"
+#include "plugin/view/progress.h"
+#include "plugin/view/status_frame.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen advance even if nothing happens.
+constexpr std::size_t kNamed = 10;
+
+// Prints "pool a failed: ImagePullBackOff: …", once for each pool and text, and "pool a: …" for a pool that has not
+// failed yet.
+class WhyLines {
+ public:
+  void Print(const Json& daemon, std::ostream& out) {
+    std::map<std::string, std::string> now;
+    for (const PoolStatusView& pool : PoolsOf(daemon)) {
+      const std::string name(pool.name());
+      const std::string why = WhyNotReady(pool);
+      if (pool.phase() == PoolPhase::kFailed) {
+        now[name] = "pool " + name + " failed: " + (why.empty() ? std::string(pool.reason()) : why);
+      } else if (!why.empty()) {
+        now[name] = "pool " + name + ": " + why;
+      }
+    }
+    for (const auto& [name, line] : now) {
+      const auto told = told_.find(name);
+      if (told == told_.end() || told->second != line) out << Printable(line) << "\n";
+    }
+    told_ = std::move(now);
+  }
+
+ private:
+  std::map<std::string, std::string> told_;
+};
+
+Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {
+  session.console.out.flush();
+  if (progress.state == RolloutOutcome::kComplete) {
+    session.console.out << Printable(progress.line) << "\n";
+    return kDone;
+  }
+  session.console.err << "error: " << Printable(progress.line) << "\n";
+  std::vector<std::string> failed;
+  for (const PoolStatusView& pool : PoolsOf(daemon)) {
+    if (pool.phase() == PoolPhase::kFailed) failed.emplace_back(pool.name());
+  }
+  if (!failed.empty()) {
+    session.console.err << "failed pools: " << Printable(NameSome(failed, kNamed)) << " (kubectl yad pools "
+                        << session.options.daemon << " -o wide shows why; kubectl yad undo " << session.options.daemon
+                        << " rolls back)\n";
+  }
+  return kNo;
+}
+
+}  // namespace
+
+Result<int> RunStatus(Session& session) {
+  const auto first = GetDaemon(session);  // Errors of the name or of the rights are reported at once.
+  if (!first) return Fail(first.error());
+  if (!session.options.watch) {
+    const Progress progress = ReadProgress(*first);
+    if (progress.state == RolloutOutcome::kStopped) return Finish(session, *first, progress);
+    session.console.out << Printable(progress.line) << "\n";
+    return kDone;
+  }
+
+  const SteadyTime begin = session.clock.Now();
+  const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
+  DaemonWatch watch(session.client, session.ns, session.options.daemon);
+  LiveView view(session.console.out);
+  WhyLines why;
+  std::string last_line;
+  Json daemon = *first;
+  while (true) {
+    const Progress progress = ReadProgress(daemon);
+    if (const auto screen = session.console.screen()) {
+      view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow()), *screen);
+    } else {
+      why.Print(daemon, session.console.out);
+      if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
+        session.console.out << Printable(progress.line) << std::endl;
+        last_line = progress.line;
+      }
+    }
+    if (progress.state != RolloutOutcome::kGoing) return Finish(session, daemon, progress);
+    const SteadyTime now = session.clock.Now();
+    if (now >= end) {
+      session.console.err << "error: timed out waiting for the rollout after " << HumanDuration(session.options.timeout)
+                          << ": " << Printable(progress.line) << "\n";
+      return kTimedOut;
+    }
+    watch.Wait(std::min(end, now + kTick));
+    if (!watch.synced()) continue;
+    const std::vector<Json> daemons = watch.Daemons();
+    if (daemons.empty()) {
+      return Fail(Reason::kNotFound, Quoted(session.options.daemon) + " has been deleted");
+    }
+    daemon = daemons.front();
+  }
+}
+
+}  // namespace yad

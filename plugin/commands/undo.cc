@@ -1,0 +1,54 @@
+#include "plugin/commands/undo.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/yurtappdaemon.h"
+#include "plugin/commands/daemon.h"
+
+namespace yad {
+
+Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number) {
+  if (number > 0) return FindRevision(revisions, number);
+  const auto parsed = ParseYurtAppDaemon(daemon);
+  const bool is_last =
+      !revisions.empty() && parsed && SameContent(ContentOf(*parsed), revisions.back().revision->content);
+  const std::size_t newer = is_last ? 1 : 0;
+  if (revisions.size() <= newer) {
+    return Fail(Reason::kBadRequest,
+                "no rollout history found for " + Quoted(StringAt(daemon, {"metadata", "name"})) +
+                    ": there is no revision before " +
+                    (revisions.empty() ? "this one" : "revision " + std::to_string(revisions.back().revision->number)));
+  }
+  return revisions[revisions.size() - 1 - newer];
+}
+
+Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
+  // An invalid spec counts as different, because restoring a revision fixes it.
+  if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;
+  const char* field = TemplateField(revision.kind);
+  const Json* now = Find(daemon, {"spec", "workloadTemplate", field});
+  if (now == nullptr || now->is_null()) {
+    return Fail(Reason::kInvalid,
+                std::string("that revision has a ") + field + ", and the kind of the workloads can't be switched");
+  }
+  Json restored = revision.workload_template;
+  const Json* selector = Find(*now, {"spec", "selector"});
+  if ((selector == nullptr || selector->is_null()) && restored["spec"].is_object()) restored["spec"].erase("selector");
+  if (const Json* metadata = Find(restored, {"metadata"}); metadata != nullptr && metadata->empty())
+    restored.erase("metadata");
+  Json& spec = daemon["spec"];
+  spec["workloadTemplate"] = {{field, std::move(restored)}};
+  if (revision.service_template.is_null()) {
+    spec.erase("serviceTemplate");
+  } else {
+    spec["serviceTemplate"] = revision.service_template;
+  }
+  if (revision.overrides.empty()) {
+    spec.erase("overrides");
+  } else {
+    spec["overrides"] = revision.overrides;
+  }
+  return true;
+}
+
+}  // namespace yad

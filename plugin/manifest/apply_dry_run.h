@@ -1,0 +1,22 @@
+// The result of applying a manifest.
+#ifndef PLUGIN_MANIFEST_APPLY_DRY_RUN_H_
+#define PLUGIN_MANIFEST_APPLY_DRY_RUN_H_
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+// Returns the YurtAppDaemon that `kubectl apply` of this manifest would leave, by a dry run on the server: with
+// defaults, and checked by the webhooks. The manifest must have a namespace.
+Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
+
+// Returns the merge patch that kubectl apply makes for types that it does not know. The patch sets the values of
+// `manifest` that `live` does not have, and removes the members of `last` (the last applied manifest) that `manifest`
+// no longer has. Pure.
+Json ManifestPatch(const Json& last, const Json& manifest, const Json& live);
+
+}  // namespace yad
+
+#endif  // PLUGIN_MANIFEST_APPLY_DRY_RUN_H_

@@ -1,0 +1,28 @@
+// Reads files with objects.
+#ifndef PLUGIN_MANIFEST_MANIFEST_H_
+#define PLUGIN_MANIFEST_MANIFEST_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "plugin/view/console.h"
+
+namespace yad {
+
+// Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
+Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
+
+// Returns the objects of this type's group and kind, in any version; `left_out` counts the others. Fails if there are
+// none.
+Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
+                                          std::size_t& left_out);
+
+// Sets the object's namespace: its own, else `flag` (--namespace), else `fallback`. Fails if the object's own namespace
+// and the flag differ, as kubectl does.
+Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback);
+
+}  // namespace yad
+
+#endif  // PLUGIN_MANIFEST_MANIFEST_H_

@@ -1,0 +1,159 @@
+#include "plugin/manifest/yaml_reader.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "operator/json/json_codec.h"
+
+namespace yad {
+namespace {
+
+// Limit of the values in a document, because aliases make large trees of small texts.
+constexpr std::size_t kMaxNodes = 2'000'000;
+
+struct Unreadable : std::exception {
+  Unreadable(YAML::Mark the_mark, std::string the_why) : mark(the_mark), why(std::move(the_why)) {}
+  const char* what() const noexcept override { return why.c_str(); }
+  YAML::Mark mark;
+  std::string why;
+};
+
+bool ReadInteger(std::string text, Json& value) {
+  std::erase(text, '_');
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.erase(0, 1);
+  int base = 10;
+  for (const auto& [prefix, of_prefix] : {std::pair{"0x", 16}, {"0b", 2}, {"0o", 8}}) {
+    if (base == 10 && text.starts_with(prefix)) {
+      base = of_prefix;
+      text.erase(0, 2);
+    }
+  }
+  if (base == 10 && text.size() > 1 && text.front() == '0') base = 8;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return false;
+  constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
+  if (negative && number > kLowest) return false;
+  if (negative) {
+    value = number == kLowest ? std::numeric_limits<std::int64_t>::min() : -static_cast<std::int64_t>(number);
+  } else {
+    value = number;
+  }
+  return true;
+}
+
+bool ReadFloat(std::string text, Json& value) {
+  std::erase(text, '_');
+  if (text.starts_with('+')) text.erase(0, 1);
+  if (text.find_first_not_of("-+.0123456789eE") != std::string::npos ||
+      text.find_first_of("0123456789") == std::string::npos)
+    return false;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return false;
+  value = number;
+  return true;
+}
+
+Json Plain(const std::string& text) {
+  static const std::set<std::string_view> nulls{"", "~", "null", "Null", "NULL"};
+  static const std::set<std::string_view> yes{"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"};
+  static const std::set<std::string_view> no{"n",     "N",     "no",  "No",  "NO", "false",
+                                             "False", "FALSE", "off", "Off", "OFF"};
+  if (nulls.contains(text)) return nullptr;
+  if (yes.contains(text)) return true;
+  if (no.contains(text)) return false;
+  Json value;
+  if (std::string_view("+-.0123456789").find(text.front()) != std::string_view::npos &&
+      (ReadInteger(text, value) || ReadFloat(text, value))) {
+    return value;
+  }
+  return text;
+}
+
+class Converter {
+ public:
+  Json Convert(const YAML::Node& node) {
+    if (++nodes_ > kMaxNodes) throw Unreadable(node.Mark(), "it has too many values");
+    switch (node.Type()) {
+      case YAML::NodeType::Map:
+        return Map(node);
+      case YAML::NodeType::Sequence: {
+        Json list = Json::array();
+        for (const YAML::Node& element : node) list.push_back(Convert(element));
+        return list;
+      }
+      case YAML::NodeType::Scalar:
+        // The library gives tag "!" to quoted scalars, and "?" to plain ones.
+        return node.Tag() == "?" || node.Tag().empty() ? Plain(node.Scalar()) : Json(node.Scalar());
+      case YAML::NodeType::Null:
+      case YAML::NodeType::Undefined:
+        break;
+    }
+    return nullptr;
+  }
+
+ private:
+  Json Map(const YAML::Node& node) {
+    Json object = Json::object();
+    std::vector<YAML::Node> merged;
+    for (const auto& member : node) {
+      if (!member.first.IsScalar()) throw Unreadable(member.first.Mark(), "a key must be a string");
+      const std::string& key = member.first.Scalar();
+      if (key == "<<" && member.first.Tag() != "!") {
+        merged.push_back(member.second);
+      } else if (!object.emplace(key, Convert(member.second)).second) {
+        throw Unreadable(member.first.Mark(), "key \"" + Excerpt(key, 60) + "\" is duplicated");
+      }
+    }
+    for (const YAML::Node& from : merged) Merge(from, object);
+    return object;
+  }
+
+  // Merges `<<: *anchor`, or a list of anchors. The map's own members win, then those of earlier anchors.
+  void Merge(const YAML::Node& from, Json& object) {
+    if (from.IsSequence()) {
+      for (const YAML::Node& element : from) Merge(element, object);
+    } else if (from.IsMap()) {
+      const Json more = Map(from);
+      for (const auto& [key, value] : more.items()) object.emplace(key, value);
+    } else {
+      throw Unreadable(from.Mark(), "<< needs a map, or a list of maps");
+    }
+  }
+
+  std::size_t nodes_ = 0;
+};
+
+tl::unexpected<Error> Refuse(const std::string& source, const YAML::Mark& mark, const std::string& why) {
+  const std::string line = mark.is_null() ? "" : ": line " + std::to_string(mark.line + 1);
+  return Fail(Reason::kConfig, source + line + ": " + why);
+}
+
+}  // namespace
+
+Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source) {
+  std::vector<Json> documents;
+  try {
+    for (const YAML::Node& node : YAML::LoadAll(text)) {
+      Json document = Converter().Convert(node);
+      if (!document.is_null()) documents.push_back(std::move(document));
+    }
+  } catch (const YAML::Exception& error) {
+    return Refuse(source, error.mark, error.msg);
+  } catch (const Unreadable& error) {
+    return Refuse(source, error.mark, error.why);
+  } catch (const std::exception& error) {
+    return Fail(Reason::kConfig, source + ": " + error.what());
+  }
+  return documents;
+}
+
+}  // namespace yad

@@ -1,0 +1,183 @@
+#include "plugin/manifest/yaml_writer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+
+std::string Quoted(const std::string& text) {
+  // Quoted texts of JSON are valid YAML, except for characters that YAML does not print: DEL and those that may break a
+  // line.
+  std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string result;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string_view rest = std::string_view(json).substr(i);
+    if (json[i] == '\x7F') {
+      result += "\\x7F";
+    } else if (rest.starts_with("\xC2") && rest.size() > 1 && static_cast<unsigned char>(rest[1]) < 0xA0) {
+      static constexpr char kHex[] = "0123456789ABCDEF";
+      const auto low = static_cast<unsigned char>(rest[1]);
+      result += std::string("\\x") + kHex[low >> 4] + kHex[low & 15];
+      ++i;
+    } else if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9")) {
+      result += rest[2] == '\xA8' ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else if (rest.starts_with("\xEF\xBB\xBF")) {
+      result += "\\uFEFF";
+      i += 2;
+    } else {
+      result += json[i];
+    }
+  }
+  return result;
+}
+
+// Returns whether YAML can contain the whole text as it is.
+bool HasOnlyPrintable(const std::string& text, bool newlines) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && !(newlines && byte == '\n')) || byte == 0x7F) return false;
+    const std::string_view rest = std::string_view(text).substr(i);
+    if (byte == 0xC2 && rest.size() > 1 && static_cast<unsigned char>(rest[1]) < 0xA0) return false;
+    if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
+      return false;
+  }
+  // Quoted replaces bytes that are not UTF-8.
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
+}
+
+// Returns the text in single quotes, which is more readable for a text full of quotes, such as JSON.
+std::string SingleQuoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
+  return result + "'";
+}
+
+// Returns whether some reader of YAML 1.1 or 1.2 takes the text for a null, a boolean, a number, a date or a merge.
+bool MeansSomethingElse(const std::string& text) {
+  static const std::set<std::string_view> words{"null", "true", "false", "yes", "no", "on",
+                                                "off",  "y",    "n",     "~",   "<<", "="};
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
+  if (words.contains(lower)) return true;
+  // Anything that begins like a number: 1, -1, +1, .5, 1e3, 0x1F, 0o17, 1_000, 1:30, 2026-01-01, .inf, .nan
+  const std::size_t first = text.find_first_not_of("+-.");
+  if (first == std::string::npos) return true;
+  if ((text[first] >= '0' && text[first] <= '9')) {
+    return text.find_first_not_of("0123456789abcdefABCDEFxXoOtTzZ_+-.: ") == std::string::npos;
+  }
+  return first > 0 && (lower.ends_with("inf") || lower.ends_with("nan"));
+}
+
+bool IsPlain(const std::string& text) {
+  if (text.empty() || !HasOnlyPrintable(text, false) || MeansSomethingElse(text)) return false;
+  // Indicators. "-", "?" and ":" are indicators only before a space, but all of them are quoted to be safe.
+  if (std::string_view("-?:,[]{}#&*!|>'\"%@` ").find(text.front()) != std::string_view::npos) return false;
+  if (text.back() == ' ' || text.back() == ':') return false;
+  return text.find(": ") == std::string::npos && text.find(" #") == std::string::npos &&
+         text.find_first_of("{}[],") == std::string::npos;
+}
+
+std::string OneLine(const std::string& text) {
+  if (IsPlain(text)) return text;
+  const bool has_quotes = text.find_first_of("\"\\") != std::string::npos;
+  return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : Quoted(text);
+}
+
+// Returns whether the text has several lines that a literal block shows as they are.
+bool IsBlock(const std::string& text) {
+  const std::size_t newline = text.find('\n');
+  if (newline == std::string::npos || newline == 0 || !HasOnlyPrintable(text, true)) return false;
+  return text.front() != ' ' && text.find(" \n") == std::string::npos && text.back() != ' ' && !text.ends_with("\n\n");
+}
+
+class Writer {
+ public:
+  std::string Take() { return std::move(out_); }
+
+  // Writes a value and the end of its line after "key:" (`after_key`) or "-".
+  void Value(const Json& value, std::size_t indent, bool after_key) {
+    if (value.is_object() && !value.empty()) {
+      out_ += '\n';
+      Members(value, indent, false);
+    } else if (value.is_array() && !value.empty()) {
+      out_ += '\n';
+      Items(value, after_key ? indent - kIndent : indent, false);
+    } else {
+      out_ += ' ';
+      Scalar(value, indent);
+    }
+  }
+
+  // `continued` means that the first line has begun already ("- ").
+  void Members(const Json& object, std::size_t indent, bool continued) {
+    for (const auto& [key, value] : object.items()) {
+      if (!continued) out_.append(indent, ' ');
+      continued = false;
+      out_ += OneLine(key) + ":";
+      Value(value, indent + kIndent, true);
+    }
+  }
+
+  void Items(const Json& list, std::size_t indent, bool continued) {
+    for (const Json& item : list) {
+      if (!continued) out_.append(indent, ' ');
+      continued = false;
+      out_ += "-";
+      if (item.is_object() && !item.empty()) {
+        out_ += ' ';
+        Members(item, indent + kIndent, true);
+      } else if (item.is_array() && !item.empty()) {
+        out_ += ' ';
+        Items(item, indent + kIndent, true);
+      } else {
+        Value(item, indent + kIndent, false);
+      }
+    }
+  }
+
+  // Writes a value without parts of its own, and the end of its line.
+  void Scalar(const Json& value, std::size_t indent) {
+    if (!value.is_string()) {
+      out_ += value.dump() + "\n";
+      return;
+    }
+    const std::string& text = value.get_ref<const std::string&>();
+    if (!IsBlock(text)) {
+      out_ += OneLine(text) + "\n";
+      return;
+    }
+    out_ += text.back() == '\n' ? "|\n" : "|-\n";
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      if (end > begin) out_.append(indent, ' ').append(text, begin, end - begin);
+      out_ += '\n';
+      begin = end + 1;
+    }
+  }
+
+ private:
+  std::string out_;
+};
+
+}  // namespace
+
+std::string ToYaml(const Json& value) {
+  Writer writer;
+  if (value.is_object() && !value.empty()) {
+    writer.Members(value, 0, false);
+  } else if (value.is_array() && !value.empty()) {
+    writer.Items(value, 0, false);
+  } else {
+    writer.Scalar(value, kIndent);
+  }
+  return writer.Take();
+}
+
+}  // namespace yad

@@ -1,0 +1,38 @@
+// NodePoolAutoscalers, leased nodes, shortages and plans as tables. Pure.
+#ifndef PLUGIN_VIEW_CAPACITY_TABLE_H_
+#define PLUGIN_VIEW_CAPACITY_TABLE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "operator/capacity/planner.h"
+#include "plugin/view/table.h"
+
+namespace yad {
+
+// Returns the table NAME POOL MODE LEASED IDLE INUSE JOINING RELEASING QUARANTINED STANDBY SHORT CONDITIONS AGE of the
+// objects, valid or not.
+Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
+// Returns text such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
+std::string DescribeShortages(const Json& autoscaler);
+// Returns text such as "Ready=False (HostNetwork)", for the conditions that are not in their good state. Short is left
+// out, because DescribeShortages covers it.
+std::string DescribeConditions(const Json& autoscaler);
+
+// Returns the table NODE PHASE FOR SINCE READY of the leased Nodes in `nodes`. `pods` has the known names by uid.
+Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
+                 const std::map<std::string, std::string>& pods, WallTime now);
+// Returns the table QUARANTINED NODE, WHY.
+Table QuarantineTable(const std::vector<Json>& nodes);
+// Returns the table STANDBY WANT HAVE.
+Table StandbyTable(const Json& autoscaler);
+// Returns the table SHORT REQUIREMENTS SINCE RETRY PODS.
+Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
+
+// Describes a plan for users: leases, releases, expected pods, shortages, and when the plan changes without an event.
+std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAutoscaler& autoscaler, WallTime now);
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_CAPACITY_TABLE_H_

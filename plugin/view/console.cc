@@ -1,0 +1,58 @@
+#include "plugin/view/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace yad {
+namespace {
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Follows setlocale: the first variable that is set decides.
+bool IsUtf8Locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string value = Variable(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+std::optional<Screen> StandardScreen() {
+  const std::string term = Variable("TERM");
+  if (isatty(STDOUT_FILENO) == 0 || term.empty() || term == "dumb") return std::nullopt;
+  Screen screen;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    screen.width = size.ws_col;
+    screen.height = size.ws_row;
+  }
+  screen.colour = Variable("NO_COLOR").empty();
+  screen.unicode = IsUtf8Locale();
+  return screen;
+}
+
+}  // namespace
+
+Console StandardConsole() { return {std::cout, std::cerr, std::cin, StandardScreen}; }
+
+std::string Printable(std::string_view text) {
+  std::string result(text);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(result[i]);
+    if (byte < 0x20 || byte == 0x7F) {
+      result[i] = ' ';
+    } else if (byte == 0xC2 && i + 1 < result.size() && static_cast<unsigned char>(result[i + 1]) < 0xA0) {
+      result.replace(i, 2, " ");  // U+0080 to U+009F are control characters too.
+    }
+  }
+  return result;
+}
+
+}  // namespace yad

@@ -1,0 +1,41 @@
+// The input and output streams of a command.
+#ifndef PLUGIN_VIEW_CONSOLE_H_
+#define PLUGIN_VIEW_CONSOLE_H_
+
+#include <functional>
+#include <istream>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace yad {
+
+// A terminal whose lines can be overwritten.
+struct Screen {
+  int width = 80;
+  int height = 24;
+  bool colour = false;
+  bool unicode = false;  // the locale's encoding is UTF-8
+};
+
+// The streams of one command. Used by one thread.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  std::istream& in;
+  // Called for each frame, because users resize windows. nullopt: standard output is not such a terminal.
+  std::function<std::optional<Screen>()> screen;
+};
+
+// Returns the process's own standard streams. ANSI sequences are used only if standard output is a terminal and $TERM
+// is neither empty nor "dumb"; colours only if $NO_COLOR is unset or empty.
+Console StandardConsole();
+
+// Makes text from a cluster safe for a terminal: control characters become spaces, so that no object can move the
+// cursor.
+std::string Printable(std::string_view text);
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_CONSOLE_H_

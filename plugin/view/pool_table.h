@@ -1,0 +1,34 @@
+// The tables of pools and of YurtAppDaemons. Pure.
+#ifndef PLUGIN_VIEW_POOL_TABLE_H_
+#define PLUGIN_VIEW_POOL_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "plugin/view/table.h"
+
+namespace yad {
+
+// Returns status.pools of a daemon in its own order: unhealthy pools first, then by name.
+std::vector<PoolStatusView> PoolsOf(const Json& daemon);
+
+// Returns why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status does not contain a reason.
+std::string WhyNotReady(const PoolStatusView& pool);
+
+inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
+// Returns the table NAME PHASE REVISION REPLICAS READY AGE REASON; `wide` adds STATE WORKLOAD MESSAGE, and SERVICE if a
+// pool has one. The table has at most `most` rows.
+Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
+
+// Returns the table (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; `wide` adds REVISION IMAGES.
+Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
+
+// Returns the number of pools in each phase, from index `first` on, such as "28 Ready, 2 Offline".
+std::string CountPhases(const Json& daemon, std::size_t first);
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_POOL_TABLE_H_

@@ -1,0 +1,71 @@
+#include "plugin/view/progress.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/conditions.h"
+
+namespace yad {
+namespace {
+
+std::string Counts(const Progress& progress) {
+  std::string text = std::to_string(progress.updated) + " of " + std::to_string(progress.desired) + " pools updated";
+  if (progress.failed > 0) text += ", " + std::to_string(progress.failed) + " failed";
+  if (progress.offline > 0) text += ", " + std::to_string(progress.offline) + " offline";
+  return text;
+}
+
+// Returns whether the message only repeats the counts.
+bool SaysOnlyCounts(const Progress& progress) {
+  return progress.message.empty() || progress.message == std::to_string(progress.updated) + " of " +
+                                                             std::to_string(progress.desired) + " pools are updated";
+}
+
+// Returns whether the rollout is complete. Condition Complete decides; older versions of the operator have only
+// Progressing. A partition ends a rollout as it ends that of a StatefulSet.
+bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
+  if (progressing_reason == "PartitionReached") return true;
+  const Json* complete = FindCondition(daemon, "Complete");
+  return complete == nullptr ? progressing_reason == "RolloutComplete" : StringAt(*complete, {"status"}) == "True";
+}
+
+}  // namespace
+
+Progress ReadProgress(const Json& daemon) {
+  Progress progress;
+  const std::string name = "yurtappdaemon \"" + StringAt(daemon, {"metadata", "name"}) + "\"";
+  const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
+  progress.desired = IntAt(daemon, {"status", "desiredPools"});
+  progress.updated = IntAt(daemon, {"status", "updatedPools"});
+  progress.ready = IntAt(daemon, {"status", "readyPools"});
+  progress.failed = IntAt(daemon, {"status", "failedPools"});
+  progress.offline = IntAt(daemon, {"status", "offlinePools"});
+
+  const Json* progressing = FindCondition(daemon, "Progressing");
+  progress.observed = IntAt(daemon, {"status", "observedGeneration"}) >= generation && progressing != nullptr &&
+                      IntAt(*progressing, {"observedGeneration"}, generation) >= generation;
+  if (!progress.observed) {
+    progress.line = "Waiting for the operator to observe the spec of " + name + "...";
+    return progress;
+  }
+  progress.reason = StringAt(*progressing, {"reason"});
+  progress.message = StringAt(*progressing, {"message"});
+  const std::string why = progress.reason + (SaysOnlyCounts(progress) ? "" : ": " + progress.message);
+  if (StringAt(*progressing, {"status"}) == "False") {
+    progress.state = RolloutOutcome::kStopped;
+    progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
+  } else if (IsComplete(daemon, progress.reason)) {
+    progress.state = RolloutOutcome::kComplete;
+    const bool all = progress.updated >= progress.desired;  // A partition may keep some pools back.
+    progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
+    if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
+    if (all && progress.offline > 0) {
+      progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
+                       " pools are offline and catch up when they are back)";
+    }
+  } else {
+    progress.line = "Waiting for the rollout of " + name + " to finish: " + Counts(progress) + " (" + why + ")...";
+  }
+  return progress;
+}
+
+}  // namespace yad

@@ -1,0 +1,33 @@
+// The progress of a rollout, from the status of its YurtAppDaemon. Pure.
+#ifndef PLUGIN_VIEW_PROGRESS_H_
+#define PLUGIN_VIEW_PROGRESS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "operator/api/object.h"
+
+namespace yad {
+
+enum class RolloutOutcome { kGoing, kComplete, kStopped };
+
+struct Progress {
+  RolloutOutcome state = RolloutOutcome::kGoing;
+  bool observed = false;  // status is about the newest spec
+  std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
+  std::string reason;   // of condition Progressing
+  std::string message;  // and its message
+  // Text such as "Waiting for …", "… successfully rolled out" or "… has stopped: …", like that of `kubectl rollout
+  // status`.
+  std::string line;
+};
+
+// The rollout has stopped if condition Progressing is False. It is complete if condition Complete is True; without that
+// condition (older operators), if Progressing has reason RolloutComplete. Pools that a partition keeps back are not
+// part of the rollout (reason PartitionReached). A status without condition Progressing was written by OpenYurt, and
+// nothing is known yet.
+Progress ReadProgress(const Json& daemon);
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_PROGRESS_H_

@@ -1,0 +1,66 @@
+#include "plugin/view/status_frame.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "plugin/view/live_view.h"
+#include "plugin/view/pool_table.h"
+#include "plugin/view/progress.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+namespace {
+
+constexpr int kLongestBar = 40;
+// Headline, bar, reason, table header, "and more", and the line of the cursor. The reason of a pool that is not ready
+// takes one more line.
+constexpr int kOtherLines = 6;
+
+}  // namespace
+
+std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now) {
+  const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
+  const Progress progress = ReadProgress(daemon);
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& text) { lines.push_back(Fit(Printable(text), width, screen.unicode)); };
+
+  const std::string current = StringAt(daemon, {"status", "currentRevision"});
+  const std::string update = StringAt(daemon, {"status", "updateRevision"});
+  std::string headline = StringAt(daemon, {"metadata", "namespace"}) + "/" + StringAt(daemon, {"metadata", "name"});
+  if (!update.empty()) headline += "  ";
+  if (!current.empty() && current != update) headline += current + (screen.unicode ? " → " : " -> ");
+  add(headline + update);
+
+  std::string counts = " " + std::to_string(progress.updated) + "/" + std::to_string(progress.desired) + " updated, " +
+                       std::to_string(progress.ready) + " ready";
+  if (progress.failed > 0) counts += ", " + std::to_string(progress.failed) + " failed";
+  if (progress.offline > 0) counts += ", " + std::to_string(progress.offline) + " offline";
+  counts += "  " + HumanDuration(waited);
+  const int room = screen.width - static_cast<int>(Width(counts));
+  if (room >= 5) {
+    const bool bad = progress.state == RolloutOutcome::kStopped || progress.failed > 0;
+    lines.push_back(ProgressBar(progress.updated, progress.desired, std::min(room, kLongestBar), bad, screen) + counts);
+  } else {
+    add(counts.substr(1));
+  }
+  add(progress.observed ? progress.reason + ": " + progress.message : progress.line);
+
+  const std::vector<PoolStatusView> pools = PoolsOf(daemon);
+  const std::size_t all = pools.size();
+  if (all == 0) return lines;
+  int others = kOtherLines;
+  const auto told =
+      std::find_if(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !WhyNotReady(pool).empty(); });
+  if (told != pools.end()) {
+    add("pool " + std::string(told->name()) + ": " + WhyNotReady(*told));
+    ++others;
+  }
+  const auto rows = static_cast<std::size_t>(std::max(screen.height - others, 1));
+  for (std::string& line : PoolTable(daemon, false, now, rows).LinesFor(screen, kPhaseColumn)) {
+    lines.push_back(std::move(line));
+  }
+  if (all > rows) add("and " + std::to_string(all - rows) + " more: " + CountPhases(daemon, rows));
+  return lines;
+}
+
+}  // namespace yad

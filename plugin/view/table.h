@@ -1,0 +1,41 @@
+// Columns of text, as kubectl prints them.
+#ifndef PLUGIN_VIEW_TABLE_H_
+#define PLUGIN_VIEW_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "plugin/view/console.h"
+
+namespace yad {
+
+// Not thread-safe.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+
+  // Adds a row with one cell per column; missing cells are empty.
+  void Add(std::vector<std::string> row);
+  bool empty() const { return rows_.empty(); }
+  std::size_t size() const { return rows_.size(); }
+
+  // Returns the header and all rows. Each column is as wide as its widest cell.
+  std::vector<std::string> Lines() const;
+  // Returns the lines for a screen: no line is wider. If the columns do not fit, they are put closer together, and then
+  // the lines are cut. Cells of column `coloured` have the colour of their text (ColourOf).
+  std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
+
+ private:
+  std::vector<std::size_t> Widths() const;
+
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Returns the escape sequence that begins the colour of a pool's phase; "" if it has none.
+std::string ColourOf(const std::string& phase);
+inline constexpr char kNoColour[] = "\x1b[0m";
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_TABLE_H_

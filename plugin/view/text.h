@@ -1,0 +1,39 @@
+// Measures and formats text for terminals and users.
+#ifndef PLUGIN_VIEW_TEXT_H_
+#define PLUGIN_VIEW_TEXT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/base/clock.h"
+
+namespace yad {
+
+// Returns the number of terminal columns of a text: two for an East Asian wide character or an emoji, none for a
+// combining mark or a colour.
+std::size_t Width(std::string_view text);
+// Returns the number of rows that the text takes on a terminal with `width` columns. A wide character is not cut at the
+// end of a row.
+std::size_t Rows(std::string_view text, std::size_t width);
+// Returns at most `width` columns of a text without colours. If the text is cut, the last column is an ellipsis ("…",
+// or "~" without `unicode`).
+std::string Fit(const std::string& text, std::size_t width, bool unicode);
+
+// Formats a duration as kubectl prints ages: "5s", "3m20s", "47m", "5h8m", "36h", "9d", "3y12d".
+std::string HumanDuration(Duration duration);
+// Returns the age of an RFC 3339 time; "<unknown>" if there is none.
+std::string Age(const std::string& since, WallTime now);
+
+// Parses "1h30m", "45s", "500ms" as Go does; a bare number is in seconds. Returns nullopt for other text.
+std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text);
+
+// Returns "a", "a, b" or "a, b and 3 more".
+std::string NameSome(const std::vector<std::string>& names, std::size_t most);
+
+}  // namespace yad
+
+#endif  // PLUGIN_VIEW_TEXT_H_

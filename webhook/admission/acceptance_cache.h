@@ -1,0 +1,54 @@
+// A cache, keyed by content, of what the cluster has accepted lately. A repeated dry run then costs nothing.
+//
+// The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline that does
+// a dry run before it writes; a GitOps controller that compares by a dry run every few minutes; a retry after a
+// conflict. The cache holds acceptances only, because a rejection must end as soon as its cause ends. It holds them for
+// a short time only, because quotas, policies and the cluster's version change.
+#ifndef WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
+#define WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/synchronized.h"
+
+namespace yad {
+
+// Thread-safe.
+class AcceptanceCache {
+ public:
+  explicit AcceptanceCache(Clock& clock, std::size_t capacity = 1024, Duration lifetime = std::chrono::minutes(2))
+      : clock_(clock), capacity_(capacity), lifetime_(lifetime) {}
+
+  // Returns the SHA-256 of `content`, so that a client can't construct other content that counts as accepted.
+  static std::string Digest(const std::string& content);
+
+  // Returns the warnings that came with the acceptance; nullopt if the content is not known to be accepted.
+  std::optional<std::vector<std::string>> Find(const std::string& digest) const;
+  void Put(const std::string& digest, std::vector<std::string> warnings);
+
+ private:
+  struct Entry {
+    SteadyTime until;
+    std::vector<std::string> warnings;
+  };
+  struct State {
+    std::map<std::string, Entry> entries;
+    std::deque<std::string> by_age;  // the oldest first; each once
+  };
+
+  Clock& clock_;
+  const std::size_t capacity_;
+  const Duration lifetime_;
+  Synchronized<State> state_;
+};
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_

@@ -1,0 +1,206 @@
+#include "webhook/admission/admission_handler.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/metrics.h"
+#include "operator/capacity/autoscaler.h"
+#include "webhook/admission/admission_review.h"
+#include "webhook/admission/capacity_validating.h"
+#include "webhook/admission/defaulting.h"
+#include "webhook/admission/validating.h"
+
+namespace yad {
+namespace {
+
+// The apiserver's default, for a call without a time limit.
+constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
+constexpr std::chrono::milliseconds kMaxTimeout =
+    std::chrono::seconds(30);  // the maximum of timeoutSeconds in a webhook configuration
+
+HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
+
+// Parses "10s" or "500ms", as Go writes a duration. A result of more than kMaxTimeout is cut to it.
+std::chrono::milliseconds ParseTimeout(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc() || number <= 0 || number > 100'000) return kDefaultTimeout;
+  if (unit == "ms") return std::min(std::chrono::milliseconds(number), kMaxTimeout);
+  if (unit == "s") return std::min<std::chrono::milliseconds>(std::chrono::seconds(number), kMaxTimeout);
+  return kDefaultTimeout;
+}
+
+std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+
+std::chrono::milliseconds TimeoutOf(std::string_view target) {
+  constexpr std::string_view kName = "timeout=";
+  for (std::size_t at = target.find('?'); at != std::string_view::npos; at = target.find('&', at)) {
+    ++at;
+    if (target.substr(at).starts_with(kName)) {
+      const std::string_view rest = target.substr(at + kName.size());
+      return ParseTimeout(rest.substr(0, rest.find('&')));
+    }
+  }
+  return kDefaultTimeout;
+}
+
+bool IsJson(const std::string& content_type) {
+  std::string type = content_type.substr(0, content_type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(), [](unsigned char c) { return std::tolower(c); });
+  return type == "application/json";
+}
+
+// Metrics with the names and labels of controller-runtime, so that existing dashboards work.
+class WebhookMetrics {
+ public:
+  explicit WebhookMetrics(const std::string& path)
+      : path_(path),
+        in_flight_(metrics::GetGauge("controller_runtime_webhook_requests_in_flight",
+                                     "Current number of admission requests being served.", {{"webhook", path}})),
+        latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
+                                       "Histogram of the latency of processing admission requests", {{"webhook", path}},
+                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
+        answered_(CounterOf(200)) {
+    CounterOf(500);  // A counter of 0 differs from a counter that does not exist.
+  }
+
+  void Begin() { in_flight_.Add(1); }
+  void End(int code, Duration took) {
+    in_flight_.Add(-1);
+    latency_.Observe(std::chrono::duration<double>(took).count());
+    (code == 200 ? answered_ : CounterOf(code)).Increment();
+  }
+
+ private:
+  metrics::Counter& CounterOf(int code) const {
+    return metrics::GetCounter("controller_runtime_webhook_requests_total",
+                               "Total number of admission requests by HTTP status code.",
+                               {{"webhook", path_}, {"code", std::to_string(code)}});
+  }
+
+  const std::string path_;
+  metrics::Gauge& in_flight_;
+  metrics::Histogram& latency_;
+  metrics::Counter& answered_;
+};
+
+// Measures one call, and counts it as 500 if it ends by an exception. The latency includes the time that the call has
+// waited for a thread.
+class Measured {
+ public:
+  Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {
+    counts_.Begin();
+  }
+  ~Measured() { counts_.End(code_, clock_.Now() - start_); }
+  Measured(const Measured&) = delete;
+  Measured& operator=(const Measured&) = delete;
+
+  HttpsReply Done(HttpsReply reply) {
+    code_ = reply.status;
+    return reply;
+  }
+
+ private:
+  WebhookMetrics& counts_;
+  Clock& clock_;
+  const SteadyTime start_;
+  int code_ = 500;
+};
+
+class AdmissionHandler {
+ public:
+  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock)
+      : clock_(clock), validator_(client, stores, clock), capacity_validator_(client, stores.pools, clock) {
+    Serve(kMutatePath, kYurtAppDaemonType,
+          [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
+    Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
+      return validator_.Validate(request, answer_until);
+    });
+    Serve(kValidateCapacityPath, kNodePoolAutoscalerType,
+          [this](const AdmissionRequest& request, SteadyTime answer_until) {
+            return capacity_validator_.Validate(request, answer_until);
+          });
+  }
+
+  HttpsReply Handle(const HttpsCall& call) {
+    const auto found = webhooks_.find(std::string(PathOf(call.target)));
+    if (found == webhooks_.end()) return Text(404, "no webhook is served at this path");
+    Measured measured(found->second.metrics, clock_, call.arrived);
+    return measured.Done(Review(call, found->second));
+  }
+
+ private:
+  using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
+  struct Webhook {
+    const ResourceType& type;
+    const Judge judge;  // judges a CREATE or an UPDATE of the type
+    WebhookMetrics metrics;
+  };
+
+  void Serve(const char* path, const ResourceType& type, Judge judge) {
+    webhooks_.emplace(path, Webhook{type, std::move(judge), WebhookMetrics(path)});
+  }
+
+  HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
+    if (call.method != "POST") return Text(405, "an AdmissionReview is sent by POST");
+    if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
+    const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
+    auto request = ParseAdmissionReview(call.body);
+    if (!request) return Text(400, request.error().message);
+    return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
+  }
+
+  static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
+    // This webhook does not judge a DELETE, nor a subresource (status).
+    if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
+    if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
+    const ResourceType& type = webhook.type;
+    if (request.group != type.group || request.kind != type.kind || request.version != type.version) {
+      const std::string asked = request.group.empty() ? request.version : request.group + "/" + request.version;
+      return AdmissionAnswer::BadRequest("this webhook reviews " + type.kind + "s of " + type.ApiVersion() +
+                                         " and received a " + request.kind + " of " + asked +
+                                         ": correct the rules of its webhook configuration");
+    }
+    if (!request.object.is_object()) return AdmissionAnswer::BadRequest("request.object is missing or not an object");
+    if (request.operation == "UPDATE" && !request.old_object.is_object()) {
+      return AdmissionAnswer::BadRequest("request.oldObject is missing or not an object");
+    }
+    if (request.operation == "CREATE") request.old_object = nullptr;
+    // The apiserver generates a name (generateName) just before the call, and sends it in the object only.
+    if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
+    return webhook.judge(request, deadline);
+  }
+
+  static AdmissionAnswer Default(const AdmissionRequest& request) {
+    Defaulting defaulting = DefaultYurtAppDaemon(request.object, request.old_object);
+    AdmissionAnswer answer;
+    answer.patch = std::move(defaulting.patch);
+    answer.warnings = std::move(defaulting.warnings);
+    return answer;
+  }
+
+  Clock& clock_;
+  Validator validator_;
+  CapacityValidator capacity_validator_;
+  std::map<std::string, Webhook> webhooks_;  // by path
+};
+
+}  // namespace
+
+bool NeverWaits(const HttpsCall& call) { return PathOf(call.target) == kMutatePath; }
+
+HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock) {
+  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock);
+  return [handler](const HttpsCall& call) { return handler->Handle(call); };
+}
+
+}  // namespace yad

@@ -1,0 +1,35 @@
+// The admission webhooks and their paths: the defaulting and the validating webhook of YurtAppDaemon, and the
+// validating webhook of NodePoolAutoscaler.
+#ifndef WEBHOOK_ADMISSION_ADMISSION_HANDLER_H_
+#define WEBHOOK_ADMISSION_ADMISSION_HANDLER_H_
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "webhook/admission/admission_stores.h"
+#include "webhook/server/https_server.h"
+
+namespace yad {
+
+inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
+
+// Returns whether the handler answers the call without a request to the apiserver: true for calls of the defaulting
+// webhook. Thread-safe.
+bool NeverWaits(const HttpsCall& call);
+
+// Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it; HttpsCall::arrived
+// is a time of `clock`. Requests to the apiserver may take half of the apiserver's time limit, counted from the arrival
+// of the call. After that, the answer is based on what was found without them.
+//
+// The handler replies with
+//   200 and an AdmissionReview: the answer, allowed or not
+//   400 and a text: ParseAdmissionReview has rejected the body
+//   404: the path is not one of the above
+//   405: the method is not POST
+//   415: the content type is not JSON
+HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real());
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_ADMISSION_HANDLER_H_

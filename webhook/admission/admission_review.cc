@@ -1,0 +1,225 @@
+#include "webhook/admission/admission_review.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/field_error.h"
+#include "operator/base/base64.h"
+#include "operator/json/json_codec.h"
+
+namespace yad {
+namespace {
+
+constexpr char kApiVersion[] = "admission.k8s.io/v1";
+constexpr std::size_t kMaxCauses = 100;
+// The longest name of an object, kind, group or resource in Kubernetes, in bytes.
+constexpr std::size_t kMaxName = 253;
+constexpr std::size_t kMaxField = 512;         // bytes of a cause's field
+constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
+// Bytes of all causes as JSON. The longest possible cause consists of characters that JSON escapes to six bytes each,
+// and takes less.
+constexpr std::size_t kMaxCauseBytes = 64 * 1024;
+// Values in a body. The shortest value takes one byte of text and a hundred bytes of memory, several times over. The
+// review of an object's next change contains the object twice, with its status, which no review judges and which has
+// 10,000 values at most. An object that did not fit into that review could not even lose its finalizers.
+constexpr std::size_t kMaxValues = 300'000;
+constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
+constexpr std::size_t kMaxWarning = 256;
+constexpr std::size_t kMaxWarnings = 4096;
+
+// Returns the text as one line, because an apiserver drops a warning with control characters.
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return text;
+}
+
+// Cuts the text to `limit` bytes, between two characters.
+std::string Cut(std::string text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// Formats the warnings as the apiserver does it: long ones are cut only if all together are too long, and then the last
+// ones are left out.
+Json Presentable(const std::vector<std::string>& warnings) {
+  std::size_t total = 0;
+  for (const std::string& warning : warnings) total += warning.size();
+  const std::size_t each = total <= kMaxWarnings ? kMaxWarnings : kMaxWarning;
+  Json result = Json::array();
+  total = 0;
+  for (const std::string& text : warnings) {
+    std::string warning = Cut(OneLine(text), each);
+    total += warning.size();
+    if (total > kMaxWarnings) break;
+    result.push_back(std::move(warning));
+  }
+  return result;
+}
+
+// Returns the number of bytes that a string takes in JSON, including its quotation marks.
+std::size_t JsonSize(const std::string& text) {
+  std::size_t size = 2;
+  for (const char c : text) size += static_cast<unsigned char>(c) < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
+  return size;
+}
+
+// The causes of a rejection: the list in a status's details, and the text of its message.
+class Refusal {
+ public:
+  // Returns false if there is no room for the cause.
+  bool Add(const Cause& cause) {
+    const std::string field = Cut(cause.field, kMaxField);
+    const std::string message = Cut(cause.message, kMaxMessage);
+    constexpr std::size_t kKeys = 64;  // of an entry of the list, including its reason
+    const std::size_t size = 2 * (JsonSize(field) + JsonSize(message)) + cause.reason.size() + kKeys;
+    if (size > left_) return false;
+    left_ -= size;
+    Append(field, cause.reason, message);
+    return true;
+  }
+  // Adds that there were more causes, no matter how much room is left.
+  void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
+
+  const Json& List() const { return list_; }
+  std::string Text() const { return list_.size() == 1 ? text_ : "[" + text_ + "]"; }
+
+ private:
+  void Append(const std::string& field, const std::string& reason, const std::string& message) {
+    list_.push_back({{"field", field}, {"reason", reason}, {"message", message}});
+    text_ += (text_.empty() ? "" : ", ") + field + ": " + message;
+  }
+
+  std::size_t left_ = kMaxCauseBytes;
+  Json list_ = Json::array();
+  std::string text_;
+};
+
+// Checks the parts of a request that answers quote.
+Status CheckLengths(const AdmissionRequest& request) {
+  const std::pair<const char*, const std::string*> parts[] = {
+      {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
+      {"kind.kind", &request.kind}, {"resource.resource", &request.resource}, {"subResource", &request.subresource},
+  };
+  for (const auto& [name, value] : parts) {
+    if (value->size() <= kMaxName) continue;
+    return Fail(Reason::kBadRequest,
+                std::string("request.") + name + " is longer than " + std::to_string(kMaxName) + " bytes");
+  }
+  return {};
+}
+
+// Returns the maximum number of values that the JSON text can have. Text within strings does not count.
+std::size_t MostValuesIn(std::string_view text) {
+  std::size_t values = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') ++i;
+    if (!in_string) values += c == ',' || c == '[' || c == '{';
+  }
+  return values;
+}
+
+// Counts values as MostValuesIn does.
+std::size_t CountValues(const Json& value) {
+  if (!value.is_structured()) return 0;
+  std::size_t values = std::max<std::size_t>(value.size(), 1);
+  for (const Json& child : value) values += CountValues(child);
+  return values;
+}
+
+bool HasTooManyValues(const Json& object) {
+  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // Only its removal is left.
+  const Json* status = Find(object, {"status"});
+  return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
+}
+
+tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
+  return Fail(Reason::kBadRequest, std::string(what) + " has more than " + std::to_string(most) + " values");
+}
+
+}  // namespace
+
+AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
+  Refusal refusal;
+  std::size_t shown = 0;
+  while (shown < std::min(causes.size(), kMaxCauses) && refusal.Add(causes[shown])) ++shown;
+  if (shown < causes.size()) {
+    const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
+    refusal.Close("and " + (least + std::to_string(causes.size() - shown)) + " more faults; fix these first");
+  }
+  const std::string name = Cut(request.key.name, kMaxName);
+  const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";
+  AdmissionAnswer answer;
+  answer.allowed = false;
+  answer.status = {
+      {"status", "Failure"},
+      {"code", 422},
+      {"reason", "Invalid"},
+      {"message", subject + " is invalid: " + refusal.Text()},
+      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", refusal.List()}}}};
+  return answer;
+}
+
+AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
+  AdmissionAnswer answer;
+  answer.allowed = false;
+  answer.status = {{"status", "Failure"}, {"code", 400}, {"reason", "BadRequest"}, {"message", message}};
+  return answer;
+}
+
+Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
+  // Most bodies have fewer bytes than that, and need no count.
+  const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
+  if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
+  auto review = ParseJson(body);
+  if (!review) return Fail(review.error());
+  const Json* request = Find(*review, {"request"});
+  if (StringAt(*review, {"kind"}) != "AdmissionReview" || StringAt(*review, {"apiVersion"}) != kApiVersion ||
+      request == nullptr || !request->is_object()) {
+    return Fail(Reason::kBadRequest,
+                std::string("the body must be an AdmissionReview of ") + kApiVersion + " with a request");
+  }
+  AdmissionRequest parsed;
+  parsed.uid = StringAt(*request, {"uid"});
+  if (parsed.uid.empty()) return Fail(Reason::kBadRequest, "request.uid is missing");
+  parsed.operation = StringAt(*request, {"operation"});
+  parsed.group = StringAt(*request, {"kind", "group"});
+  parsed.version = StringAt(*request, {"kind", "version"});
+  parsed.kind = StringAt(*request, {"kind", "kind"});
+  parsed.resource = StringAt(*request, {"resource", "resource"});
+  parsed.subresource = StringAt(*request, {"subResource"});
+  if (Status lengths = CheckLengths(parsed); !lengths) return Fail(lengths.error());
+  parsed.key = {StringAt(*request, {"namespace"}), StringAt(*request, {"name"})};
+  parsed.dry_run = BoolAt(*request, {"dryRun"});
+  Json& mutable_request = (*review)["request"];
+  if (mutable_request.contains("object")) parsed.object = std::move(mutable_request["object"]);
+  if (values > kMaxValuesOfObject && HasTooManyValues(parsed.object))
+    return TooManyValues("the object", kMaxValuesOfObject);
+  if (mutable_request.contains("oldObject")) parsed.old_object = std::move(mutable_request["oldObject"]);
+  return parsed;
+}
+
+// Builds the review member by member, because a braced list copies each member twice.
+std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer) {
+  Json review = Json::object();
+  review["apiVersion"] = kApiVersion;
+  review["kind"] = "AdmissionReview";
+  Json& response = review["response"];
+  response["uid"] = uid;
+  response["allowed"] = answer.allowed;
+  if (!answer.allowed) response["status"] = answer.status;
+  if (answer.allowed && answer.patch.is_array() && !answer.patch.empty()) {
+    response["patchType"] = "JSONPatch";
+    response["patch"] = Base64Encode(DumpJson(answer.patch));
+  }
+  if (!answer.warnings.empty()) response["warnings"] = Presentable(answer.warnings);
+  return DumpJson(review);
+}
+
+}  // namespace yad

@@ -1,0 +1,49 @@
+// admission.k8s.io/v1 AdmissionReview: the apiserver's request and the response to it. Pure.
+#ifndef WEBHOOK_ADMISSION_ADMISSION_REVIEW_H_
+#define WEBHOOK_ADMISSION_ADMISSION_REVIEW_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct AdmissionRequest {
+  std::string uid;
+  std::string operation;  // CREATE, UPDATE, DELETE, CONNECT
+  std::string group, version, resource, subresource, kind;
+  ObjectKey key;  // the name is empty if the apiserver generates it (generateName)
+  bool dry_run = false;
+  Json object;      // null for DELETE
+  Json old_object;  // null for CREATE
+};
+
+struct AdmissionAnswer {
+  bool allowed = true;
+  Json status;  // the reason for a rejection: a metav1.Status
+  Json patch;   // JSONPatch (RFC 6902); null or empty: none
+  // kubectl shows each warning as one line. If all together exceed 4 KiB, each is cut to 256 bytes, and the last ones
+  // are left out, as an apiserver does it.
+  std::vector<std::string> warnings;
+
+  static AdmissionAnswer Allowed() { return {}; }
+  // Returns 422 Invalid with these causes, in an apiserver's words: `YurtAppDaemon.apps.openyurt.io "web" is invalid:
+  // …`. The name, each field and each message are cut. If there are more than 100 causes, or if the status would take
+  // more than 80 KiB as JSON, the last causes are left out and counted.
+  static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
+  // Returns 400 for a request that the apiserver should not have sent to this webhook.
+  static AdmissionAnswer BadRequest(const std::string& message);
+};
+
+// Parses a request. Fails with kDecode if the body is not JSON. Fails with kBadRequest if the body is not an
+// AdmissionReview v1 with a request and a uid, if it or its object has too many values, or if the request's uid, kind,
+// resource or subresource is longer than 253 bytes: an answer quotes them, and must never be long.
+Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
+std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_ADMISSION_REVIEW_H_

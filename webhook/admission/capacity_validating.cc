@@ -1,0 +1,177 @@
+#include "webhook/admission/capacity_validating.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/capacity/autoscaler.h"
+#include "webhook/admission/deadline.h"
+#include "webhook/admission/known_faults.h"
+#include "webhook/admission/warning_list.h"
+
+namespace yad {
+namespace {
+
+// The maximum number of requests for Nodes in one review.
+constexpr std::size_t kMaxAsked = 32;
+constexpr char kInventory[] = "spec.inventorySelector";
+
+// The faults and warnings that come from a comparison with the cluster.
+struct Objections {
+  FieldErrors faults;
+  std::vector<std::string> warnings;
+};
+
+class Examiner {
+ public:
+  // `before` is nullptr for a new object.
+  Examiner(Client& client, const NodePoolAutoscaler& now, const NodePoolAutoscaler* before, Deadline& deadline)
+      : client_(client), now_(now), before_(before), deadline_(deadline) {}
+
+  Objections Examine(const Store& pools) {
+    if (now_.inventory.empty()) {
+      objections_.warnings.push_back(std::string(kInventory) +
+                                     ": selects every Node that is in no pool, those of the control plane too: give "
+                                     "spare Nodes a label, and select by it");
+    }
+    ComparePool(pools);
+    CompareOthers();
+    return std::move(objections_);
+  }
+
+ private:
+  // Adds a fault. It is only a warning if the object had it before (`known`), so that the user can still fix something
+  // else.
+  void Object(bool known, FieldError fault) {
+    if (known) {
+      objections_.warnings.push_back(fault.ToString());
+    } else {
+      objections_.faults.Add(std::move(fault));
+    }
+  }
+
+  void ComparePool(const Store& pools) {
+    const auto pool = pools.Get({"", now_.node_pool});
+    if (!pool) {
+      if (pool.error().reason == Reason::kNotFound) {
+        objections_.warnings.push_back("spec.nodePool: NodePool \"" + now_.node_pool +
+                                       "\" does not exist yet; the operator waits for it");
+      }
+      return;
+    }
+    if (now_.mode != CapacityMode::kAuto || !BoolAt((*pool)->Parse(), {"spec", "hostNetwork"})) return;
+    Object(before_ != nullptr && before_->mode == CapacityMode::kAuto && before_->node_pool == now_.node_pool,
+           FieldError::Invalid("spec.mode", "Auto",
+                               "pool \"" + now_.node_pool +
+                                   "\" has spec.hostNetwork: true, and a Node can't leave such a pool: set Manual or "
+                                   "Drain"));
+  }
+
+  void WarnThatOthersAreUnknown(const std::string& why) {
+    objections_.warnings.push_back(
+        "spec: the webhook cannot check whether another NodePoolAutoscaler has this pool or these Nodes: " + why);
+  }
+
+  void CompareOthers() {
+    if (deadline_.Passed()) return WarnThatOthersAreUnknown("the review timed out");
+    const auto page = client_.List(kNodePoolAutoscalerType, {}, deadline_.Token());
+    if (!page) return WarnThatOthersAreUnknown(page.error().message);
+    Warnings possible(objections_.warnings);
+    for (const Json& other : page->items) {
+      const std::string name = StringAt(other, {"metadata", "name"});
+      if (name == now_.meta.key.name) continue;
+      if (StringAt(other, {"spec", "nodePool"}) == now_.node_pool) {
+        Object(before_ != nullptr && before_->node_pool == now_.node_pool,
+               FieldError::Invalid("spec.nodePool", now_.node_pool,
+                                   "NodePoolAutoscaler \"" + name +
+                                       "\" has this pool already, and a pool can have only one: change that one"));
+      }
+      CompareInventory(name, other, possible);
+    }
+  }
+
+  void CompareInventory(const std::string& name, const Json& other, Warnings& possible) {
+    const Json* selector = Find(other, {"spec", "inventorySelector"});
+    if (selector == nullptr) return;
+    const auto theirs = LabelSelector::Parse(*selector, kInventory);
+    if (!theirs || theirs->Excludes(now_.inventory)) return;
+    const std::string mine = now_.inventory.ToString();
+    const bool known = before_ != nullptr && before_->inventory.ToString() == mine;
+    const std::string mend = "give the Nodes of each inventory a label of its own";
+    if (theirs->ToString() == mine) {
+      Object(known, FieldError::Invalid(kInventory, now_.inventory_selector,
+                                        "NodePoolAutoscaler \"" + name + "\" selects the same Nodes: " + mend));
+      return;
+    }
+    const std::optional<std::string> node = NodeOfBoth(mine, theirs->ToString());
+    if (!node) {
+      possible.Add(kInventory, "a Node could be in the inventory of NodePoolAutoscaler \"" + name + "\" too: " + mend);
+      return;
+    }
+    Object(known, FieldError::Invalid(kInventory, now_.inventory_selector,
+                                      "Node \"" + *node + "\" is in the inventory of NodePoolAutoscaler \"" + name +
+                                          "\" too: " + mend));
+  }
+
+  // Returns the name of a Node in both inventories; nullopt if there is none now, or if the answer does not arrive in
+  // time.
+  std::optional<std::string> NodeOfBoth(const std::string& mine, const std::string& theirs) {
+    if (deadline_.Passed() || ++asked_ > kMaxAsked) return std::nullopt;
+    ListOptions options;
+    options.label_selector = mine.empty() || theirs.empty() ? mine + theirs : mine + "," + theirs;
+    options.limit = 1;
+    const auto page = client_.List(kNodeType, options, deadline_.Token());
+    if (!page || page->items.empty()) return std::nullopt;
+    return StringAt(page->items.front(), {"metadata", "name"});
+  }
+
+  Client& client_;
+  const NodePoolAutoscaler& now_;
+  const NodePoolAutoscaler* const before_;
+  Deadline& deadline_;
+  std::size_t asked_ = 0;
+  Objections objections_;
+};
+
+bool SameSpec(const Json& object, const Json& old_object) {
+  const Json* spec = Find(object, {"spec"});
+  const Json* old_spec = Find(old_object, {"spec"});
+  return spec == nullptr || old_spec == nullptr ? spec == old_spec : *spec == *old_spec;
+}
+
+AdmissionAnswer Answer(const AdmissionRequest& request, const FieldErrors& faults, std::vector<std::string> warnings) {
+  AdmissionAnswer answer;
+  if (!faults.empty()) answer = AdmissionAnswer::Invalid(request, ToCauses(faults));
+  answer.warnings = std::move(warnings);
+  return answer;
+}
+
+}  // namespace
+
+AdmissionAnswer CapacityValidator::Validate(const AdmissionRequest& request, SteadyTime answer_until) {
+  const Json& object = request.object;
+  const Json& old_object = request.old_object;
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
+  if (IsDeeperThan(object, kMaxJsonDepth) || IsDeeperThan(old_object, kMaxJsonDepth))
+    return Answer(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
+  const bool update = old_object.is_object();
+  if (update && SameSpec(object, old_object)) return AdmissionAnswer::Allowed();
+
+  SortedFaults faults =
+      SortFaults(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());
+  if (update) faults.fresh.Append(ValidateNodePoolAutoscalerUpdate(object, old_object));
+  std::vector<std::string> warnings;
+  for (const FieldError& fault : faults.known) warnings.push_back(fault.ToString());
+  const auto now = ParseNodePoolAutoscaler(object);
+  if (!faults.fresh.empty() || !now) return Answer(request, faults.fresh, std::move(warnings));
+
+  const auto before =
+      update ? ParseNodePoolAutoscaler(old_object) : Result<NodePoolAutoscaler>(Fail(Reason::kNotFound, ""));
+  Deadline deadline(clock_, answer_until);
+  Objections objections = Examiner(client_, *now, before ? &*before : nullptr, deadline).Examine(pools_);
+  return Answer(request, objections.faults, std::move(objections.warnings));
+}
+
+}  // namespace yad

@@ -1,0 +1,33 @@
+// The validating webhook for NodePoolAutoscalers.
+#ifndef WEBHOOK_ADMISSION_CAPACITY_VALIDATING_H_
+#define WEBHOOK_ADMISSION_CAPACITY_VALIDATING_H_
+
+#include "operator/base/clock.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "webhook/admission/admission_review.h"
+
+namespace yad {
+
+// Thread-safe. The constructor's arguments must outlive it.
+class CapacityValidator {
+ public:
+  // The pool is not checked while `pools` has not synced.
+  CapacityValidator(Client& client, const Store& pools, Clock& clock) : client_(client), pools_(pools), clock_(clock) {}
+
+  // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
+  // - An object that is being deleted, and an update that does not change the spec, are admitted.
+  // - All static faults are reported at once. If there is none, the other NodePoolAutoscalers are read from the server:
+  //   a pool has only one, and two inventories share no Node. A failed read is not a reason to reject the object.
+  // - A fault that the old spec had already is a warning.
+  AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
+
+ private:
+  Client& client_;
+  const Store& pools_;
+  Clock& clock_;
+};
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_CAPACITY_VALIDATING_H_

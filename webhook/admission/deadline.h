@@ -1,0 +1,42 @@
+// The time by which a review must be answered.
+#ifndef WEBHOOK_ADMISSION_DEADLINE_H_
+#define WEBHOOK_ADMISSION_DEADLINE_H_
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "operator/base/clock.h"
+#include "operator/runtime/stop_timer.h"
+
+namespace yad {
+
+// The deadline of one review. Thread-safe. `clock` must outlive it.
+class Deadline {
+ public:
+  // A time limit that leaves less than this counts as passed, because the apiserver could hardly answer a request in
+  // time.
+  static constexpr Duration kLeast = std::chrono::milliseconds(200);
+
+  Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
+
+  // Compares with the clock, so that it does not depend on how soon a thread wakes.
+  bool Passed() const { return clock_.Now() >= at_; }
+  // Returns a token that fires at the deadline, for calls that only a stop token can end. The first call starts a
+  // thread that waits for the deadline. Most reviews send no request, and need no thread.
+  std::stop_token Token() {
+    std::call_once(started_, [&] { token_ = timer_.emplace(clock_).Begin(at_); });
+    return token_;
+  }
+
+ private:
+  Clock& clock_;
+  const SteadyTime at_;
+  std::once_flag started_;
+  std::optional<StopTimer> timer_;
+  std::stop_token token_;
+};
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_DEADLINE_H_

@@ -1,0 +1,315 @@
+#include "webhook/admission/dry_run.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/base/parallel.h"
+#include "operator/json/json_codec.h"
+#include "operator/runtime/json_bytes.h"
+#include "webhook/admission/known_faults.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxRenderings = 16;
+constexpr std::size_t kParallel = 8;
+
+std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
+
+bool IsAtOrBelow(const std::string& field, const std::string& path) {
+  return field.starts_with(path) &&
+         (field.size() == path.size() || std::string(".[").find(field[path.size()]) != std::string::npos);
+}
+
+// Returns the path in the YurtAppDaemon for a field of its workload.
+std::string DaemonPath(WorkloadKind kind, const std::string& field) {
+  if (IsAtOrBelow(field, "spec.selector")) return field;
+  return field.empty() ? TemplatePath(kind) : TemplatePath(kind) + "." + field;
+}
+
+// Drops a beginning such as `deployments.apps "web-a-x7k2p" is forbidden: `, which names a workload that the user did
+// not write.
+std::string WithoutSubject(const std::string& message) {
+  for (const char* verb : {" is forbidden: ", " is invalid: "}) {
+    const std::size_t at = message.find(verb);
+    if (at != std::string::npos) return message.substr(at + std::string(verb).size());
+  }
+  return message;
+}
+
+// Returns the part of `text` between `begin` and `end`; "" if it does not contain both.
+std::string Between(const std::string& text, std::string_view begin, std::string_view end) {
+  const std::size_t from = text.find(begin);
+  if (from == std::string::npos) return "";
+  const std::size_t to = text.find(end, from + begin.size());
+  return to == std::string::npos ? "" : text.substr(from + begin.size(), to - from - begin.size());
+}
+
+// Describes a Go type in words.
+std::string WantedType(const std::string& type) {
+  if (type == "string") return "a string";
+  if (type == "bool") return "true or false";
+  if (type.starts_with("int") || type.starts_with("uint")) return "an integer";
+  if (type.starts_with("[]")) return "a list";
+  return "an object";
+}
+
+// Returns the cause for a message such as "… cannot be handled as a Deployment: json: cannot unmarshal string into Go
+// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". Its path has no indices.
+Cause UndecodableCause(const std::string& message, WorkloadKind kind) {
+  const std::string found = Between(message, "cannot unmarshal ", " into Go struct field ");
+  const std::string field = Between(message, " into Go struct field ", " of type ");
+  const std::size_t dot = field.find('.');
+  if (found.empty() || dot == std::string::npos) {
+    return {TemplatePath(kind), "FieldValueTypeInvalid", "Invalid value: " + message.substr(message.find(": ") + 2)};
+  }
+  const std::string type = message.substr(message.rfind(" of type ") + std::string_view(" of type ").size());
+  return {DaemonPath(kind, field.substr(dot + 1)), "FieldValueTypeInvalid",
+          "Invalid value: \"" + found + "\": must be " + WantedType(type)};
+}
+
+bool CannotBeDecoded(const Error& error) {
+  return error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos &&
+         error.message.find(": ") != std::string::npos;
+}
+
+std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
+  std::vector<Cause> causes;
+  if (CannotBeDecoded(error)) return {UndecodableCause(error.message, kind)};
+  for (const Cause& cause : error.causes) {
+    causes.push_back(
+        {DaemonPath(kind, cause.field), cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
+  }
+  if (causes.empty()) causes.push_back({TemplatePath(kind), "FieldValueInvalid", WithoutSubject(error.message)});
+  return causes;
+}
+
+// Returns the causes for a rendering that failed. Its error already has paths of the YurtAppDaemon.
+std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
+  if (!error.causes.empty()) return error.causes;
+  return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
+}
+
+// Converts the text of a Warning header to a warning about the YurtAppDaemon; "" if its author can't fix the cause.
+std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
+  constexpr std::string_view kUnknown = "unknown field \"";
+  if (text.starts_with(kUnknown) && text.ends_with('"')) {
+    const std::string field = text.substr(kUnknown.size(), text.size() - kUnknown.size() - 1);
+    return DaemonPath(kind, field) + ": unknown field: this version of Kubernetes drops it";
+  }
+  if (text.starts_with("metadata.name")) return "";  // The operator chooses the name.
+  const std::string first = text.substr(0, text.find(':'));
+  const bool names_field = IsAtOrBelow(first, "spec") || IsAtOrBelow(first, "metadata");
+  return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
+}
+
+// Returns a digest of a merged workload. It does not depend on the name of the revision.
+std::string MergedDigest(Json workload) {
+  Json& metadata = workload["metadata"];
+  for (const char* key : {"generation", "ownerReferences"}) metadata.erase(key);
+  metadata["labels"].erase(kRevisionLabel);
+  metadata["annotations"].erase(kRenderedFromAnnotation);
+  return AcceptanceCache::Digest("PUT " + DumpJson(workload));
+}
+
+// Returns a digest of the inputs of NewWorkload, so that a workload that is in the cache need not be rendered. It does
+// not depend on the daemon's name or on overrides that do not apply.
+std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
+  const RevisionContent& content = plan.to.revision->content;
+  const RenderInputs& inputs = plan.to.inputs;
+  // The encoding of each part has its length, so that different inputs never have the same text.
+  std::string text = "POST ";
+  AppendCborKey(TypeOf(daemon.kind).kind, text);
+  AppendCborKey(daemon.meta.key.ns, text);
+  AppendCborKey(plan.pool, text);
+  AppendCbor(content.workload_template, text);
+  AppendCborObject(inputs.tolerations.size(), text);
+  for (const Taint& taint : inputs.tolerations) {
+    AppendCborKey(taint.key, text);
+    AppendCborKey(taint.effect, text);
+  }
+  for (const int index : inputs.overrides) {
+    Json entry = content.overrides[static_cast<std::size_t>(index)];
+    for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
+    AppendCbor(entry, text);
+  }
+  // A StatefulSet contains the name of its Service, which is derived from its own name.
+  if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
+    AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
+  return AcceptanceCache::Digest(text);
+}
+
+// Returns the place of a fault that overrides may have caused; "" if no override applies.
+std::string Where(const Rendering& rendering) {
+  const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
+  if (overrides.empty()) return "";
+  std::string text;
+  for (const int index : overrides) {
+    text += (text.empty() ? "spec.overrides[" : ", [") + std::to_string(index) + "]";
+    if (text.size() > 80) return text + ", …";
+  }
+  return rendering.any_pool ? text : "NodePool " + rendering.plan.pool + " by " + text;
+}
+
+void Count(const char* result) {
+  metrics::GetCounter("yurtappdaemon_admission_dry_runs_total",
+                      "Dry runs of workloads on the apiserver, by result; cached: accepted recently.",
+                      {{"result", result}})
+      .Increment();
+}
+
+// Returns true if one of `causes` is the same fault, perhaps at another index of a list.
+bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
+  return std::any_of(causes.begin(), causes.end(), [&](const Cause& other) {
+    return WithoutIndices(other.field) == WithoutIndices(cause.field) && other.reason == cause.reason &&
+           other.message == cause.message;
+  });
+}
+
+// Collects the findings of all renderings. A fault of the template occurs in every rendering, and is reported once.
+class FindingsCollector {
+ public:
+  void Warn(const std::string& text) {
+    auto& list = findings_.warnings;
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  }
+
+  // `where` is the result of Where() for the rendering.
+  void Refuse(const Cause& cause, std::string where) {
+    auto& found = places_[{cause.field, cause.reason, cause.message}];
+    if (found.empty()) findings_.refusals.push_back(cause);
+    found.push_back(std::move(where));
+  }
+
+  Findings Take() && {
+    for (Cause& cause : findings_.refusals) {
+      const auto& found = places_.at({cause.field, cause.reason, cause.message});
+      // A fault that also occurs without overrides is a fault of the template.
+      if (std::find(found.begin(), found.end(), "") != found.end()) continue;
+      if (cause.field.starts_with("spec.overrides[")) continue;
+      cause.message += " (in " + found.front();
+      if (found.size() > 1) cause.message += " and " + std::to_string(found.size() - 1) + " more";
+      cause.message += ")";
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  Findings findings_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;  // of each refusal
+};
+
+}  // namespace
+
+DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text)
+    : client_(client), stores_(stores), text_(text), accepted_(clock) {}
+
+DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
+                            const std::string& digest, std::stop_token stop) {
+  Answer answer;
+  WriteOptions options;
+  options.dry_run = true;
+  options.warnings = &answer.warnings;
+  const ResourceType& type = TypeOf(daemon.kind);
+  const auto done =
+      plan.workload ? client_.Update(type, workload, options, stop) : client_.Create(type, workload, options, stop);
+  for (std::string& warning : answer.warnings) warning = DaemonWarning(daemon.kind, warning);
+  std::erase(answer.warnings, "");
+  if (done) {
+    Count("accepted");
+    accepted_.Put(digest, answer.warnings);
+  } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
+    Count("refused");
+    answer.causes = CausesOf(done.error(), daemon.kind);
+  } else if (done.error().http_status == 403) {
+    Count("forbidden");
+    answer.warnings.push_back(TemplatePath(daemon.kind) + ": forbidden now: " + WithoutSubject(done.error().message));
+  } else {
+    Count("unknown");
+    log::Debug("A dry run has no result",
+               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"pool", plan.pool}, {"error", done.error()}});
+  }
+  return answer;
+}
+
+std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
+                                             bool may_send) {
+  // A lookup by NewDigest needs no budget, so that slow reviews do not delay it.
+  std::optional<ByteBudget::Lease> text;
+  const auto take_text = [&] {
+    const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
+    text.emplace(text_.Take(RenderedBytes(plan.to.revision->content) + live, deadline.Token()));
+    return !deadline.Passed();
+  };
+  Result<Json> workload = Json();
+  if (plan.workload) {
+    if (!take_text()) return Answer();
+    workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
+    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+    (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of status would cause conflicts.
+    workload->erase("status");
+  }
+  const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
+  if (auto warnings = accepted_.Find(digest)) {
+    Count("cached");
+    return Answer{{}, *std::move(warnings)};
+  }
+  if (!may_send) return std::nullopt;
+  if (!plan.workload) {
+    if (!take_text()) return Answer();
+    workload = NewWorkload(daemon, plan);
+    if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
+  }
+  text->ShrinkTo(MeasureJson(*workload).text);  // The request may take long.
+  return Send(daemon, plan, *workload, digest, deadline.Token());
+}
+
+Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline) {
+  const std::vector<Rendering> renderings =
+      DistinctRenderings(daemon, before, stores_, kMaxRenderings, [&] { return deadline.Passed(); });
+  if (renderings.empty()) return {};
+
+  if (renderings.front().plan.to.revision->content.digest.size() > kMaxRenderedText) return {};
+
+  struct Outcome {
+    Answer now;
+    Answer then;  // by the spec of `before`; only if `now` has causes
+  };
+  std::vector<Outcome> results(renderings.size());
+  const auto ask = [&](std::size_t i, bool may_send) {
+    auto now = AskOne(daemon, renderings[i].plan, deadline, may_send);
+    if (!now) return false;
+    results[i].now = *std::move(now);
+    if (results[i].now.causes.empty() || before == nullptr) return true;
+    auto then = AskOne(daemon, renderings[i].before, deadline, may_send);
+    if (!then) return false;
+    results[i].then = *std::move(then);
+    return true;
+  };
+  // This thread handles the renderings before the first one that needs a request: known answers need no other threads.
+  std::size_t answered = 0;
+  while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
+  ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {
+    if (!deadline.Passed()) ask(answered + i, true);
+  });
+
+  FindingsCollector collector;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const std::string& warning : results[i].now.warnings) collector.Warn(warning);
+    for (const Cause& cause : results[i].now.causes) {
+      if (Contains(results[i].then.causes, cause)) {
+        collector.Warn(cause.field + ": " + cause.message);
+      } else {
+        collector.Refuse(cause, Where(renderings[i]));
+      }
+    }
+  }
+  return std::move(collector).Take();
+}
+
+}  // namespace yad

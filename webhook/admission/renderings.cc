@@ -1,0 +1,145 @@
+#include "webhook/admission/renderings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/semantics.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+namespace {
+
+constexpr char kAnyPool[] = "any";
+
+RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
+  auto revision = std::make_shared<Revision>();
+  revision->content = ContentOf(daemon);
+  revision->hash = RevisionHash(revision->content, IntAt(daemon.status, {"collisionCount"}));
+  revision->name = RevisionName(daemon.meta.key.name, revision->hash);
+  revision->label = RevisionLabelValue(revision->name, revision->hash);
+  return revision;
+}
+
+// Numbers the entries of overrides by their effects: two entries that do the same to different pools have the same
+// number.
+class Effects {
+ public:
+  std::vector<int> Of(const RevisionContent& content) {
+    std::vector<int> effects;
+    for (Json entry : content.overrides) {
+      if (entry.is_object()) {
+        entry.erase("pools");
+        entry.erase("nodepoolSelector");
+      }
+      const std::string text = entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+      effects.push_back(numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second);
+    }
+    return effects;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& effects) {
+  std::vector<int> sequence;
+  for (const int index : inputs.overrides) sequence.push_back(effects[static_cast<std::size_t>(index)]);
+  return sequence;
+}
+
+// Returns the old spec's target for the pool. If the live workload has the old spec's revision, the inputs that it has
+// recorded are used.
+Target Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
+  if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
+    const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
+    if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
+  }
+  return {revision, InputsFor(revision->content, pool)};
+}
+
+// Returns the daemon's workloads by pool. Empty if the cache has not synced: every workload then counts as new.
+std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+  std::unordered_map<std::string, WorkloadRef> by_pool;
+  const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
+  const auto workloads = ControlledObjects(store, daemon.meta);
+  if (!workloads) return by_pool;
+  for (const ObjectPtr& object : *workloads) {
+    if (object->meta().deleting()) continue;
+    WorkloadRef workload = MakeWorkloadRef(object);
+    by_pool.try_emplace(workload.pool, workload);
+  }
+  return by_pool;
+}
+
+// Returns the selected pools: those with a workload first, then by name.
+std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
+                                   const std::unordered_map<std::string, WorkloadRef>& live) {
+  std::vector<PoolRef> pools;
+  auto all = stores.pools.List();
+  if (!all) return pools;
+  for (ObjectPtr& object : *all) {
+    PoolRef pool{std::move(object)};
+    // A pool whose name is not a valid label value gets no workload.
+    if (daemon.pools.Selects(pool.pool()) && CheckLabelValue(pool.pool().name).empty()) pools.push_back(pool);
+  }
+  std::sort(pools.begin(), pools.end(),
+            [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
+  std::stable_partition(pools.begin(), pools.end(), [&](const PoolRef& p) { return live.contains(p.pool().name); });
+  return pools;
+}
+
+}  // namespace
+
+std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
+                                          const AdmissionStores& stores, std::size_t limit,
+                                          const std::function<bool()>& expired) {
+  const RevisionPtr to = RevisionOf(wanted);
+  const RevisionPtr from = before == nullptr ? nullptr : RevisionOf(*before);
+  Effects effects;
+  const std::vector<int> to_effects = effects.Of(to->content);
+
+  const auto live = LiveWorkloads(wanted, stores);
+  const std::vector<PoolRef> selected = SelectedPools(wanted, stores, live);
+  std::vector<const NodePool*> pools;
+  for (const PoolRef& pool : selected) pools.push_back(&pool.pool());
+  NodePool made_up;
+  made_up.name = kAnyPool;
+  const bool any_pool = pools.empty();
+  if (any_pool) pools.push_back(&made_up);
+
+  std::vector<Rendering> by_overrides;  // one for each set of overrides
+  std::vector<Rendering> by_taints;     // one for each further set of taints
+  std::set<std::vector<int>> seen_overrides;
+  std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
+  for (const NodePool* const at : pools) {
+    if (by_overrides.size() >= limit || expired()) break;
+    const NodePool& pool = *at;
+    const RenderInputs inputs = InputsFor(to->content, pool);
+    std::vector<int> sequence = Sequence(inputs, to_effects);
+    if (!seen.emplace(sequence, pool.taints).second) continue;
+    const bool new_overrides = seen_overrides.insert(std::move(sequence)).second;
+    if (!new_overrides && by_taints.size() >= limit) continue;
+
+    Rendering& rendering = (new_overrides ? by_overrides : by_taints).emplace_back();
+    rendering.any_pool = any_pool;
+    rendering.plan.pool = pool.name;
+    if (const auto found = live.find(pool.name); found != live.end()) rendering.plan.workload = found->second;
+    rendering.before = rendering.plan;
+    if (from != nullptr) {
+      rendering.plan.from = Before(from, pool, rendering.plan.workload);
+      rendering.before.from = rendering.before.to = rendering.plan.from;
+    }
+    rendering.plan.to = {to, inputs};
+  }
+  std::move(by_taints.begin(), by_taints.end(), std::back_inserter(by_overrides));
+  if (by_overrides.size() > limit) by_overrides.resize(limit);
+  return by_overrides;
+}
+
+}  // namespace yad

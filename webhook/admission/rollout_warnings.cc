@@ -1,0 +1,93 @@
+#include "webhook/admission/rollout_warnings.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "operator/api/approvals.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "webhook/admission/warning_list.h"
+
+namespace yad {
+namespace {
+
+const NodePool& PoolOf(const ObjectPtr& object) {
+  return static_cast<const PoolProjection*>(object->projection())->pool;
+}
+
+std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
+
+// Returns the fault of one entry; "" if the entry approves a group.
+std::string FaultOf(const std::string& entry, const std::string& update, const UpdateStrategy& strategy) {
+  const std::size_t slash = entry.rfind('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == entry.size()) {
+    return Quoted(entry) + " is not of the form \"<status.updateRevision>/<group>\"";
+  }
+  const std::string revision = entry.substr(0, slash);
+  const std::string group = entry.substr(slash + 1);
+  std::vector<std::string> manual;
+  for (const RolloutGroup& one : strategy.rolling.groups) {
+    if (one.manual && one.name == group) {
+      if (update.empty() || revision == update) return "";
+      return Quoted(entry) + " is about another revision than status.updateRevision, " + Quoted(update);
+    }
+    if (one.manual) manual.push_back(one.name);
+  }
+  if (manual.empty()) return Quoted(entry) + " approves nothing: no group has approval Manual";
+  return Quoted(entry) + " names no group with approval Manual: these are " + QuoteSome(manual);
+}
+
+}  // namespace
+
+void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out) {
+  const std::vector<RolloutGroup>& groups = daemon.strategy.rolling.groups;
+  if (groups.size() == 1) return;  // only the default group
+  std::set<std::string_view> names;
+  std::vector<std::size_t> members(groups.size());
+  std::map<std::string_view, std::size_t> group_of;
+  for (const ObjectPtr& object : pools) {
+    const NodePool& pool = PoolOf(object);
+    names.insert(pool.name);
+    const std::size_t group = daemon.strategy.rolling.GroupOf(pool);
+    group_of.emplace(pool.name, group);
+    if (daemon.pools.Selects(pool)) ++members[group];
+  }
+  Warnings warnings(out);
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+    const std::string path = "spec.updateStrategy.rollingUpdate.groups[" + std::to_string(i) + "]";
+    std::vector<std::string> unknown;
+    for (const std::string& name : groups[i].pools) {
+      if (!names.contains(name)) {
+        unknown.push_back(name);
+      } else if (group_of.at(name) < i) {
+        warnings.Add(path + ".pools", Quoted(name) + " belongs to group " + Quoted(groups[group_of.at(name)].name) +
+                                          " already: the first group that selects a pool has it");
+      }
+    }
+    if (!unknown.empty()) {
+      warnings.Add(path + ".pools",
+                   "no NodePool is named " + QuoteSome(unknown) + "; the group waits for none of them");
+    } else if (members[i] == 0) {
+      warnings.Add(path, "group " + Quoted(groups[i].name) + " has none of the daemon's NodePools now");
+    }
+  }
+}
+
+std::string ApprovalWarning(const Json& object, const Json& old_object) {
+  const std::string text = StringAt(object, {"metadata", "annotations", kApproveAnnotation});
+  if (text.empty() || text == StringAt(old_object, {"metadata", "annotations", kApproveAnnotation})) return "";
+  const Json* strategy = Find(object, {"spec", "updateStrategy"});
+  const auto parsed = ParseYurtAppDaemon(object);
+  if (strategy == nullptr || !parsed) return "";
+  const std::string update = StringAt(old_object, {"status", "updateRevision"});
+  for (const std::string& entry : ApprovalEntries(text)) {
+    if (const std::string fault = FaultOf(entry, update, parsed->strategy); !fault.empty()) {
+      return std::string("metadata.annotations[") + kApproveAnnotation + "]: " + fault;
+    }
+  }
+  return "";
+}
+
+}  // namespace yad

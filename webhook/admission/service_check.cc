@@ -1,0 +1,166 @@
+#include "webhook/admission/service_check.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/service.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "webhook/admission/warning_list.h"
+
+namespace yad {
+namespace {
+
+constexpr char kPath[] = "spec.serviceTemplate";
+constexpr char kAnyPool[] = "any";
+
+// Returns the content from which a Service is rendered.
+RevisionContent ContentFor(const YurtAppDaemon& daemon) {
+  RevisionContent content;
+  content.workload_template["spec"]["selector"] = daemon.selector;
+  content.service_template = daemon.service_template;
+  return content;
+}
+
+// Returns the first workload of the daemon by name; nullopt if the cache shows none.
+std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
+  const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
+  const auto workloads = ControlledObjects(store, daemon.meta);
+  if (!workloads) return std::nullopt;
+  std::optional<WorkloadRef> first;
+  for (const ObjectPtr& object : *workloads) {
+    if (object->meta().deleting() || object->meta().key.ns != daemon.meta.key.ns) continue;
+    if (!first || object->meta().key.name < first->object->meta().key.name) first = MakeWorkloadRef(object);
+  }
+  return first;
+}
+
+struct Answer {
+  std::vector<Cause> causes;
+  std::vector<std::string> warnings;
+};
+
+bool IsTaken(const std::string& message) { return message.find("already allocated") != std::string::npos; }
+
+Answer AnswerOf(const Error& error) {
+  Answer answer;
+  const bool undecodable =
+      error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos;
+  if (error.http_status == 403) {
+    answer.warnings.push_back(std::string(kPath) + ": forbidden now: " + error.message);
+  } else if (undecodable || (error.http_status == 422 && error.causes.empty())) {
+    answer.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});
+  } else if (error.http_status == 422) {
+    for (const Cause& cause : error.causes) {
+      const std::string field = cause.field.empty() ? kPath : std::string(kPath) + "." + cause.field;
+      if (IsTaken(cause.message)) {
+        answer.warnings.push_back(field + ": " + cause.message);
+      } else {
+        answer.causes.push_back({field, cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
+      }
+    }
+  }
+  return answer;
+}
+
+class Trial {
+ public:
+  Trial(const YurtAppDaemon& daemon, Client& client, const AdmissionStores& stores, Deadline& deadline)
+      : daemon_(daemon), client_(client), deadline_(deadline) {
+    const auto workload = OneWorkload(daemon, stores);
+    pool_ = workload ? workload->pool : kAnyPool;
+    name_ = ServiceName(workload ? workload->object->meta().key.name
+                                 : WorkloadName(daemon.meta.key.name, daemon_.meta.uid, pool_, daemon.kind));
+    if (!workload) return;
+    auto live = client_.Get(kServiceType, {daemon.meta.key.ns, name_}, deadline.Token());
+    const OwnerReference* controller = nullptr;
+    const ObjectMeta meta = live ? ParseMeta(*live) : ObjectMeta();
+    if (live) controller = meta.controller();
+    if (controller != nullptr && controller->uid == daemon_.meta.uid) live_ = *std::move(live);
+  }
+
+  Answer Of(const YurtAppDaemon& version) {
+    Answer answer;
+    if (deadline_.Passed()) return answer;
+    WriteOptions options;
+    options.dry_run = true;
+    options.warnings = &answer.warnings;
+    const Json rendered = RenderService(ContentFor(version), pool_);
+    Json service = live_.is_null() ? NewService(rendered, daemon_, name_) : MergeService(rendered, daemon_, live_);
+    service["metadata"].erase("resourceVersion");
+    const auto done = live_.is_null() ? client_.Create(kServiceType, service, options, deadline_.Token())
+                                      : client_.Update(kServiceType, service, options, deadline_.Token());
+    for (std::string& warning : answer.warnings) warning = std::string(kPath) + ": " + warning;
+    if (done) return answer;
+    return AnswerOf(done.error());
+  }
+
+ private:
+  const YurtAppDaemon& daemon_;
+  Client& client_;
+  Deadline& deadline_;
+  std::string pool_, name_;
+  Json live_;  // null: the daemon has no such Service
+};
+
+}  // namespace
+
+Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
+                    const AdmissionStores& stores, Deadline& deadline, ByteBudget& text) {
+  Findings findings;
+  if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
+  const bool had = before != nullptr && before->service_template.is_object();
+  if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
+  // The Service contains its rendering twice, and a variable of 12 bytes becomes a name of up to 63 bytes.
+  const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
+  Trial trial(wanted, client, stores, deadline);
+  Answer now = trial.Of(wanted);
+  findings.warnings = std::move(now.warnings);
+  if (now.causes.empty()) return findings;
+  const std::vector<Cause> known = had ? trial.Of(*before).causes : std::vector<Cause>();
+  for (Cause& cause : now.causes) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](const Cause& other) {
+      return other.field == cause.field && other.message == cause.message;
+    });
+    if (is_known) {
+      findings.warnings.push_back(cause.field + ": " + cause.message);
+    } else {
+      findings.refusals.push_back(std::move(cause));
+    }
+  }
+  return findings;
+}
+
+std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before) {
+  std::vector<std::string> found;
+  const bool names_none =
+      wanted.kind == WorkloadKind::kStatefulSet && StringAt(wanted.workload_template, {"spec", "serviceName"}).empty();
+  if (!wanted.service_template.is_object()) {
+    if (names_none && before != nullptr && before->service_template.is_object()) {
+      found.push_back(std::string(kPath) +
+                      ": StatefulSets that were made with it keep its Services' names, and their pods lose their DNS "
+                      "names with the Services");
+    }
+    return found;
+  }
+  const Json* spec = Find(wanted.service_template, {"spec"});
+  const std::string address = StringAt(*spec, {"clusterIP"});
+  if (names_none && address != "None") {
+    found.push_back(std::string(kPath) +
+                    ".spec.clusterIP: is not None: the StatefulSets' pods get no DNS names of their own");
+  }
+  Warnings warnings(found);
+  constexpr char kOnlyOne[] = "every pool's Service requests it, and only one can have it: leave it out";
+  if (!address.empty() && address != "None") warnings.Add(std::string(kPath) + ".spec.clusterIP", kOnlyOne);
+  const Json* ports = Find(*spec, {"ports"});
+  for (std::size_t i = 0; ports != nullptr && ports->is_array() && i < ports->size(); ++i) {
+    if (IntAt((*ports)[i], {"nodePort"}) == 0) continue;
+    warnings.Add(std::string(kPath) + ".spec.ports[" + std::to_string(i) + "].nodePort", kOnlyOne);
+  }
+  return found;
+}
+
+}  // namespace yad

@@ -1,0 +1,148 @@
+#include "webhook/admission/template_faults.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "operator/api/fields.h"
+#include "operator/api/quantity.h"
+#include "operator/api/yurtappdaemon.h"
+
+namespace yad {
+namespace {
+
+constexpr std::int64_t kMaxPort = 65535;
+constexpr const char* kContainerLists[] = {"initContainers", "containers"};
+
+bool IsList(const JsonField& field) { return field.present() && field.value->is_array(); }
+bool IsMap(const JsonField& field) { return field.present() && field.value->is_object(); }
+
+// Calls function(element) for each element of a list, until there are too many faults.
+template <typename Function>
+void ForEach(const JsonField& list, const FieldErrors& errors, Function function) {
+  if (!IsList(list)) return;
+  for (std::size_t i = 0; i < list.value->size() && !errors.full(); ++i) function(list.Element(i));
+}
+
+void CheckText(const JsonField& field, FieldErrors& errors) {
+  // A null in a list is read as "".
+  if (!field.present() || field.value->is_string() || field.value->is_null()) return;
+  const bool scalar = field.value->is_number() || field.value->is_boolean();
+  errors.Add(FieldError::TypeInvalid(field.path, *field.value,
+                                     scalar ? "must be a string: put it in quotes" : "must be a string"));
+}
+
+void CheckPort(const JsonField& field, FieldErrors& errors) {
+  if (field.present() && field.value->is_string()) {
+    errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: remove the quotes"));
+    return;
+  }
+  // 0 means no port. The apiserver reports it if one is required.
+  if (!field.present() || *field.value == 0) return;
+  FieldErrors faults;
+  AsInt(field, 1, kMaxPort, faults);
+  for (FieldError fault : faults) {
+    if (field.value->is_number_integer()) fault.detail = "must be between 1 and 65535, inclusive";
+    errors.Add(std::move(fault));
+  }
+}
+
+void CheckQuantity(const JsonField& field, FieldErrors& errors) {
+  if (!field.present()) return;
+  const Json& value = *field.value;
+  const std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : "";
+  if (CanonicalQuantity(text)) return;
+  errors.Add(FieldError::Invalid(
+      field.path, value,
+      "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', for instance "
+      "\"500m\" or \"1Gi\""));
+}
+
+void CheckResources(const JsonField& resources, FieldErrors& errors) {
+  for (const char* kind : {"limits", "requests"}) {
+    const JsonField amounts = resources.Child(kind);
+    if (!IsMap(amounts)) continue;
+    for (const auto& [name, amount] : amounts.value->items()) {
+      if (!amount.is_null()) CheckQuantity({&amount, amounts.path + "[" + name + "]"}, errors);
+    }
+  }
+}
+
+void CheckContainer(const JsonField& container, FieldErrors& errors) {
+  // The error of the apiserver's decoder would not name the container.
+  for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
+    AsArray(container.Child(list), errors);
+  }
+  for (const char* list : {"command", "args"}) {
+    ForEach(container.Child(list), errors, [&](const JsonField& word) { CheckText(word, errors); });
+  }
+  ForEach(container.Child("env"), errors, [&](const JsonField& variable) {
+    CheckText(variable.Child("name"), errors);
+    CheckText(variable.Child("value"), errors);
+  });
+  ForEach(container.Child("ports"), errors, [&](const JsonField& port) {
+    CheckPort(port.Child("containerPort"), errors);
+    CheckPort(port.Child("hostPort"), errors);
+  });
+  CheckResources(container.Child("resources"), errors);
+}
+
+void CheckPod(const JsonField& pod, FieldErrors& errors) {
+  for (const char* list : kContainerLists) {
+    ForEach(pod.Child(list), errors, [&](const JsonField& container) { CheckContainer(container, errors); });
+  }
+  if (const JsonField selector = pod.Child("nodeSelector"); IsMap(selector)) {
+    for (const auto& [key, value] : selector.value->items()) {
+      if (!value.is_null()) CheckText({&value, selector.path + "[" + key + "]"}, errors);
+    }
+  }
+  ForEach(pod.Child("volumes"), errors,
+          [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
+}
+
+// Adds the names of the containers in a partial workload.
+void AddContainerNames(const Json& workload, std::set<std::string>& names) {
+  for (const char* list : kContainerLists) {
+    const Json* containers = Find(workload, {"spec", "template", "spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const Json& container : *containers) names.insert(StringAt(container, {"name"}));
+  }
+}
+
+void CheckOverrideImages(const JsonField& overrides, const Json& workload_template, FieldErrors& errors) {
+  std::set<std::string> names;
+  AddContainerNames(workload_template, names);
+  bool anything_goes = false;  // JSON patches may add any container
+  ForEach(overrides, errors, [&](const JsonField& entry) {
+    ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
+      const JsonField name = image.Child("name");
+      if (anything_goes || !name.present() || !name.value->is_string()) return;
+      const std::string& text = name.value->get_ref<const std::string&>();
+      if (text.empty() || names.contains(text)) return;
+      errors.Add(FieldError::Invalid(name.path, *name.value,
+                                     "no container and no init container of the template has this name"));
+    });
+    if (const JsonField patch = entry.Child("patch"); patch.present()) AddContainerNames(*patch.value, names);
+    anything_goes = anything_goes || entry.Child("jsonPatches").present();
+  });
+}
+
+}  // namespace
+
+FieldErrors TemplateFaults(const Json& object) {
+  FieldErrors errors;
+  const JsonField spec = JsonField{&object, ""}.Child("spec");
+  if (!spec.present() || IsDeeperThan(*spec.value, kMaxJsonDepth)) return errors;
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    const JsonField workload = spec.Child("workloadTemplate").Child(TemplateField(kind));
+    if (!workload.present()) continue;
+    CheckPod(workload.Child("spec").Child("template").Child("spec"), errors);
+    ForEach(workload.Child("spec").Child("volumeClaimTemplates"), errors,
+            [&](const JsonField& claim) { CheckResources(claim.Child("spec").Child("resources"), errors); });
+    CheckOverrideImages(spec.Child("overrides"), *workload.value, errors);
+  }
+  return errors;
+}
+
+}  // namespace yad

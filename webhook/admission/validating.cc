@@ -1,0 +1,213 @@
+#include "webhook/admission/validating.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/yurtappdaemon.h"
+#include "operator/workload/semantics.h"
+#include "webhook/admission/deadline.h"
+#include "webhook/admission/defaulting.h"
+#include "webhook/admission/known_faults.h"
+#include "webhook/admission/rollout_warnings.h"
+#include "webhook/admission/service_check.h"
+#include "webhook/admission/template_faults.h"
+#include "webhook/admission/warnings.h"
+
+namespace yad {
+namespace {
+
+// Compares without recursion, for values that are nested too deeply for other checks.
+bool SameAtAnyDepth(const Json& a, const Json& b) {
+  std::vector<std::pair<const Json*, const Json*>> open{{&a, &b}};
+  while (!open.empty()) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left->type() != right->type() && !(left->is_number() && right->is_number())) return false;
+    if (!left->is_structured()) {
+      if (*left != *right) return false;
+      continue;
+    }
+    if (left->size() != right->size()) return false;
+    for (auto l = left->begin(), r = right->begin(); l != left->end(); ++l, ++r) {
+      if (left->is_object() && l.key() != r.key()) return false;
+      open.emplace_back(&*l, &*r);
+    }
+  }
+  return true;
+}
+
+const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
+
+// `spec` after the defaulting webhook, with its templates separated from the rest.
+struct ComparableSpec {
+  Json deployment, stateful_set;
+  Json rest;
+};
+
+ComparableSpec Comparable(const Json& object) {
+  Json defaulted = Json::object();  // One copy only, because the object may be as large as a review can be.
+  Json& spec = defaulted["spec"] = SpecOf(object);
+  defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
+  ComparableSpec comparable;
+  if (!spec.is_object()) {
+    comparable.rest = std::move(spec);
+    return comparable;
+  }
+  // A null in a patch has a meaning: it removes a field.
+  Json overrides = std::exchange(spec["overrides"], nullptr);
+  spec = WithoutNulls(std::move(spec));
+  const auto choice = spec.find("workloadTemplate");
+  for (const auto& [kind, place] : {std::pair{WorkloadKind::kDeployment, &comparable.deployment},
+                                    std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
+    if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
+    Json& workload = (*choice)[TemplateField(kind)];
+    *place = std::exchange(workload, true);  // marks that there is a template
+  }
+  spec["overrides"] = std::move(overrides);
+  // {} and [] mean the same as an absent field, except for the selector of pools, where {} means all of them.
+  for (auto it = spec.begin(); it != spec.end();) {
+    const bool nothing = it->is_null() || (it->is_structured() && it->empty() && it.key() != "nodepoolSelector");
+    it = nothing ? spec.erase(it) : std::next(it);
+  }
+  comparable.rest = std::move(spec);
+  return comparable;
+}
+
+bool SameTemplate(const Json& a, const Json& b) {
+  return a.is_object() && b.is_object() ? SameObject(WorkloadSchema(), a, b) : a == b;
+}
+
+struct Checked {
+  FieldErrors faults;
+  bool parses = false;  // if false, the faults contain the reason
+};
+
+Checked Check(const Json& object) {
+  Checked checked;
+  checked.faults = ValidateYurtAppDaemon(object);
+  checked.parses = checked.faults.empty();
+  checked.faults.Append(TemplateFaults(object));
+  return checked;
+}
+
+// Parses the template alone if other fields have faults, so that the faults of the template are reported with those.
+Result<YurtAppDaemon> ParseTemplate(const Json& object) {
+  const Json& spec = SpecOf(object);
+  Json rest = Json::object();
+  rest["metadata"] = MemberOf(object, "metadata");
+  Json& rest_of_spec = rest["spec"];
+  rest_of_spec["selector"] = MemberOf(spec, "selector");
+  rest_of_spec["workloadTemplate"] = MemberOf(spec, "workloadTemplate");
+  rest_of_spec["nodepoolSelector"] = Json::object();
+  return ParseYurtAppDaemon(std::move(rest));
+}
+
+// Parses as much of the object as a dry run can use.
+Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
+  if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
+  auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
+  if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
+  // The server sets these later. The ownerReference of a workload must have a uid.
+  if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
+  if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
+  return daemon;
+}
+
+// Returns whether a static check has already reported this fault of the field in other words.
+bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
+  return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
+    // A value that can't be decoded stops the apiserver's checks, and its cause names no element of a list.
+    const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
+    return other.field == cause.field || undecoded;
+  });
+}
+
+// Returns whether the apiserver would only repeat faults of the serviceTemplate that are reported already.
+bool IsToldOfServices(const std::vector<Cause>& told) {
+  return std::any_of(told.begin(), told.end(),
+                     [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
+}
+
+// An update of metadata alone may still set a token or an approval that has no effect.
+AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
+  AdmissionAnswer answer = AdmissionAnswer::Allowed();
+  for (std::string warning :
+       {RemovalTokenWarning(request.object, request.old_object), ApprovalWarning(request.object, request.old_object)}) {
+    if (!warning.empty()) answer.warnings.push_back(std::move(warning));
+  }
+  return answer;
+}
+
+}  // namespace
+
+bool SameSpec(const Json& object, const Json& old_object) {
+  const Json& spec = SpecOf(object);
+  const Json& old_spec = SpecOf(old_object);
+  if (IsDeeperThan(spec, kMaxJsonDepth) || IsDeeperThan(old_spec, kMaxJsonDepth)) return SameAtAnyDepth(spec, old_spec);
+  if (spec == old_spec) return true;
+  const ComparableSpec now = Comparable(object);
+  const ComparableSpec before = Comparable(old_object);
+  return now.rest == before.rest && SameTemplate(now.deployment, before.deployment) &&
+         SameTemplate(now.stateful_set, before.stateful_set);
+}
+
+AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime answer_until) {
+  const Json& object = request.object;
+  if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
+  const bool update = request.old_object.is_object();
+  if (update && SameSpec(object, request.old_object)) return AllowSameSpec(request);
+
+  Checked checked = Check(object);
+  const Checked old_checked = update ? Check(request.old_object) : Checked();
+  SortedFaults faults = SortFaults(std::move(checked.faults), old_checked.faults);
+  if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
+    faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
+  }
+  std::vector<Cause> refusals = ToCauses(faults.fresh);
+  std::vector<Cause> told = refusals;
+  std::vector<std::string> warnings;
+  for (const FieldError& fault : faults.known) {
+    warnings.push_back(fault.ToString());
+    told.push_back(fault.ToCause());
+  }
+  const auto daemon = ParseFor(request, object, checked.parses);
+  if (daemon) {
+    const auto before = update ? ParseFor(request, request.old_object, old_checked.parses)
+                               : Result<YurtAppDaemon>(Fail(Reason::kNotFound, ""));
+    Deadline deadline(clock_, answer_until);
+    const YurtAppDaemon* const old = before ? &*before : nullptr;
+    Findings findings = dry_run_.Ask(*daemon, old, deadline);
+    if (!IsToldOfServices(told)) {
+      Findings of_service = TryService(*daemon, old, client_, stores_, deadline, text_);
+      std::move(of_service.refusals.begin(), of_service.refusals.end(), std::back_inserter(findings.refusals));
+      std::move(of_service.warnings.begin(), of_service.warnings.end(), std::back_inserter(findings.warnings));
+    }
+    if (told.empty()) {
+      warnings = WarningsFor(*daemon, old, stores_);
+      for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
+      for (std::string warning :
+           {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object)}) {
+        if (!warning.empty()) warnings.push_back(std::move(warning));
+      }
+    }
+    for (Cause& cause : findings.refusals) {
+      if (!IsTold(cause, told)) refusals.push_back(std::move(cause));
+    }
+    for (std::string& warning : findings.warnings) {
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(std::move(warning));
+    }
+  }
+  AdmissionAnswer answer;
+  if (!refusals.empty()) {
+    answer = AdmissionAnswer::Invalid(request, refusals);
+  } else if (!faults.known.empty() && !checked.parses) {
+    warnings.push_back(
+        "spec: the stored spec has these faults already; the operator does not reconcile the YurtAppDaemon until they "
+        "are fixed");
+  }
+  answer.warnings = std::move(warnings);
+  return answer;
+}
+
+}  // namespace yad

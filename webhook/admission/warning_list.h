@@ -1,0 +1,41 @@
+// Helpers for warnings. For this folder only.
+#ifndef WEBHOOK_ADMISSION_WARNING_LIST_H_
+#define WEBHOOK_ADMISSION_WARNING_LIST_H_
+
+#include <string>
+#include <vector>
+
+namespace yad {
+
+// Collects warnings of one kind. It keeps a few of them and counts the rest.
+class Warnings {
+ public:
+  explicit Warnings(std::vector<std::string>& out) : out_(out) {}
+  ~Warnings() {
+    if (count_ > kOfOneKind) out_.back() += " (and " + std::to_string(count_ - kOfOneKind) + " more like this)";
+  }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  void Add(const std::string& path, const std::string& text) {
+    if (++count_ <= kOfOneKind) out_.push_back(path + ": " + text);
+  }
+
+ private:
+  static constexpr std::size_t kOfOneKind = 4;
+  std::vector<std::string>& out_;
+  std::size_t count_ = 0;
+};
+
+// Returns text such as "a", "b", "c" and 4 more.
+inline std::string QuoteSome(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
+  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
+  return text;
+}
+
+}  // namespace yad
+
+#endif  // WEBHOOK_ADMISSION_WARNING_LIST_H_

@@ -1,0 +1,217 @@
+#include "webhook/admission/warnings.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/report/status.h"
+#include "webhook/admission/rollout_warnings.h"
+#include "webhook/admission/warning_list.h"
+
+namespace yad {
+namespace {
+
+const NodePool& PoolOf(const ObjectPtr& object) {
+  return static_cast<const PoolProjection*>(object->projection())->pool;
+}
+
+std::string TemplatePath(const YurtAppDaemon& daemon) {
+  return std::string("spec.workloadTemplate.") + TemplateField(daemon.kind);
+}
+
+// Returns the elements of `names` that are not the name of a pool. "-x" and "x" name the same pool, and "*" names none.
+std::vector<std::string> Unknown(const Json& names, const std::set<std::string_view>& pools) {
+  std::vector<std::string> unknown;
+  if (!names.is_array()) return unknown;
+  for (const Json& item : names) {
+    if (!item.is_string()) continue;
+    std::string name = item.get<std::string>();
+    if (name.starts_with('-')) name.erase(0, 1);
+    if (name != "*" && !pools.contains(name)) unknown.push_back(std::move(name));
+  }
+  return unknown;
+}
+
+void WarnOfSelection(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out) {
+  if (!daemon.pools.selector) return;
+  std::size_t by_label = 0;
+  std::size_t by_type = 0;
+  std::size_t selected = 0;
+  for (const ObjectPtr& object : pools) {
+    const NodePool& pool = PoolOf(object);
+    if (daemon.pools.Selects(pool)) ++selected;
+    if (!daemon.pools.selector->Matches(pool.labels)) continue;
+    ++by_label;
+    if (daemon.pools.type.empty() || pool.type == daemon.pools.type) ++by_type;
+  }
+  if (by_label == 0) {
+    out.push_back(pools.empty() ? "spec.nodepoolSelector: there is no NodePool yet; the operator creates workloads "
+                                  "when NodePools are created"
+                                : "spec.nodepoolSelector: matches no NodePool now; compare it with `kubectl get "
+                                  "nodepools --show-labels`");
+  } else if (by_type == 0) {
+    out.push_back("spec.nodePools.type: none of the " + std::to_string(by_label) +
+                  " NodePools that spec.nodepoolSelector matches now is of type " + daemon.pools.type);
+  } else if (selected == 0) {
+    out.push_back("spec.nodePools.exclude: excludes all of the " + std::to_string(by_type) +
+                  " NodePools that are selected now");
+  }
+}
+
+void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools,
+                        std::vector<std::string>& out) {
+  if (daemon.pools.names.empty() && daemon.overrides.empty()) return;
+  std::set<std::string_view> names;
+  for (const ObjectPtr& object : pools) names.insert(PoolOf(object).name);
+  if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
+    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) + "; the operator waits for each");
+  }
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* listed = Find(daemon.overrides[i], {"pools"});
+    if (listed == nullptr) continue;
+    if (const auto unknown = Unknown(*listed, names); !unknown.empty()) {
+      warnings.Add("spec.overrides[" + std::to_string(i) + "].pools",
+                   "no NodePool is named " + QuoteSome(unknown) + "; the entry waits for it");
+    }
+  }
+}
+
+bool SamePools(const PoolSelection& a, const PoolSelection& b) {
+  const auto text = [](const PoolSelection& pools) { return pools.selector ? pools.selector->ToString() : "<none>"; };
+  return text(a) == text(b) && a.type == b.type && a.names == b.names && a.exclude == b.exclude;
+}
+
+// Warns of daemons whose workloads could claim each other's pods. A workload selects by spec.selector and the pool.
+// Everything that selects by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity) counts a pod that
+// matches two selectors for both.
+void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, const std::vector<ObjectPtr>& pools,
+                   std::vector<std::string>& out) {
+  auto daemons = stores.daemons.List();
+  const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
+  if (!daemons || !selector) return;
+  std::sort(daemons->begin(), daemons->end(),
+            [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });
+  const StringMap labels = StringMapAt(daemon.workload_template, {"spec", "template", "metadata", "labels"});
+  Warnings warnings(out);
+  for (const ObjectPtr& object : *daemons) {
+    const ObjectMeta& meta = object->meta();
+    if (meta.key.ns != daemon.meta.key.ns || meta.key.name == daemon.meta.key.name || meta.deleting()) continue;
+    const auto& other = *static_cast<const DaemonProjection*>(object->projection());
+    if (!other.readable) continue;
+    if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
+    const NodePool* shared = nullptr;  // the first by name, so that each review names the same pool
+    for (const ObjectPtr& candidate : pools) {
+      const NodePool& pool = PoolOf(candidate);
+      if (shared != nullptr && shared->name <= pool.name) continue;
+      if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
+    }
+    // Daemons with the same selection may overlap even if no pool exists yet.
+    if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
+    const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
+    warnings.Add("spec.selector", "overlaps with that of YurtAppDaemon \"" + meta.key.name + "\", which selects " +
+                                      where + ": give each a label of its own");
+  }
+}
+
+bool IsLatest(const std::string& image) {
+  if (image.find('@') != std::string::npos) return false;
+  const std::size_t slash = image.rfind('/');
+  const std::size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);  // not a registry's port
+  return colon == std::string::npos || image.substr(colon) == ":latest";
+}
+
+void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+  Warnings warnings(out);
+  const auto check = [&](const std::string& path, const std::string& image) {
+    if (!image.empty() && IsLatest(image)) {
+      warnings.Add(path, "\"" + image +
+                             "\" may be another image on each node: with imagePullPolicy IfNotPresent it is pulled "
+                             "once; name a version");
+    }
+  };
+  std::set<std::string> keeps;  // containers with IfNotPresent
+  const std::string pod_path = TemplatePath(daemon) + ".spec.template.spec.";
+  for (const char* list : {"initContainers", "containers"}) {
+    const Json* containers = Find(daemon.workload_template, {"spec", "template", "spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (std::size_t i = 0; i < containers->size(); ++i) {
+      const Json& container = (*containers)[i];
+      if (StringAt(container, {"imagePullPolicy"}) != "IfNotPresent") continue;
+      keeps.insert(StringAt(container, {"name"}));
+      check(pod_path + list + "[" + std::to_string(i) + "].image", StringAt(container, {"image"}));
+    }
+  }
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* images = Find(daemon.overrides[i], {"images"});
+    if (images == nullptr || !images->is_array()) continue;
+    for (std::size_t j = 0; j < images->size(); ++j) {
+      if (!keeps.contains(StringAt((*images)[j], {"name"}))) continue;
+      check("spec.overrides[" + std::to_string(i) + "].images[" + std::to_string(j) + "].image",
+            StringAt((*images)[j], {"image"}));
+    }
+  }
+}
+
+// A pool that a revision cuts off is detected through its nodes, and only some 40 s later. An update that does not
+// change the strategy gets no warning, because it may be one of many.
+void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  constexpr std::chrono::seconds kShortest{60};
+  const UpdateStrategy& strategy = daemon.strategy;
+  if (before != nullptr && before->strategy.type == strategy.type &&
+      before->strategy.rolling.min_ready == strategy.rolling.min_ready)
+    return;
+  if (strategy.type != UpdateStrategyType::kRollingUpdate || strategy.rolling.min_ready >= kShortest) return;
+  Warnings(out).Add("spec.updateStrategy.rollingUpdate.minReadySeconds",
+                    "is below 60: the cluster notices after some 40 s that the nodes of a pool are gone, so a revision "
+                    "that cuts its own sites off may reach further pools; set it to 60 or more");
+}
+
+}  // namespace
+
+std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
+                                     const AdmissionStores& stores) {
+  std::vector<std::string> warnings;
+  if (const auto pools = stores.pools.List()) {
+    WarnOfSelection(daemon, *pools, warnings);
+    WarnOfUnknownPools(daemon, *pools, warnings);
+    WarnOfOverlap(daemon, stores, *pools, warnings);
+    WarnOfGroups(daemon, *pools, warnings);
+  }
+  WarnOfShortSoak(daemon, before, warnings);
+  WarnOfLatest(daemon, warnings);
+  return warnings;
+}
+
+std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline) {
+  if (daemon.kind != WorkloadKind::kStatefulSet || deadline.Passed()) return "";
+  const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
+  const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
+  if (name.empty() && daemon.service_template.is_object()) return "";  // Each pool has its own Service.
+  if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";
+  const auto service = client.Get(kServiceType, {daemon.meta.key.ns, name}, deadline.Token());
+  if (!service && service.error().http_status == 404) {
+    return path + "there is no Service \"" + name +
+           "\": the pods get no DNS names until you create it, headless (clusterIP: None)";
+  }
+  if (service && StringAt(*service, {"spec", "clusterIP"}) != "None") {
+    return path + "Service \"" + name +
+           "\" is not headless: the pods get no DNS names of their own; it needs clusterIP: None";
+  }
+  return "";
+}
+
+std::string RemovalTokenWarning(const Json& object, const Json& old_object) {
+  const std::string token = StringAt(object, {"metadata", "annotations", kAllowRemovalAnnotation});
+  if (token.empty() || token == StringAt(old_object, {"metadata", "annotations", kAllowRemovalAnnotation})) return "";
+  const Json* status = Find(old_object, {"status"});
+  if (status != nullptr && SaysRemovalBlocked(*status, token)) return "";
+  return std::string("metadata.annotations[") + kAllowRemovalAnnotation +
+         "]: no removal with this token is blocked now; condition RemovalBlocked has the current token";
+}
+
+}  // namespace yad

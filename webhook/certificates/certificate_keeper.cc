@@ -1,0 +1,277 @@
+#include "webhook/certificates/certificate_keeper.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/base/backoff.h"
+#include "operator/base/base64.h"
+#include "operator/base/catch_exceptions.h"
+#include "operator/base/log.h"
+#include "webhook/certificates/webhook_configuration.h"
+
+namespace yad {
+namespace {
+
+constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
+// The pause after a failure, and after a write too: another actor that keeps reverting our writes must not cause writes
+// at full speed.
+constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
+// Rounds of one Pass. The longest Pass creates the Secret and then writes the caBundles.
+constexpr int kMaxRounds = 2;
+
+}  // namespace
+
+std::string CalledName(const ObjectKey& service) { return service.name + "." + service.ns + ".svc"; }
+
+CertificateKeeper::CertificateKeeper(Client& client, CachedObject secret, std::vector<CachedObject> configurations,
+                                     ObjectKey service, Duration validity,
+                                     std::shared_ptr<ServingCertificate> certificate, Clock& clock)
+    : client_(client),
+      secret_(std::move(secret)),
+      configurations_(std::move(configurations)),
+      service_(std::move(service)),
+      names_{CalledName(service_), CalledName(service_) + ".cluster.local", service_.name + "." + service_.ns},
+      validity_(validity),
+      certificate_(std::move(certificate)),
+      clock_(clock),
+      rotations_(metrics::GetCounter("yurtappdaemon_webhook_certificate_rotations_total",
+                                     "Rotations of the webhook's certificate that this process completed.")) {}
+
+void CertificateKeeper::Wake() {
+  std::lock_guard lock(mutex_);
+  awake_ = true;
+  wake_.notify_all();
+}
+
+std::string CertificateKeeper::failure() const {
+  return failure_.With([](const std::string& text) { return text; });
+}
+
+Status CertificateKeeper::Run(const std::stop_token& stop) {
+  while (!Synced()) {
+    if (!clock_.Sleep(kSyncPoll, stop)) return {};
+  }
+  Backoff backoff(kRest);
+  Duration rest{0};
+  SteadyTime rested = clock_.Now();
+  while (!stop.stop_requested()) {
+    {
+      std::lock_guard lock(mutex_);
+      awake_ = false;
+    }
+    const Result<WallTime> again = TryPass(stop);
+    if (stop.stop_requested()) break;
+    Note(again);
+    if (!again || wrote_) {
+      if (clock_.Now() - rested > rest) backoff.Reset();  // There was nothing to do for a while.
+      rest = backoff.Next();
+      if (!again) rest = std::max<Duration>(rest, again.error().retry_after.value_or(std::chrono::milliseconds(0)));
+      clock_.Sleep(rest, stop);
+      rested = clock_.Now();
+    }
+    if (again) AwaitWake(*again, stop);
+  }
+  return {};
+}
+
+Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
+  wrote_ = false;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const Result<Work> cached = Look(Cached());
+    if (!cached) return Fail(cached.error());
+    if (cached->idle()) return cached->plan.look_again;
+    // The caches may lag behind, so the live objects are read before a write.
+    const Result<Snapshot> live = Read(stop);
+    if (!live) return Fail(live.error());
+    const Result<Work> work = Look(*live);
+    if (!work) return Fail(work.error());
+    if (work->idle()) return work->plan.look_again;  // The caches lag behind, and their next event wakes Run.
+    if (work->plan.step == RotationStep::kNone) {
+      if (const Status written = WriteTrust(*live, *work, stop); !written) return Fail(written.error());
+      break;  // A Pass after the pause checks that the write lasts.
+    }
+    if (const Status written = WriteSecret(*live, *work, stop); !written) return Fail(written.error());
+  }
+  return clock_.WallNow();
+}
+
+bool CertificateKeeper::Synced() const {
+  return secret_.store->synced() && std::all_of(configurations_.begin(), configurations_.end(),
+                                                [](const CachedObject& one) { return one.store->synced(); });
+}
+
+void CertificateKeeper::AwaitWake(WallTime until, const std::stop_token& stop) {
+  const SteadyTime deadline = clock_.Now() + std::max<Duration>(until - clock_.WallNow(), Duration{0});
+  std::unique_lock lock(mutex_);
+  clock_.WaitUntil(wake_, lock, stop, deadline, [&] { return awake_; });
+}
+
+void CertificateKeeper::Note(const Result<WallTime>& outcome) {
+  // A lost race is not a failure: another replica has taken the step.
+  const bool failed =
+      !outcome && outcome.error().reason != Reason::kConflict && outcome.error().reason != Reason::kAlreadyExists;
+  const std::string text = failed ? outcome.error().ToString() : "";
+  const std::string before = failure_.With([&](std::string& value) { return std::exchange(value, text); });
+  if (failed && before != text)
+    log::Warn("the webhook's certificates can't be kept valid; trying again", {{"error", outcome.error()}});
+}
+
+Result<WallTime> CertificateKeeper::TryPass(const std::stop_token& stop) {
+  return CatchExceptions([&] { return Pass(stop); });
+}
+
+CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
+  const auto parsed = [](const CachedObject& one) -> std::optional<Json> {
+    const Result<ObjectPtr> object = one.store->Get(one.key);
+    return object ? std::optional<Json>((*object)->Parse()) : std::nullopt;
+  };
+  Snapshot snapshot;
+  snapshot.secret = parsed(secret_);
+  for (const CachedObject& one : configurations_) snapshot.configurations.push_back(parsed(one));
+  return snapshot;
+}
+
+// Reads the objects as they were at one moment: the Secret is the same before and after the configurations are read.
+// This matters if the process is suspended here for a while. A Secret that is written over this one then contains all
+// the CAs that other replicas have put into the configurations. A CA goes into the configurations only after it is in
+// the Secret, so a caBundle that is written over one of these contains all those CAs too.
+Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
+  Snapshot snapshot;
+  Result<std::optional<Json>> before = Read(secret_, stop);
+  if (!before) return Fail(before.error());
+  for (const CachedObject& one : configurations_) {
+    Result<std::optional<Json>> object = Read(one, stop);
+    if (!object) return Fail(object.error());
+    snapshot.configurations.push_back(*std::move(object));
+  }
+  Result<std::optional<Json>> after = Read(secret_, stop);
+  if (!after) return Fail(after.error());
+  if (*before != *after) return Fail(Reason::kConflict, "the Secret was changed while it was read");
+  snapshot.secret = *std::move(after);
+  return snapshot;
+}
+
+Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, const std::stop_token& stop) {
+  Result<Json> object = client_.Get(*one.type, one.key, stop);
+  if (!object && object.error().reason == Reason::kNotFound) return std::nullopt;
+  if (!object) return Fail(object.error());
+  one.store->Observe(std::make_shared<const StoredObject>(*object, nullptr));
+  return std::optional<Json>(*std::move(object));
+}
+
+// Works out what a snapshot calls for. A pair that is to be served is loaded here, at once.
+Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
+  Work work;
+  RotationView& view = work.view;
+  if (snapshot.secret) {
+    for (const auto& [key, text] : StringMapAt(*snapshot.secret, {"data"}))
+      view.secret[key] = Base64Decode(text).value_or("");
+  }
+  view.names = names_;
+  view.now = clock_.WallNow();
+  view.validity = validity_;
+  view.served = served_;
+  for (const std::optional<Json>& configuration : snapshot.configurations) {
+    const std::vector<WebhookTrust> trust =
+        configuration ? TrustIn(*configuration, service_) : std::vector<WebhookTrust>{};
+    if (trust.empty()) view.carried.insert("");
+    for (const WebhookTrust& one : trust) view.carried.insert(one.bundle);
+  }
+  MeasureTrust(snapshot, view);
+  work.plan = PlanRotation(view);
+  // Without configurations, no apiserver calls this webhook. An uninstallation deletes the configurations first and the
+  // Secret last, and the Secret must not be recreated.
+  const auto exists = [](const std::optional<Json>& object) { return object.has_value(); };
+  if (!snapshot.secret && !configurations_.empty() &&
+      std::none_of(snapshot.configurations.begin(), snapshot.configurations.end(), exists)) {
+    work.plan.step = RotationStep::kNone;
+  }
+  if (work.plan.serve) {
+    if (const Status loaded = Serve(view); !loaded) return Fail(loaded.error());
+  }
+  if (work.plan.step != RotationStep::kNone) return work;  // The Secret is written first.
+  for (std::size_t i = 0; i < snapshot.configurations.size(); ++i) {
+    if (!snapshot.configurations[i]) continue;
+    Json copy = *snapshot.configurations[i];
+    if (SetTrust(copy, service_, view.secret[kCaKey])) work.distrusting.push_back(i);
+  }
+  return work;
+}
+
+void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& view) {
+  // A new uid or generation counts as a change: the configuration may have lost the CA and got it back unobserved.
+  std::string generations;
+  for (const std::optional<Json>& configuration : snapshot.configurations) {
+    if (!configuration) continue;
+    generations += StringAt(*configuration, {"metadata", "uid"}) + "/" +
+                   std::to_string(IntAt(*configuration, {"metadata", "generation"})) + " ";
+  }
+  std::map<std::string, Trusted> trusted;
+  const auto measure = [&](const char* key) -> std::optional<Duration> {
+    const std::string& certificate = view.secret[key];
+    for (const std::string& bundle : view.carried) {
+      if (!VerifyServer(certificate, bundle, names_, view.now)) return std::nullopt;
+    }
+    const auto before = trusted_.find(certificate);
+    const bool unchanged = before != trusted_.end() && before->second.generations == generations;
+    const Trusted& now = trusted[certificate] = unchanged ? before->second : Trusted{generations, clock_.Now()};
+    return clock_.Now() - now.since;
+  };
+  view.current_trusted_for = measure(kCertificateKey);
+  view.next_trusted_for = measure(kNextCertificateKey);
+  trusted_ = std::move(trusted);
+}
+
+Status CertificateKeeper::Serve(RotationView& view) {
+  TrustedPair pair{{view.secret[kCertificateKey], view.secret[kPrivateKeyKey]}, ""};
+  pair.bundle = VouchingFor(pair.pair.certificate, view.secret[kCaKey], view.now);
+  if (Status loaded = certificate_->Load(pair.pair.certificate, pair.pair.key); !loaded) return loaded;
+  log::Info("webhook certificate loaded",
+            {{"secret", secret_.key.ToString()}, {"notAfter", FormatTime(certificate_->not_after())}});
+  served_ = std::move(pair);
+  view.served = served_;
+  return {};
+}
+
+Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, const std::stop_token& stop) {
+  const Result<StringMap> data = TakeStep(work.plan.step, work.view);
+  if (!data) return Fail(data.error());
+  Json object = live.secret.value_or(Json{{"apiVersion", kSecretType.ApiVersion()},
+                                          {"kind", kSecretType.kind},
+                                          {"metadata", {{"name", secret_.key.name}, {"namespace", secret_.key.ns}}},
+                                          {"type", "Opaque"}});
+  Json& stored = object["data"];
+  if (!stored.is_object()) stored = Json::object();  // Keys of other writers stay.
+  for (const char* key : {kCaKey, kCertificateKey, kPrivateKeyKey, kNextCertificateKey, kNextPrivateKeyKey})
+    stored.erase(key);
+  for (const auto& [key, text] : *data) stored[key] = Base64Encode(text);
+  Result<Json> written =
+      live.secret ? client_.Update(kSecretType, object, {}, stop) : client_.Create(kSecretType, object, {}, stop);
+  if (!written) return Fail(written.error());
+  wrote_ = true;
+  secret_.store->Observe(std::make_shared<const StoredObject>(*written, nullptr));
+  log::Info("webhook certificates changed", {{"step", ToString(work.plan.step)}, {"secret", secret_.key.ToString()}});
+  if (work.plan.step == RotationStep::kPromote) rotations_.Increment();
+  return {};
+}
+
+Status CertificateKeeper::WriteTrust(const Snapshot& live, const Work& work, const std::stop_token& stop) {
+  Status status;
+  for (const std::size_t i : work.distrusting) {
+    const CachedObject& one = configurations_[i];
+    Json object = *live.configurations[i];
+    SetTrust(object, service_, work.view.secret.at(kCaKey));
+    Result<Json> written = client_.Update(*one.type, object, {}, stop);
+    if (!written) {
+      status = Fail(written.error());  // The write of the other configuration may succeed.
+      continue;
+    }
+    wrote_ = true;
+    one.store->Observe(std::make_shared<const StoredObject>(*written, nullptr));
+    log::Info("caBundle written", {{"kind", one.type->kind}, {"name", one.key.name}});
+  }
+  return status;
+}
+
+}  // namespace yad

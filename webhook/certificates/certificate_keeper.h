@@ -1,0 +1,114 @@
+// The certificate keeper carries out the plans of rotation.h: it maintains the Secret, the caBundles of the
+// configurations, and the pair that this replica serves.
+#ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
+#define WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "webhook/certificates/rotation.h"
+#include "webhook/certificates/serving_certificate.h"
+
+namespace yad {
+
+inline const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
+inline const ResourceType kMutatingConfigurationType{
+    "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
+inline const ResourceType kValidatingConfigurationType{
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
+
+// Returns the name by which an apiserver calls a webhook behind this Service.
+std::string CalledName(const ObjectKey& service);
+
+// One object in the cache of its informer.
+struct CachedObject {
+  const ResourceType* type;
+  ObjectKey key;
+  Store* store;
+};
+
+// Carries out rotations. One thread calls Run (or Pass); the rest is thread-safe.
+class CertificateKeeper {
+ public:
+  // `configurations` may be empty; then no caBundle is written.
+  CertificateKeeper(Client& client, CachedObject secret, std::vector<CachedObject> configurations, ObjectKey service,
+                    Duration validity, std::shared_ptr<ServingCertificate> certificate, Clock& clock);
+
+  // Runs a Pass whenever an object has changed or a step is due, until `stop`. Never fails, never spins.
+  Status Run(const std::stop_token& stop);
+  // Takes the steps that are due, and returns the time of the next Pass. The stores must have synced.
+  Result<WallTime> Pass(const std::stop_token& stop);
+  // Requests a Pass, because one of the objects has changed.
+  void Wake();
+  // Returns the error of the last Pass; "" if it has succeeded, or if another replica was faster.
+  std::string failure() const;
+
+ private:
+  // The objects at one moment; nullopt for an object that does not exist.
+  struct Snapshot {
+    std::optional<Json> secret;
+    std::vector<std::optional<Json>> configurations;
+  };
+  // The work that a snapshot calls for.
+  struct Work {
+    RotationView view;
+    RotationPlan plan;
+    std::vector<std::size_t> distrusting;  // configurations whose caBundle has to be written
+    bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
+  };
+  // The time since which the configurations, in these generations, vouch for a certificate.
+  struct Trusted {
+    std::string generations;
+    SteadyTime since;
+  };
+
+  bool Synced() const;
+  void AwaitWake(WallTime until, const std::stop_token& stop);
+  void Note(const Result<WallTime>& outcome);
+  Result<WallTime> TryPass(const std::stop_token& stop);
+  Snapshot Cached() const;
+  Result<Snapshot> Read(const std::stop_token& stop);
+  Result<std::optional<Json>> Read(const CachedObject& object, const std::stop_token& stop);
+  Result<Work> Look(const Snapshot& snapshot);
+  void MeasureTrust(const Snapshot& snapshot, RotationView& view);
+  Status Serve(RotationView& view);
+  Status WriteSecret(const Snapshot& live, const Work& work, const std::stop_token& stop);
+  Status WriteTrust(const Snapshot& live, const Work& work, const std::stop_token& stop);
+
+  Client& client_;
+  const CachedObject secret_;
+  const std::vector<CachedObject> configurations_;
+  const ObjectKey service_;
+  const std::vector<std::string> names_;
+  const Duration validity_;
+  const std::shared_ptr<ServingCertificate> certificate_;
+  Clock& clock_;
+  metrics::Counter& rotations_;
+
+  std::map<std::string, Trusted> trusted_;  // by certificate
+  std::optional<TrustedPair> served_;
+  bool wrote_ = false;  // in this Pass
+
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  bool awake_ = false;  // guarded by mutex_
+  Synchronized<std::string> failure_;
+};
+
+}  // namespace yad
+
+#endif  // WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_

@@ -1,0 +1,211 @@
+#include "webhook/certificates/rotation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace yad {
+namespace {
+
+using std::chrono::hours;
+
+// The maximum number of CAs that are trusted at the same time. Rotations alone need two. Repeated deletions of the
+// Secret must not fill the configurations.
+constexpr std::size_t kMaxTrusted = 8;
+constexpr Duration kSecond = std::chrono::seconds(1);  // the resolution of a certificate's times
+constexpr Duration kNeverSooner = std::chrono::milliseconds(10);
+
+const std::string& At(const StringMap& data, const char* key) {
+  static const std::string none;
+  const auto found = data.find(key);
+  return found == data.end() ? none : found->second;
+}
+
+CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
+CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
+
+// The key of the served pair was checked when it was loaded. Reading a key costs more than all the other checks.
+bool Usable(const RotationView& view, const CertificatePair& pair) {
+  const std::string& bundle = At(view.secret, kCaKey);
+  if (view.served && view.served->pair == pair)
+    return VerifyServer(pair.certificate, bundle, view.names, view.now).has_value();
+  return CheckPair(pair, bundle, view.names, view.now).has_value();
+}
+
+bool ServesUsable(const RotationView& view) {
+  return view.served &&
+         VerifyServer(view.served->pair.certificate, view.served->bundle, view.names, view.now).has_value();
+}
+
+// Requires a usable pair.
+CertificateTimes TimesOf(const CertificatePair& pair) {
+  return ReadTimes(pair.certificate).value_or(CertificateTimes{});
+}
+
+bool ServedIsTrusted(const RotationView& view) {
+  return std::all_of(view.carried.begin(), view.carried.end(), [&](const std::string& bundle) {
+    return VerifyServer(view.served->pair.certificate, bundle, view.names, view.now).has_value();
+  });
+}
+
+// Joins the certificates of these texts, without expired ones. The first ones have priority for the kMaxTrusted places.
+std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
+  std::vector<std::string> certificates;
+  for (const std::string& text : texts) {
+    for (std::string& certificate : SplitBundle(text)) {
+      const CertificateTimes times = ReadTimes(certificate).value_or(CertificateTimes{});
+      if (times.not_after > now && certificates.size() < kMaxTrusted &&
+          std::find(certificates.begin(), certificates.end(), certificate) == certificates.end()) {
+        certificates.push_back(std::move(certificate));
+      }
+    }
+  }
+  std::string bundle;
+  for (const std::string& certificate : certificates) bundle += certificate;
+  return bundle;
+}
+
+// Issues a new pair in place of `replaced`. The new pair includes the names of `replaced` while that is valid: two
+// releases that share the Secret and use different Service names (an upgrade that renames it) would otherwise revert
+// each other's work forever.
+Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
+  std::vector<std::string> names = view.names;
+  if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
+    for (std::string& name : ReadNames(replaced.certificate)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return IssueCertificate(names, view.now - Overlap(view.validity), view.now + view.validity);
+}
+
+}  // namespace
+
+Duration Overlap(Duration validity) { return std::min<Duration>(hours(1), validity / 10); }
+
+std::string_view ToString(RotationStep step) {
+  switch (step) {
+    case RotationStep::kNone:
+      return "none";
+    case RotationStep::kIssue:
+      return "issued";
+    case RotationStep::kRestore:
+      return "restored";
+    case RotationStep::kBegin:
+      return "begun";
+    case RotationStep::kPromote:
+      return "promoted";
+  }
+  return "unknown";
+}
+
+Status CheckPair(const CertificatePair& pair, const std::string& bundle, const std::vector<std::string>& names,
+                 WallTime now) {
+  if (Status key = VerifyKey(pair); !key) return key;
+  return VerifyServer(pair.certificate, bundle, names, now);
+}
+
+std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now) {
+  std::string vouching;
+  for (const std::string& ca : SplitBundle(bundle)) {
+    if (VerifyServer(certificate, ca, {}, now)) vouching += ca;
+  }
+  return vouching;
+}
+
+RotationPlan PlanRotation(const RotationView& view) {
+  RotationPlan plan;
+  plan.look_again = view.now + Overlap(view.validity);
+  const CertificatePair current = Current(view.secret);
+  const bool serves_usable = ServesUsable(view);
+  if (!Usable(view, current)) {
+    plan.step = serves_usable                     ? RotationStep::kRestore
+                : Usable(view, Next(view.secret)) ? RotationStep::kPromote
+                                                  : RotationStep::kIssue;
+    return plan;
+  }
+
+  const CertificateTimes times = TimesOf(current);
+  const Duration life = times.not_after - times.not_before;
+  const Duration overlap = Overlap(life);
+  plan.look_again = view.now + overlap;
+  const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
+  // If less than the overlap is left until `end`, a certificate that is trusted at all counts as well known.
+  const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
+    if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
+    if (*trusted_for >= overlap || view.now >= end - overlap) return true;
+    consider(std::min(view.now + (overlap - *trusted_for), end - overlap));
+    return false;
+  };
+
+  consider(times.not_after + kSecond);
+  const WallTime rotate_at = times.not_before + life * 2 / 3;
+  if (Usable(view, Next(view.secret))) {
+    if (well_known(view.next_trusted_for, times.not_after)) plan.step = RotationStep::kPromote;
+  } else if (view.now >= rotate_at) {
+    plan.step = RotationStep::kBegin;
+  } else {
+    consider(rotate_at);
+  }
+
+  if (!view.served || view.served->pair != current) {
+    const WallTime end = view.served ? TimesOf(view.served->pair).not_after : view.now;
+    plan.serve = !ServesUsable(view) || !ServedIsTrusted(view) || well_known(view.current_trusted_for, end);
+    if (!plan.serve) consider(end + kSecond);
+  }
+  plan.look_again = std::max(plan.look_again, view.now + kNeverSooner);
+  return plan;
+}
+
+Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
+  const CertificatePair current = Current(view.secret);
+  CertificatePair next = Next(view.secret);
+  const std::string& old_bundle = At(view.secret, kCaKey);
+  const auto data = [](const std::string& bundle, const CertificatePair& tls, const CertificatePair& then) {
+    StringMap made = {{kCaKey, bundle}, {kCertificateKey, tls.certificate}, {kPrivateKeyKey, tls.key}};
+    if (then == CertificatePair{}) return made;
+    made[kNextCertificateKey] = then.certificate;
+    made[kNextPrivateKeyKey] = then.key;
+    return made;
+  };
+  // All CAs that are trusted now stay trusted, because another replica may still serve a leaf of them.
+  std::vector<std::string> trusted = {old_bundle};
+  trusted.insert(trusted.end(), view.carried.begin(), view.carried.end());
+  const auto and_trusted = [&](std::vector<std::string> first) {
+    first.insert(first.end(), trusted.begin(), trusted.end());
+    return Bundle(first, view.now);
+  };
+
+  switch (step) {
+    case RotationStep::kNone:
+      break;
+    case RotationStep::kIssue: {
+      const Result<IssuedCertificate> issued = Issue(view, current);
+      if (!issued) return Fail(issued.error());
+      return data(and_trusted({issued->ca}), issued->pair, {});
+    }
+    case RotationStep::kRestore: {
+      // A user who deletes the Secret may want to get rid of the key, so a rotation begins as well.
+      std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
+      if (!Usable(view, next)) {
+        Result<IssuedCertificate> issued = Issue(view, next);
+        if (!issued) return Fail(issued.error());
+        next_ca = std::move(issued->ca);
+        next = std::move(issued->pair);
+      }
+      return data(and_trusted({view.served->bundle, next_ca}), view.served->pair, next);
+    }
+    case RotationStep::kBegin: {
+      const Result<IssuedCertificate> issued = Issue(view, next);
+      if (!issued) return Fail(issued.error());
+      return data(Bundle({VouchingFor(current.certificate, old_bundle, view.now), issued->ca, old_bundle}, view.now),
+                  current, issued->pair);
+    }
+    case RotationStep::kPromote:
+      return data(Bundle({VouchingFor(next.certificate, old_bundle, view.now),
+                          VouchingFor(current.certificate, old_bundle, view.now), old_bundle},
+                         view.now),
+                  next, {});
+  }
+  return Fail(Reason::kInternalError, "no step was planned");
+}
+
+}  // namespace yad

@@ -1,0 +1,108 @@
+#include "webhook/certificates/serving_certificate.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <utility>
+#include <vector>
+
+#include "operator/base/file.h"
+#include "operator/base/log.h"
+#include "operator/base/metrics.h"
+#include "operator/client/transport/pem.h"
+
+namespace yad {
+namespace {
+
+tl::unexpected<Error> Complaint(const std::string& what) {
+  return Fail(Reason::kConfig, what + ": " + OpenSslReason());
+}
+
+struct PairText {
+  std::string certificate;
+  std::string key;
+  bool operator==(const PairText&) const = default;
+};
+
+Result<PairText> ReadPair(const std::string& directory) {
+  auto certificate = ReadSmallFile(directory + "/tls.crt");
+  if (!certificate) return Fail(certificate.error());
+  auto key = ReadSmallFile(directory + "/tls.key");
+  if (!key) return Fail(key.error());
+  return PairText{std::move(*certificate), std::move(*key)};
+}
+
+}  // namespace
+
+Status ServingCertificate::Load(const std::string& certificate_pem, const std::string& key_pem) {
+  const Result<std::vector<CertPtr>> certificates = ReadCertificates(certificate_pem, "tls.crt");
+  if (!certificates) return Fail(certificates.error());
+  const Result<KeyPtr> key = ReadPrivateKey(key_pem, "tls.key");
+  if (!key) return Fail(key.error());
+  X509* leaf = certificates->front().get();
+  const bool fits = X509_check_private_key(leaf, key->get()) == 1;
+  ERR_clear_error();
+  if (!fits) return Fail(Reason::kConfig, "tls.key is not the key of tls.crt's first certificate");
+
+  const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  if (context == nullptr) return Complaint("no TLS context");
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  // Repeated renegotiations by a client would cost too much CPU.
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+  // Clients store their sessions themselves, as tickets. A cache of 20,000 sessions would take tens of megabytes here.
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return Complaint("tls.crt is refused");
+  for (std::size_t i = 1; i < certificates->size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context.get(), (*certificates)[i].get()) != 1) {
+      return Complaint("certificate " + std::to_string(i + 1) + " of tls.crt is refused");
+    }
+  }
+  if (SSL_CTX_use_PrivateKey(context.get(), key->get()) != 1) return Complaint("tls.key is refused");
+  const WallTime not_after = TimeOf(X509_get0_notAfter(leaf));
+  pair_.With([&](Pair& pair) { pair = {context, not_after, certificate_pem}; });
+  metrics::GetGauge("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds",
+                    "When the certificate that the webhook serves expires, in seconds since 1970.")
+      .Set(static_cast<double>(std::chrono::system_clock::to_time_t(not_after)));
+  return {};
+}
+
+std::shared_ptr<SSL_CTX> ServingCertificate::context() const {
+  return pair_.With([](const Pair& pair) { return pair.context; });
+}
+
+WallTime ServingCertificate::not_after() const {
+  return pair_.With([](const Pair& pair) { return pair.not_after; });
+}
+
+std::string ServingCertificate::certificate_pem() const {
+  return pair_.With([](const Pair& pair) { return pair.certificate_pem; });
+}
+
+Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
+                              Duration period, Clock& clock) {
+  PairText loaded;
+  std::string reported;  // the logged fault, until it is gone
+  do {
+    const Result<PairText> found = ReadPair(directory);
+    const bool changed = found && *found != loaded;
+    const Status status = !found    ? Status(Fail(found.error()))
+                          : changed ? certificate.Load(found->certificate, found->key)
+                                    : Status();
+    if (!status) {
+      if (status.error().message == reported) continue;
+      reported = status.error().message;
+      log::Err("serving certificate can't be loaded; trying again",
+               {{"directory", directory}, {"error", status.error()}});
+      continue;
+    }
+    reported.clear();
+    if (!changed) continue;
+    loaded = *found;
+    log::Info("serving certificate loaded",
+              {{"directory", directory}, {"notAfter", FormatTime(certificate.not_after())}});
+  } while (clock.Sleep(period, stop));
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,47 @@
+// The certificate that the webhook serves. It can be replaced while the server runs.
+#ifndef WEBHOOK_CERTIFICATES_SERVING_CERTIFICATE_H_
+#define WEBHOOK_CERTIFICATES_SERVING_CERTIFICATE_H_
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/base/synchronized.h"
+
+typedef struct ssl_ctx_st SSL_CTX;
+
+namespace yad {
+
+// Thread-safe.
+class ServingCertificate {
+ public:
+  // Replaces the pair. Fails with kConfig, and keeps the old pair, if the PEM is unreadable or the key is of another
+  // certificate.
+  Status Load(const std::string& certificate_pem, const std::string& key_pem);
+  // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
+  std::shared_ptr<SSL_CTX> context() const;
+  bool loaded() const { return context() != nullptr; }
+  // Returns the leaf's end of validity; the epoch before the first Load.
+  WallTime not_after() const;
+  // Returns the leaf and its chain as they were loaded; "" before the first Load.
+  std::string certificate_pem() const;
+
+ private:
+  struct Pair {
+    std::shared_ptr<SSL_CTX> context;
+    WallTime not_after;
+    std::string certificate_pem;
+  };
+  Synchronized<Pair> pair_;
+};
+
+// Reads tls.crt and tls.key in `directory` every `period`, and loads them whenever one has changed, until `stop`. It
+// retries a pair that does not match (a write half done). A Runnable for the Manager.
+Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
+                              Duration period = std::chrono::seconds(1), Clock& clock = Clock::Real());
+
+}  // namespace yad
+
+#endif  // WEBHOOK_CERTIFICATES_SERVING_CERTIFICATE_H_

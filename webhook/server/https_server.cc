@@ -1,0 +1,464 @@
+#include "webhook/server/https_server.h"
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "operator/base/log.h"
+#include "operator/runtime/acceptor.h"
+
+namespace yad {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace net = boost::asio;
+namespace ssl = boost::asio::ssl;
+using tcp = net::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::size_t kMaxHeader = 16 * 1024;
+// The most that a parser may need at once: a header, the head of a chunk, or trailers.
+constexpr std::size_t kMaxBuffer = 64 * 1024;
+constexpr std::size_t kFirstRead = 4 * 1024;  // the most that an idle connection holds
+constexpr int kIoThreads = 2;
+constexpr std::chrono::milliseconds kAcceptRetry{100};
+constexpr std::chrono::seconds kFarewellTime{1};  // for the client's part of a TLS shutdown
+constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
+// The send buffer of a connection, in the kernel. Without this limit the kernel takes some 4 MB of an answer that its
+// client does not read. They count as memory of the container, and max_bodies does not include them.
+constexpr int kSendBuffer = 64 * 1024;
+
+// The bytes of bodies and answers that may still be held. Thread-safe.
+class Budget {
+ public:
+  explicit Budget(std::size_t bytes) : left_(bytes) {}
+  bool Take(std::size_t bytes) {
+    std::size_t left = left_.load();
+    while (left >= bytes) {
+      if (left_.compare_exchange_weak(left, left - bytes)) return true;
+    }
+    return false;
+  }
+  void Give(std::size_t bytes) { left_ += bytes; }
+
+ private:
+  std::atomic<std::size_t> left_;
+};
+
+// The number of connections. Thread-safe.
+class Count {
+ public:
+  void Add(int by) {
+    std::lock_guard lock(mutex_);
+    count_ += by;
+    if (count_ == 0) none_.notify_all();
+  }
+  std::size_t Value() const {
+    std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(count_);
+  }
+  void AwaitNone(Duration timeout) {
+    std::unique_lock lock(mutex_);
+    none_.wait_for(lock, timeout, [this] { return count_ == 0; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable none_;
+  int count_ = 0;
+};
+
+HttpsReply Plain(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
+
+struct Shared {
+  const HttpsServerOptions options;
+  const HttpsServer::Handler handler;
+  Budget bodies;
+  Count connections;
+  net::thread_pool handlers;
+  net::thread_pool large_handler{1};
+  net::thread_pool quick_handler{1};
+  std::atomic<bool> stopping{false};  // each answer is the last one of its connection
+  std::atomic<bool> draining{false};  // no further request is awaited either
+
+  Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
+      : options(std::move(the_options)),
+        handler(std::move(the_handler)),
+        bodies(options.max_bodies),
+        handlers(static_cast<std::size_t>(std::max(options.handler_threads, 1))) {}
+
+  net::thread_pool& PoolFor(const HttpsCall& call) {
+    if (options.is_quick && options.is_quick(call)) return quick_handler;
+    return call.body.size() > options.large_body ? large_handler : handlers;
+  }
+
+  HttpsReply Call(const HttpsCall& call) const {
+    try {
+      return handler(call);
+    } catch (const std::exception& exception) {
+      log::Err("a webhook handler threw", {{"target", call.target}, {"what", exception.what()}});
+    } catch (...) {
+      log::Err("a webhook handler threw", {{"target", call.target}});
+    }
+    return Plain(500, "internal error");
+  }
+};
+
+// One connection. Its steps run one after the other on its strand. Only the handler runs elsewhere, while no other step
+// is pending.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
+      : context_(std::move(context)), stream_(std::move(socket), *context_), shared_(shared) {
+    shared_.connections.Add(1);
+  }
+  ~Session() {
+    Hold(0);
+    shared_.connections.Add(-1);
+  }
+
+  void Start() {
+    net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
+  }
+
+  // Returns the time (of the steady clock) since which the connection waits for its client: for a handshake, for a
+  // whole request (since its first byte, because any number of bytes may never complete one), until the client takes an
+  // answer, or until it closes. Returns 0 if a handler works for it, or if it was aborted. Thread-safe, as the next
+  // two.
+  SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
+  // Closes an idle connection now, and the others after their answer, because the server stops.
+  void Drain() {
+    net::post(stream_.get_executor(), [self = shared_from_this()] {
+      if (!self->asked_) self->Close();
+    });
+  }
+  void Abort() {
+    aborted_ = true;
+    net::post(stream_.get_executor(), [self = shared_from_this()] { self->Close(); });
+  }
+
+ private:
+  enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after an answer
+
+  void Expire(Duration after) {
+    beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
+  }
+  void Close() { beast::get_lowest_layer(stream_).close(); }
+  void BeQuiet() { quiet_since_ = Clock::Real().Now().time_since_epoch().count(); }
+  void BeQuiet(Duration limit) {
+    BeQuiet();
+    Expire(limit);
+  }
+
+  void Handshake() {
+    BeQuiet(shared_.options.handshake_timeout);
+    stream_.async_handshake(ssl::stream_base::server, [self = shared_from_this()](error_code error) {
+      if (!error) return self->AwaitRequest();
+      // Clients that do not trust the certificate fail here, but so do probes and scanners.
+      log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
+    });
+  }
+
+  // The idle timeout ends with the first byte of a request, not with its end: a slow request has its own limit.
+  void AwaitRequest() {
+    if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
+    if (shared_.draining) return Shutdown();
+    asked_ = false;
+    BeQuiet(shared_.options.idle_timeout);
+    buffer_.shrink_to_fit();
+    stream_.async_read_some(buffer_.prepare(kFirstRead),
+                            [self = shared_from_this()](error_code error, std::size_t bytes) {
+                              if (error) return;
+                              self->buffer_.commit(bytes);
+                              self->ReadHeader();
+                            });
+  }
+
+  void ReadHeader() {
+    asked_ = true;
+    BeQuiet(shared_.options.read_timeout);
+    version_ = 11;
+    head_ = false;
+    parser_.emplace();
+    parser_->header_limit(kMaxHeader);
+    parser_->body_limit(shared_.options.max_body);
+    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->Refuse(error);
+      self->Continue();
+    });
+  }
+
+  void Continue() {
+    const auto& request = parser_->get();
+    if (parser_->is_done() || request.version() < 11 || !beast::iequals(request[http::field::expect], "100-continue")) {
+      return ReadBody();
+    }
+    response_ = {};
+    response_.result(http::status::continue_);
+    http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
+      if (!error) self->ReadBody();
+    });
+  }
+
+  // Reads piece by piece and counts only what has arrived, so that a client can't reserve memory by an announcement.
+  void ReadBody() {
+    if (parser_->is_done()) return Handle();
+    http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->Refuse(error);
+      if (!self->Hold(self->parser_->get().body().size())) return self->Reject(503, "too many large requests at once");
+      self->ReadBody();
+    });
+  }
+
+  void Handle() {
+    quiet_since_ = 0;
+    auto request = parser_->release();
+    version_ = request.version();
+    head_ = request.method() == http::verb::head;
+    const Then then = request.keep_alive() ? Then::kNextRequest : Then::kShutdown;
+    HttpsCall call{std::string(request.method_string()), std::string(request.target()),
+                   std::string(request[http::field::content_type]), std::move(request.body()), Clock::Real().Now()};
+    // The connection has no timeout while the handler works.
+    beast::get_lowest_layer(stream_).expires_never();
+    net::thread_pool& pool = shared_.PoolFor(call);
+    net::post(pool, [self = shared_from_this(), call = std::move(call), then]() mutable {
+      HttpsReply reply = self->shared_.Call(call);
+      call.body = std::string();
+      net::post(self->stream_.get_executor(),
+                [self, reply = std::move(reply), then]() mutable { self->Handled(std::move(reply), then); });
+    });
+  }
+
+  // The answer replaces the body in the budget.
+  void Handled(HttpsReply reply, Then then) {
+    BeQuiet();
+    if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
+    Answer(std::move(reply), then);
+  }
+
+  // Answers a request that can't be passed to a handler.
+  void Refuse(error_code error) {
+    if (error == http::error::body_limit) {
+      return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
+    }
+    if (error == http::error::header_limit) return Reject(431, "the header is too large");
+    const bool gone = error == http::error::end_of_stream || error == http::error::partial_message;
+    if (!gone && error.category() == error_code(http::error::bad_method).category()) {
+      return Reject(400, "this is not an HTTP/1.1 request");
+    }
+    // The client is gone, or too slow. The connection ends with this object.
+  }
+
+  void Reject(int status, const std::string& text) {
+    parser_.reset();
+    Hold(0);
+    Answer(Plain(status, text), Then::kDiscard);
+  }
+
+  // quiet_since_ is not reset: a client that does not read its answer makes room for another client.
+  void Answer(HttpsReply reply, Then then) {
+    parser_.reset();
+    if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
+    response_ = {};
+    response_.version(version_);
+    response_.result(static_cast<unsigned>(reply.status));
+    response_.set(http::field::content_type, reply.content_type);
+    response_.keep_alive(then == Then::kNextRequest);
+    response_.body() = std::move(reply.body);
+    response_.prepare_payload();
+    if (head_) response_.body().clear();  // Content-Length stays.
+    Expire(shared_.options.read_timeout);
+    http::async_write(stream_, response_, [self = shared_from_this(), then](error_code error, std::size_t) {
+      self->response_ = {};
+      self->Hold(0);
+      if (error) return;
+      switch (then) {
+        case Then::kNextRequest:
+          return self->AwaitRequest();
+        case Then::kShutdown:
+          return self->Shutdown();
+        case Then::kDiscard:
+          self->Expire(kDiscardTime);
+          return self->Discard();
+      }
+    });
+  }
+
+  void Shutdown() {
+    Expire(kFarewellTime);
+    stream_.async_shutdown([self = shared_from_this()](error_code) { self->Close(); });
+  }
+
+  // A close while the client still sends would reset the connection, and the answer would be lost.
+  void Discard() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kMaxBuffer), [self = shared_from_this()](error_code error, std::size_t) {
+      if (!error) self->Discard();
+    });
+  }
+
+  // Sets the connection's share of the budget. Returns false, and keeps the share, if there is no room for more.
+  bool Hold(std::size_t bytes) {
+    if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
+    if (bytes < held_) shared_.bodies.Give(held_ - bytes);
+    held_ = bytes;
+    return true;
+  }
+
+  const std::shared_ptr<ssl::context> context_;  // outlives stream_, no matter which certificates came since
+  ssl::stream<beast::tcp_stream> stream_;
+  Shared& shared_;
+  beast::flat_buffer buffer_{kMaxBuffer};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+  unsigned version_ = 11;  // of the request
+  bool head_ = false;
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies, first for the body, then for the answer
+  std::atomic<SteadyTime::rep> quiet_since_{0};
+  std::atomic<bool> aborted_{false};
+  bool asked_ = false;  // a request has begun, and its answer has not been sent
+};
+
+}  // namespace
+
+struct HttpsServer::Impl {
+  Impl(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> the_certificate, Handler handler)
+      : certificate(std::move(the_certificate)), shared(std::move(options), std::move(handler)) {}
+
+  const std::shared_ptr<const ServingCertificate> certificate;
+  Shared shared;
+  net::io_context context{kIoThreads};
+  // Accepting and the list of sessions run on this strand.
+  net::strand<net::io_context::executor_type> strand{context.get_executor()};
+  tcp::acceptor acceptor{strand};
+  int port = 0;  // the port of the acceptor, which may be closed by now
+  net::steady_timer accept_retry{strand};
+  std::list<std::weak_ptr<Session>> sessions;
+
+  void Accept() {
+    acceptor.async_accept(net::make_strand(context), [this](error_code error, tcp::socket socket) {
+      if (shared.draining || error == net::error::operation_aborted) return;
+      if (error) {
+        // An immediate retry would spin, for instance if there are no descriptors left.
+        accept_retry.expires_after(kAcceptRetry);
+        return accept_retry.async_wait([this](error_code cancelled) {
+          if (!cancelled) Accept();
+        });
+      }
+      Accept();
+      Begin(std::move(socket));
+    });
+  }
+
+  void Begin(tcp::socket socket) {
+    const std::shared_ptr<SSL_CTX> pair = certificate->context();
+    if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the Service may pick another replica.
+    SSL_CTX_up_ref(pair.get());                  // asio's context gives one reference back.
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true),
+                      ignored);  // An answer must not wait for the acknowledgement of the last one.
+    socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
+    auto session = std::make_shared<Session>(std::move(socket), std::make_shared<ssl::context>(pair.get()), shared);
+    sessions.push_back(session);
+    session->Start();
+  }
+
+  // Returns whether one more connection is allowed. If necessary, the one that has waited longest for its client is
+  // closed. Otherwise a client that opens many connections would lock out the apiserver.
+  bool MakeRoom() {
+    std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
+    if (shared.connections.Value() < shared.options.max_connections) return true;
+    std::shared_ptr<Session> quietest;
+    SteadyTime::rep since = 0;
+    for (const auto& weak : sessions) {
+      auto session = weak.lock();
+      const SteadyTime::rep quiet_since = session == nullptr ? 0 : session->quiet_since();
+      if (quiet_since == 0 || (quietest != nullptr && quiet_since >= since)) continue;
+      since = quiet_since;
+      quietest = std::move(session);
+    }
+    if (quietest == nullptr) return false;
+    quietest->Abort();
+    return true;
+  }
+
+  void RunContext() {
+    for (;;) {
+      try {
+        context.run();
+        return;
+      } catch (const std::exception& exception) {
+        // Only one step of one connection has failed. Its resources are freed with it.
+        log::Err("a connection of the webhook failed", {{"what", exception.what()}});
+      }
+    }
+  }
+
+  Status Run(std::stop_token stop) {
+    auto work = net::make_work_guard(context);
+    net::post(strand, [this] { Accept(); });
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kIoThreads; ++i) threads.emplace_back([this] { RunContext(); });
+
+    Clock::Real().Sleep(Duration::max(), stop);
+    shared.stopping = true;
+    std::this_thread::sleep_for(shared.options.linger);
+
+    shared.draining = true;
+    const auto each = [this](void (Session::*what)()) {
+      net::post(strand, [this, what] {
+        error_code ignored;
+        acceptor.close(ignored);
+        accept_retry.cancel();
+        for (const auto& weak : sessions) {
+          if (const auto session = weak.lock()) (session.get()->*what)();
+        }
+      });
+    };
+    each(&Session::Drain);
+    shared.connections.AwaitNone(shared.options.drain_timeout);
+    each(&Session::Abort);
+    shared.handlers.join();
+    shared.large_handler.join();
+    shared.quick_handler.join();
+    work.reset();
+    threads.clear();
+    return {};
+  }
+};
+
+HttpsServer::HttpsServer(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> certificate,
+                         Handler handler)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(certificate), std::move(handler))) {}
+HttpsServer::~HttpsServer() = default;
+
+Status HttpsServer::Listen() {
+  if (Status listening = ListenOn(impl_->acceptor, impl_->shared.options.bind); !listening) return listening;
+  impl_->port = impl_->acceptor.local_endpoint().port();
+  return {};
+}
+
+int HttpsServer::port() const { return impl_->port; }
+
+Status HttpsServer::Run(std::stop_token stop) { return impl_->Run(std::move(stop)); }
+
+}  // namespace yad

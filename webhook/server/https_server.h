@@ -1,0 +1,80 @@
+// An HTTPS/1.1 server for admission calls: TLS 1.2+, keep-alive, and a limit on all resources that a client can occupy.
+#ifndef WEBHOOK_SERVER_HTTPS_SERVER_H_
+#define WEBHOOK_SERVER_HTTPS_SERVER_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "webhook/certificates/serving_certificate.h"
+
+namespace yad {
+
+struct HttpsCall {
+  std::string method;
+  std::string target;  // path and query
+  std::string content_type;
+  std::string body;
+  SteadyTime arrived;  // the time at which the server had read the whole request, by Clock::Real()
+};
+
+struct HttpsReply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+};
+
+struct HttpsServerOptions {
+  std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
+  int handler_threads = 8;     // a handler may wait for the apiserver
+  // A further connection closes the one that has waited longest for its client, but none that a handler works for.
+  std::size_t max_connections = 256;
+  std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
+  // Larger bodies are handled one at a time, because parsed JSON takes up to twenty times the memory of its text.
+  std::size_t large_body = 128 * 1024;
+  // Returns whether the handler never waits for this call. Such quick calls have one thread of their own, whatever
+  // their size, so that waiting handlers and large bodies don't delay them. It is called on several threads at once and
+  // must not throw. If it is empty, no call is quick.
+  std::function<bool(const HttpsCall& call)> is_quick;
+  // The total bytes of all requests, as far as they have arrived, and of all answers until they are written. The server
+  // replies with 503 beyond that.
+  std::size_t max_bodies = 32 * 1024 * 1024;
+  Duration handshake_timeout = std::chrono::seconds(10);
+  // The maximum time between two requests of a connection. An apiserver closes its idle connections after 90 s. A
+  // server that closes them first may do so while a review is in flight, and the apiserver does not repeat a POST.
+  Duration idle_timeout = std::chrono::minutes(2);
+  Duration read_timeout = std::chrono::seconds(20);  // for one request, counted from its first byte
+  // The time after a stop during which the server still accepts connections, because clients learn later of the stop.
+  Duration linger = std::chrono::seconds(3);
+  Duration drain_timeout = std::chrono::seconds(10);  // after `linger`, for requests that are being answered
+};
+
+// One thread sets it up (Listen), and one runs it (Run). The handler is called on handler threads, several at once; an
+// exception of the handler becomes 500.
+class HttpsServer {
+ public:
+  using Handler = std::function<HttpsReply(const HttpsCall& call)>;
+
+  // Each new connection gets the certificate that is current then. Connections are closed until there is one.
+  HttpsServer(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> certificate, Handler handler);
+  ~HttpsServer();
+
+  // Opens the port. Fails with kConfig if the address is malformed or can't be listened on.
+  Status Listen();
+  int port() const;  // valid after Listen
+  // Serves until `stop`, and for `linger` longer. Then it accepts no connection any more, and answers the requests that
+  // have begun. Waits for handlers without limit. A Runnable for the Manager.
+  Status Run(std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad
+
+#endif  // WEBHOOK_SERVER_HTTPS_SERVER_H_
