@@ -4,7 +4,7 @@
 #   hack/packages.sh          for everything except the test of the image and the fuzzers
 #   hack/packages.sh image    for the test of the image
 #   hack/packages.sh chart    promtool, for the tests of the chart's alerts
-#   hack/packages.sh fuzz     additional packages of the fuzzers
+#   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
 #   hack/packages.sh bench    optional programs of `make bench`
 set -euo pipefail
 
@@ -18,7 +18,7 @@ NEEDED=(
 case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
 chart) NEEDED=(prometheus) ;;
-fuzz) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
+clang) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 bench) NEEDED=(wrk) ;;
 esac
 # `make lint` also checks the formatting if this package is installed; newer releases of Debian have other versions.
