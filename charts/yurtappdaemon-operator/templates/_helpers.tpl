@@ -130,8 +130,8 @@ matchConditions:
 {{- end -}}
 
 {{/*
-A CRD of files/crds, given as a dict of root and file. Nothing, if one exists that does not belong to this release: changing what
-somebody else installed is for a person to decide.
+A CRD of files/crds, given as a dict of root and file. Nothing, if one exists that does not belong to this release: a user decides
+whether to change a CRD that another release or tool has installed.
 */}}
 {{- define "yad.crd" -}}
 {{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}
