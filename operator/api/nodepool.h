@@ -25,7 +25,7 @@ struct NodePool {
   StringMap labels;
   std::string type;                 // "Edge", "Cloud", or a type of a later version
   std::vector<Taint> taints;        // without duplicates, in the pool's order; malformed ones are left out
-  std::optional<std::string> hold;  // why the site wants no update; nullopt: it does not say so
+  std::optional<std::string> hold;  // the reason of the site's hold on updates; nullopt: no hold
   bool deleting = false;
   bool offline = false;  // status.readyNodeNum is 0; an absent number does not count as 0
 

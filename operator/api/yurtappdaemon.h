@@ -20,7 +20,7 @@ enum class WorkloadKind { kDeployment, kStatefulSet };
 const ResourceType& TypeOf(WorkloadKind kind);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 
-// The pools that a YurtAppDaemon selects. Immutable.
+// The fields of a YurtAppDaemon's spec that select its pools. Any thread may read a selection.
 struct PoolSelection {
   std::optional<LabelSelector> selector;
   std::set<std::string> names;

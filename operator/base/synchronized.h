@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// A value with its mutex. `guarded.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
+// A value with its mutex. `value.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
 template <typename T>
 class Synchronized {
  public:

@@ -30,7 +30,7 @@ void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& want
   patch["spec"]["taints"] = std::move(list);
 }
 
-Json CatchExceptions(const Node& node) {
+Json Guarded(const Node& node) {
   return {{"metadata", {{"resourceVersion", node.meta.resource_version}, {"uid", node.meta.uid}}}};
 }
 
@@ -72,7 +72,7 @@ std::string FormatLease(const NodeLease& lease) {
 }
 
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
-  Json patch = CatchExceptions(node);
+  Json patch = Guarded(node);
   lease.applied = {};
   for (const auto& [key, value] : pool.labels) {
     if (key == kNodePoolLabel || node.meta.labels.contains(key)) continue;
@@ -97,7 +97,7 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
 }
 
 Json PhasePatch(const Node& node, const NodeLease& lease) {
-  Json patch = CatchExceptions(node);
+  Json patch = Guarded(node);
   std::vector<NodeTaint> taints = node.taints;
   std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
   if (lease.phase == LeasePhase::kReleasing) taints.push_back(ReleasingTaint());
@@ -107,7 +107,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 }
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
-  Json patch = CatchExceptions(node);
+  Json patch = Guarded(node);
   // A value that another actor has changed since then belongs to that actor.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;

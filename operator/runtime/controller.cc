@@ -179,7 +179,8 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // The numbers of times at which the key was due until now, and until the last step.
+        // Both sides count the times at which the key was due: until now, and until the last step. The counts differ if
+        // the key became due in between.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

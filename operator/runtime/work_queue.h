@@ -39,9 +39,9 @@ class WorkQueue {
   void Add(const Request& request);
   // Queues the key after `delay`. The earlier of two delays for one key counts. A delay <= 0 is Add.
   void AddAfter(const Request& request, Duration delay);
-  // Queues the key at most once in a `period`, for keys that are added in storms: now if the last paced add queued it
-  // at least `period` ago, otherwise at the end of that period. All paced adds of a key have the same period. They do
-  // not delay the other adds, and do not replace them.
+  // Queues the key now if no paced add has queued it within the last `period`, otherwise at the end of that period. A
+  // burst of events thus queues the key at most once per period. All calls for one key must pass the same `period`.
+  // Paced adds neither delay nor replace the other adds of the key.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
   // `at_least` if that is longer. This failure does not raise the backoff above `at_most`, because later failures would

@@ -171,9 +171,10 @@ class Parser {
     Name(resume)->required();
     Output(resume, {"json", "yaml", "name"});
 
-    CLI::App* restart = Add(Command::kRestart, "restart",
-                            "Restart the pods of all pools as a new revision, or at once those of some pools",
-                            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
+    CLI::App* restart =
+        Add(Command::kRestart, "restart",
+            "Restart the pods of all pools as a new revision, or immediately the pods of the pools in --pool",
+            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     Name(restart)->required();
     restart->add_option("--pool", options_.pools, "Only this pool, at once; may be given several times.")
         ->type_name("POOL");
@@ -199,9 +200,10 @@ class Parser {
     Pool(release);
     Output(release, {"json", "yaml", "name"});
 
-    CLI::App* diff = Add(Command::kDiff, "diff",
-                         "What would change in the workloads: now, or by applying a file; nothing is written",
-                         "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
+    CLI::App* diff =
+        Add(Command::kDiff, "diff",
+            "Show what the operator would change in the workloads, now or if a file were applied; nothing is written",
+            "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
     Name(diff);
     File(diff, "The manifest that might be applied; - is standard input.");
 

@@ -14,6 +14,7 @@ namespace yad {
 
 // Returns status.pools of a daemon in its own order: unhealthy pools first, then by name.
 std::vector<PoolStatusView> PoolsOf(const Json& daemon);
+std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // it would not outlive the views
 
 // Returns why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status does not contain a reason.
 std::string WhyNotReady(const PoolStatusView& pool);

@@ -40,8 +40,8 @@ class WeatherModel {
   bool Selects(const ModelDaemon& daemon, const ModelPool& pool) const;
   std::vector<std::string> PoolsOf(const std::string& daemon) const;  // in order of their names
 
-  // Call this after each change of pools or of daemons' rings: the change happened after `before` and was complete at
-  // `after`.
+  // Call this after each change of a pool, or of the `ring` of a daemon. The change began after resourceVersion
+  // `before` and was complete at `after`.
   void Note(std::int64_t before, std::int64_t after);
   // Permits the removal of this object, because the test deletes it by hand.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }

@@ -36,7 +36,7 @@ std::string FaultOf(const std::string& entry, const std::string& update, const U
     if (one.manual) manual.push_back(one.name);
   }
   if (manual.empty()) return Quoted(entry) + " approves nothing: no group has approval Manual";
-  return Quoted(entry) + " names no group with approval Manual: these are " + QuoteSome(manual);
+  return Quoted(entry) + " names no group with approval Manual; groups with approval Manual: " + QuoteSome(manual);
 }
 
 }  // namespace

@@ -246,7 +246,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // The parser may consume a part and need more bytes for the rest. The caller waits for that part.
+    // The parser may take only a part of the bytes. ParseSome then returns without a read, because the caller may wait
+    // for the part that is parsed.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

@@ -44,7 +44,8 @@ struct PlanExecutor::Batch {
   LiveChecks& checks;
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // of text written
-  // Likeness and target of the responses that equal their requests.
+  // The digests (LikenessOf, TargetFingerprint) of responses that were compared and had every value as requested. A
+  // response with the same digests is not compared.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 

@@ -1,4 +1,5 @@
-// Reads a daemon and its pools on the server while a plan is applied. Caches may be late (confirm.h).
+// Reads a daemon and its pools on the server while a plan is applied. Caches may be late
+// (docs/decisions/0011-late-caches.md).
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
 

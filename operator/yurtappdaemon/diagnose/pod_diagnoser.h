@@ -45,7 +45,7 @@ class PodDiagnoser {
   };
 
   struct Answer {
-    Diagnoses diagnoses;            // of the unhealthy pools, including earlier ones
+    Diagnoses diagnoses;            // of the unhealthy pools, from this call or from an earlier one
     std::optional<Duration> again;  // when to call Examine again even without an event
   };
   // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status that

@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// RequestBudget for requests, as a token bucket: five per second, and ten at once. Take does not block. Thread-safe.
+// Limits requests with a token bucket: five per second, and ten in a burst. Take does not block. Thread-safe.
 class RequestBudget {
  public:
   explicit RequestBudget(Clock& clock);

@@ -8,7 +8,7 @@ namespace yad {
 
 struct Goal {
   RevisionPtr revision;
-  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, on which all pools were good
+  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, the last one fully rolled out
   bool rolled_back = false;  // `back`, because the update revision has failed
 };
 

@@ -22,7 +22,7 @@ inline constexpr char kFailedMount[] = "FailedMount";
 inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
 inline constexpr char kNodeNotReady[] = "NodeNotReady";
 inline constexpr char kUnschedulable[] = "Unschedulable";
-// The pod can't be created. There is also QuotaExceeded (phase.h).
+// The pod can't be created. There is also QuotaExceeded (pool_phase.h).
 inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";

@@ -66,7 +66,7 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Shifts the times of `record` with the clock.
+// Adds `leap` (from ClockLeap) to the times in `record`, so that durations since these times do not include it.
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.

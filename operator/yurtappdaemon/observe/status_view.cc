@@ -59,9 +59,7 @@ std::vector<PoolStatusView> StatusView::pools() const {
 PoolStatusIndex::PoolStatusIndex(const StatusView& status) {
   const std::vector<PoolStatusView> pools = status.pools();
   entries_.reserve(pools.size());
-  for (const PoolStatusView& pool : pools) {
-    if (!pool.name().empty()) entries_.emplace(pool.name(), pool);
-  }
+  for (const PoolStatusView& pool : pools) entries_.emplace(pool.name(), pool);
 }
 
 const PoolStatusView* PoolStatusIndex::Find(std::string_view pool) const {

@@ -21,6 +21,7 @@ namespace yad {
 class PoolStatusView {
  public:
   explicit PoolStatusView(const Json& entry) : entry_(&entry) {}
+  explicit PoolStatusView(Json&&) = delete;  // it would not outlive the view
 
   std::string_view name() const { return Text("name"); }
   PoolPhase phase() const { return ParsePoolPhase(phase_text()); }

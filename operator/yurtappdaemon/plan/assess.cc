@@ -215,7 +215,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   return examined;
 }
 
-// Returns a digest of everything that a assessment depends on. It is never 0.
+// Returns a digest of everything that an assessment depends on. It is never 0.
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());
@@ -402,7 +402,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // The memo does not keep a assessment about an unknown revision, which may still arrive, or about a workload that
+  // The memo does not keep an assessment about an unknown revision, which may still arrive, or about a workload that
   // needs a write.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.write == WorkloadAction::kNone && assessment.from.revision != nullptr;

@@ -53,16 +53,16 @@ struct Assessment {
 };
 
 // Remembers which workloads need no write, so that a plan costs little if nothing has changed. A key covers everything
-// that a assessment depends on, so an entry is never outdated, and a missing entry only costs time. Not thread-safe:
+// that an assessment depends on, so an entry is never outdated, and a missing entry only costs time. Not thread-safe:
 // one object for each daemon.
 class PlanMemo {
  public:
   // Must be called before each plan. Releases the assessments about another goal, each of which keeps parsed revisions.
   void BeginPlan(const std::string& goal);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
-  // Keeps a assessment. With key 0, no later call finds it.
+  // Keeps an assessment. With key 0, no later call finds it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Find and keep a assessment for workloads that are alike: they differ, if at all, in the name of their own pool.
+  // Find and keep an assessment for workloads that are alike: they differ, if at all, in the name of their own pool.
   const Assessment* FindAlike(std::uint64_t key) const;
   void PutAlike(std::uint64_t key, const Assessment& assessment);
   // Records that the server does not keep `difference` (UndoneDifference) of a write for `rendered`. The write is not
@@ -90,7 +90,7 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns a digest of the parts of a pool's workload that a assessment depends on. Equal digests mean that these parts
+// Returns a digest of the parts of a pool's workload that an assessment depends on. Equal digests mean that these parts
 // differ at most in the pool's name, where a rendering without overrides puts it.
 std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
 

@@ -80,7 +80,7 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
-// Compares by name, because a assessment may be older than the last read of the same revision.
+// Compares by name, because an assessment may be older than the last read of the same revision.
 bool IsRevision(const Target& target, const Revision& revision) {
   return target.revision != nullptr && target.revision->name == revision.name;
 }

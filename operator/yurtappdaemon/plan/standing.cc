@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// Compares by name, because a assessment may be older than the last read of the same revision.
+// Compares by name, because an assessment may be older than the last read of the same revision.
 bool IsRevision(const Target& target, const RevisionPtr& revision) {
   return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
 }

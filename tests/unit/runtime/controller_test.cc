@@ -519,7 +519,7 @@ TEST_F(ControllerTest, ResyncBringsEveryKeyOncePerPeriodSpreadOverIt) {
   std::size_t most_at_once = 0;
   for (int minute = 1; minute <= 2 * 600; ++minute) {
     clock_.Advance(minutes(1));
-    AwaitIdle(1);  // the timer
+    AwaitIdle(1);  // The resync thread waits on the clock too.
     const std::vector<std::string> now = script_.Take(0);
     most_at_once = std::max(most_at_once, now.size());
     for (const std::string& key : now) ++seen[key];
