@@ -74,8 +74,8 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
   WriteOptions options;
   options.subresource = "status";
   // CrdCheck reports missing fields of a CRD once. The warnings of each write are discarded.
-  std::vector<std::string> told;
-  options.warnings = &told;
+  std::vector<std::string> discarded;
+  options.warnings = &discarded;
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return Duration::zero();  // The watch reports the deletion.

@@ -265,7 +265,7 @@ class RestCheck {
   std::string OfRemains() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
-    if (ours != wanted_services_) return "a Service is left that nobody asks for";
+    if (ours != wanted_services_) return "a Service is left that no pool needs";
     for (const Cell& cell : workloads_) {
       const Content& workload = cell.content();
       if (workload.owner == daemon_.uid && workload.labelled && !selected_.contains(workload.pool)) {

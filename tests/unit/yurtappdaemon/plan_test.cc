@@ -601,11 +601,11 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, WorkloadAction::kNone) << "nothing of ours";
   Moment scaled = moment;
   scaled.workloads[0]["metadata"]["generation"] = 2;
-  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "somebody wrote the spec";
+  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client wrote the spec";
 
   Moment edited = moment;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
-  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "somebody changed it";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client changed it";
   moment.daemon = DaemonJson("app:2");
   moment.older = {MakeRevision(DaemonJson("app:1"))};
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new target";

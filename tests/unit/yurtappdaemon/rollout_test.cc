@@ -37,7 +37,7 @@ TEST(RolloutTest, PoolThatIsBlockedForOtherReasonsDoesNotBlockTheOthers) {
 
   input.pools[2].on_goal = input.pools[2].updated = true;
   decision = DecideRollout(input);
-  EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "it is tried again when nobody else needs the slot";
+  EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "it is tried again when no other pool needs the slot";
   EXPECT_EQ(decision.failed, 0U);
 }
 
@@ -94,7 +94,7 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
       (refused ? failed.refused : failed.unrenderable) = true;
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.failed, 1U);
-      EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when nobody else needs the slot";
+      EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when no other pool needs the slot";
       EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << exists << refused;
     }
   }
