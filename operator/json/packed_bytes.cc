@@ -19,6 +19,7 @@ WeakTable<std::string>& Relatives() {
 }  // namespace
 
 PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
+  unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
   if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
     if ((relative_ = Relatives().Find(family))) {
       // Compression has to save at least half of the bytes, or the bytes are stored verbatim.
@@ -33,7 +34,6 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
       const int size =
           LZ4_compress_fast_continue(&state, bytes.data(), packed, static_cast<int>(bytes.size()), room, 1);
       if (size > 0) {
-        unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
         packed_size_ = static_cast<std::uint32_t>(size);
         auto kept = std::make_unique_for_overwrite<char[]>(packed_size_);
         std::memcpy(kept.get(), packed, packed_size_);

@@ -273,6 +273,9 @@ struct Reflector::Impl {
       options.transform(part);
       return std::make_shared<const StoredObject>(part, options.project);
     }
+    if (options.keeps_content && !options.keeps_content(meta)) {
+      return StoredObject::WithoutContent(StoredObject(std::move(meta), part, object, options.project));
+    }
     return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project);
   }
 

@@ -39,6 +39,9 @@ struct ReflectorOptions {
   // combined with `transform`.
   Projector project;
   JsonParts projected;
+  // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.
+  // {}: the cache holds all content. Must not throw.
+  std::function<bool(const ObjectMeta& meta)> keeps_content;
   // Starts to list when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
   // Returns the version of `type` to read, if the cluster determines it. Called before each list. An Error counts as a

@@ -149,13 +149,21 @@ StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& p
   if (project) projection_ = project(part);
 }
 
+StoredObject::StoredObject(StoredObject&& other) noexcept = default;
 StoredObject::~StoredObject() = default;
+
+ObjectPtr StoredObject::WithoutContent(StoredObject&& object) {
+  object.packed_ = PackedBytes();
+  object.meta_.labels = StringMap();
+  object.meta_.annotations = StringMap();
+  return std::make_shared<const StoredObject>(std::move(object));
+}
 
 std::uint64_t StoredObject::Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const {
   return LikenessOfCbor(packed_.Unpack(), rules, name);
 }
 
-Json StoredObject::Parse() const { return FromCbor(packed_.Unpack()); }
+Json StoredObject::Parse() const { return packed_.unpacked_size() == 0 ? Json() : FromCbor(packed_.Unpack()); }
 
 std::size_t StoredObject::bytes() const {
   return sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) + BytesOf(meta_.uid) +

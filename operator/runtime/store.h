@@ -33,6 +33,10 @@ class StoredObject {
   StoredObject(const Json& object, const Projector& project);
   // Does the same with less work: `meta` and the `part` that `project` reads have been taken from the text already.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project);
+  // Returns a copy without the bytes, labels and annotations: some hundred bytes, however large the object is. Parse
+  // returns null. The digests and the projection are those of the whole object.
+  static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
+  StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
 
   // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second
@@ -48,7 +52,7 @@ class StoredObject {
   // Returns a digest of all members that the rules do not skip, valid in this process. Equal digests mean that two
   // objects differ only in skipped members, and in their own names where a rule is kNamed.
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
-  Json Parse() const;         // the whole object
+  Json Parse() const;         // the whole object; null if WithoutContent made this one
   std::size_t bytes() const;  // approximate size in memory, without the projection and shared parts
   // Returns the approximate number of bytes of the whole object's text, without escapes.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }

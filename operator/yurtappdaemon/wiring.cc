@@ -6,6 +6,7 @@
 #include "operator/cluster/informers.h"
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -80,6 +81,21 @@ ReflectorOptions WatchingDaemons(const std::string& ns) {
 ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
   ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
   options.projected = kProjectedOfWorkloads;
+  options.keeps_content = MayBeWorkloadOfOurs;
+  return options;
+}
+
+ReflectorOptions WatchingRevisions(const std::string& ns) {
+  ReflectorOptions options =
+      Watching(kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
+  options.keeps_content = MayBeOfOurs;
+  return options;
+}
+
+ReflectorOptions WatchingServices(const std::string& ns) {
+  ReflectorOptions options = Watching(kServiceType, ns, kPoolNameLabel, nullptr);
+  options.keeps_content = MayBeOfOurs;
+  options.on_demand = true;
   return options;
 }
 
@@ -107,15 +123,12 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options) {
-  const std::string of_ours = std::string(kOurRevisionLabel) + "=true";
   Informer& daemons = manager.InformerFor(WatchingDaemons(options.ns));
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& deployments = manager.InformerFor(WatchingWorkloads(kDeploymentType, options.ns, ProjectDeployment));
   Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(kStatefulSetType, options.ns, ProjectStatefulSet));
-  Informer& revisions = manager.InformerFor(Watching(kControllerRevisionType, options.ns, of_ours, ProjectRevision));
-  ReflectorOptions watch_services = Watching(kServiceType, options.ns, kPoolNameLabel, nullptr);
-  watch_services.on_demand = true;
-  Informer& services = manager.InformerFor(std::move(watch_services));
+  Informer& revisions = manager.InformerFor(WatchingRevisions(options.ns));
+  Informer& services = manager.InformerFor(WatchingServices(options.ns));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
 
   const ReconcilerStores stores{daemons.store(),       pools.store(),     deployments.store(),

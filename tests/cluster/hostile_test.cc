@@ -1,4 +1,5 @@
 // A hostile tenant and a hostile pod at once, with the memory settings of the image, while another namespace is served.
+#include <random>
 #include <thread>
 
 #include "tests/cluster/webhook_fixture.h"
@@ -83,14 +84,26 @@ class HostileTest : public WebhookTest {
 
   // Creates Deployments without a controller, with our label; each "<" is six bytes in the apiserver's JSON.
   void MakeForeignWorkloads(int count) {
+    MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
+  }
+  // Creates as many whose texts do not compress.
+  void MakeIncompressibleWorkloads(int count) {
+    std::mt19937_64 random(20261124);
+    MakeForeignWorkloads("noise-", count, [&] {
+      std::string text(1'300'000, ' ');
+      for (char& c : text) c = static_cast<char>('0' + random() % 75);
+      return text;
+    });
+  }
+  void MakeForeignWorkloads(const std::string& prefix, int count, const std::function<std::string()>& text) {
     Json foreign = {{"metadata", {{"labels", {{kPoolNameLabel, "elsewhere"}}}}},
                     {"spec", At(Daemon("foreign"), "/spec/workloadTemplate/deploymentTemplate/spec")}};
     foreign["spec"]["selector"] = {{"matchLabels", {{"app", "foreign"}}}};
     foreign["spec"]["paused"] = true;  // no ReplicaSets, which would double the work of this cluster
-    foreign["spec"]["template"]["spec"]["containers"][0]["env"] = {
-        {{"name", "TEXT"}, {"value", std::string(500'000, '<')}}};
     for (int i = 0; i < count; ++i) {
-      foreign["metadata"]["name"] = "foreign-" + std::to_string(i);
+      foreign["spec"]["template"]["spec"]["containers"][0]["env"] =
+          Json::array({{{"name", "TEXT"}, {"value", text()}}});
+      foreign["metadata"]["name"] = prefix + std::to_string(i);
       kube().Create(kDeploymentType, foreign);
     }
   }
@@ -141,6 +154,7 @@ TEST_F(HostileTest, ATenantAndAPodTakeBoundedMemoryAndOtherNamespacesAreServed) 
   Other().Create(kNamespaceType, {{"metadata", {{"name", Other().ns()}}}});
   AddPools(17);
   MakeForeignWorkloads(65);
+  MakeIncompressibleWorkloads(200);
   const std::string controls(200'000, '\x01');
   for (const char* name : {"bomb-a", "bomb-b"}) {  // created past the webhook, so the leader finds them at its start
     Json bomb = Copying(name, controls, 19);

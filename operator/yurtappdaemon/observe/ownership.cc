@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 
+#include "operator/api/well_known.h"
 #include "operator/runtime/controller.h"
 
 namespace yad {
@@ -9,9 +10,23 @@ bool ControlledBy(const ObjectMeta& object, const std::string& uid) {
   return controller != nullptr && controller->uid == uid;
 }
 
+bool MayBeOfOurs(const ObjectMeta& object) {
+  const OwnerReference* controller = object.controller();
+  return controller == nullptr || (controller->kind == kYurtAppDaemonType.kind &&
+                                   controller->api_version.starts_with(kYurtAppDaemonType.group + "/"));
+}
+
+bool MayBeWorkloadOfOurs(const ObjectMeta& workload) {
+  return workload.controller() != nullptr ? MayBeOfOurs(workload)
+                                          : !workload.Annotation(kRefNodePoolAnnotation).empty();
+}
+
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner) {
   auto objects = store.ByIndex(Controller::kControllerUidIndex, owner.uid);
-  if (objects) std::erase_if(*objects, [&](const ObjectPtr& object) { return object->meta().key.ns != owner.key.ns; });
+  if (!objects) return objects;
+  std::erase_if(*objects, [&](const ObjectPtr& object) {
+    return object->meta().key.ns != owner.key.ns || !MayBeOfOurs(object->meta());
+  });
   return objects;
 }
 

@@ -15,6 +15,11 @@ bool ControlledBy(const ObjectMeta& object, const std::string& uid);
 // Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. A controller is in the
 // namespace of its objects, so objects of other namespaces that refer to its uid do not count.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
+// Returns whether a YurtAppDaemon is the controller, or there is none: the operator reads the content of no other
+// object.
+bool MayBeOfOurs(const ObjectMeta& object);
+// Returns the same for a workload. One without a controller is adopted only if it has the annotation of its pool.
+bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
 // Returns text such as "Deployment web", for messages. An object without a controller has a text as well.
 std::string ControllerOf(const ObjectMeta& object);
 // Returns kAlreadyExists: another object has the name of an object that the operator must write.

@@ -23,6 +23,12 @@ TEST(PackedBytesTest, DefaultAndEmptyTextUnpackAsEmpty) {
   EXPECT_EQ(PackedBytes("", 1).Unpack(), "");
 }
 
+// Budgets of memory count it, also for the first member of a family, which is not compressed.
+TEST(PackedBytesTest, KnowsTheUnpackedSize) {
+  const std::string text = Noise(3000, 7);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(PackedBytes(text, 77).unpacked_size(), text.size());
+}
+
 TEST(PackedBytesTest, SimilarTextsTakeLittleSpaceAndUnpackUnchanged) {
   const std::string common = Noise(3000, 1);
   std::vector<std::string> texts;

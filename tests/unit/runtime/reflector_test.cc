@@ -723,6 +723,21 @@ TEST_F(ReflectorTest, FieldsThatATransformRemovesAreNeitherProjectedNorKept) {
   }
 }
 
+TEST_F(ReflectorTest, ObjectsWhoseContentNoControllerReadsAreStoredWithoutIt) {
+  options_.keeps_content = [](const ObjectMeta& meta) { return meta.key.name == "none"; };
+  options_.project = [](const Json& object) {
+    EXPECT_TRUE(object.contains("payload"));
+    return std::make_unique<Projection>();
+  };
+  for (const ObjectPtr& object : ListedAndAdded(std::string(100'000, 'x'))) {
+    EXPECT_TRUE(object->Parse().is_null());
+    EXPECT_LT(object->bytes(), 2'000U);
+    EXPECT_NE(object->projection(), nullptr);
+    EXPECT_FALSE(object->meta().uid.empty());
+    EXPECT_NE(object->digest(), 0U);
+  }
+}
+
 // The projector gets no tree of the other fields, but the Store keeps them. Lists and watches are treated alike.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};

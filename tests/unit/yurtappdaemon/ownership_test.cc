@@ -1,4 +1,6 @@
 // Other clients that keep changing the operator's objects.
+#include "operator/yurtappdaemon/observe/ownership.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,6 +28,38 @@ class OwnershipTest : public ::testing::Test {
 
   World world_;
 };
+
+TEST(MayBeOfOursTest, OnlyAYurtAppDaemonOrNoControllerKeepsTheContent) {
+  const auto meta = [](const char* api_version, const char* kind) {
+    ObjectMeta meta;
+    OwnerReference owner{api_version, kind, "web", "u1", true};
+    meta.owners = std::make_shared<const std::vector<OwnerReference>>(std::vector{std::move(owner)});
+    return meta;
+  };
+  EXPECT_TRUE(MayBeOfOurs(meta("apps.openyurt.io/v1alpha1", "YurtAppDaemon")));
+  EXPECT_TRUE(MayBeOfOurs(meta("apps.openyurt.io/v1beta1", "YurtAppDaemon")));
+  EXPECT_FALSE(MayBeOfOurs(meta("apps.openyurt.io/v1alpha1", "YurtAppSet")));
+  EXPECT_FALSE(MayBeOfOurs(meta("example.org/v1", "YurtAppDaemon")));
+  EXPECT_TRUE(MayBeOfOurs(ObjectMeta()));
+
+  ObjectMeta orphan;
+  EXPECT_FALSE(MayBeWorkloadOfOurs(orphan));
+  orphan.annotations[kRefNodePoolAnnotation] = "a";
+  EXPECT_TRUE(MayBeWorkloadOfOurs(orphan)) << "it may be adopted";
+}
+
+// The cache has no content of such a workload.
+TEST_F(OwnershipTest, WorkloadThatNamesOurUidWithAnotherKindIsLeftAlone) {
+  Deployed();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"]["ownerReferences"][0]["kind"] = "Other"; });
+  const Json before = world_.Workload("a");
+  world_.cluster.ClearWrites();
+  for (int i = 0; i < 3; ++i) {
+    world_.Reconcile();
+    world_.clock.Advance(std::chrono::minutes(1));
+  }
+  EXPECT_EQ(world_.Workload("a"), before);
+}
 
 TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
   Deployed();

@@ -202,7 +202,13 @@ class World {
   void SyncOne(Store& store, const ResourceType& type, const std::string& selector, const Projector& project,
                const JsonParts& projected = {}) {
     std::vector<ObjectPtr> objects;
-    for (const Json& object : cluster.List(type, selector)) objects.push_back(AsWatched(object, projected, project));
+    const bool workload = type == kDeploymentType || type == kStatefulSetType;
+    for (const Json& object : cluster.List(type, selector)) {
+      const ObjectMeta meta = ParseMeta(object);
+      const bool kept = workload ? MayBeWorkloadOfOurs(meta) : MayBeOfOurs(meta);
+      objects.push_back(kept ? AsWatched(object, projected, project)
+                             : StoredObject::WithoutContent(StoredObject(object, project)));
+    }
     store.Replace(std::move(objects), cluster.resource_version());
   }
 
