@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 namespace yad {
@@ -73,5 +74,33 @@ inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(st
 bool IsTransient(const Error& error);
 
 }  // namespace yad
+
+// YAD_TRY evaluates a Result<T> once. On success it declares a variable and moves the value into it. On failure it
+// returns the error from the enclosing function or lambda, whose return type is a Result too:
+//
+//   YAD_TRY(const auto pools, store.List());
+//   YAD_TRY(entry, Read(key));  // Assigns to a variable that exists.
+//
+// YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names are those of
+// Boost.Outcome (TRY, TRYV); CHECK_OK, the other name in use, ends the program in other libraries.
+//
+// YAD_TRY is several statements, so as the only one of an `if` it does not compile. A declaration must not contain a
+// comma. An optional has no error, and does not compile either. An error that is changed or handled needs the long
+// form.
+#define YAD_TRY(declaration, ...) YAD_TRY_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), declaration, __VA_ARGS__)
+#define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
+
+// The temporary gets its name from __COUNTER__, because two in one macro have the same __LINE__. `auto` copies the
+// Result of a function that returns it by reference, because the value is moved away.
+#define YAD_TRY_IMPL_(result, declaration, ...)               \
+  auto result = (__VA_ARGS__);                                \
+  if (!result) return ::yad::Fail(std::move(result).error()); \
+  declaration = *std::move(result)
+#define YAD_TRY_VOID_IMPL_(result, ...)                                                      \
+  do {                                                                                       \
+    if (auto result = (__VA_ARGS__); !result) return ::yad::Fail(std::move(result).error()); \
+  } while (false)
+#define YAD_CONCAT_(a, b) YAD_CONCAT_IMPL_(a, b)
+#define YAD_CONCAT_IMPL_(a, b) a##b
 
 #endif  // OPERATOR_BASE_ERROR_H_
