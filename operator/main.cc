@@ -70,7 +70,7 @@ WebhookOptions MakeWebhookOptions(const Options& options, const std::string& own
 }
 
 Status Serve(Manager& manager, StatusServer& server, const std::string& name) {
-  if (Status listening = server.Listen(); !listening) return listening;
+  YAD_TRY_VOID(server.Listen());
   if (server.port() != 0) manager.AddServer(name, [&server](std::stop_token stop) { return server.Run(stop); });
   return {};
 }

@@ -50,9 +50,8 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
   for (const std::string& text : texts) {
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ';');) {
-      auto agent = LabelSelector::ParseText(part);
-      if (!agent) return Fail(agent.error());
-      agents.push_back(*std::move(agent));
+      YAD_TRY(auto agent, LabelSelector::ParseText(part));
+      agents.push_back(std::move(agent));
     }
   }
   return agents;

@@ -41,9 +41,7 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());
 
   if (Json selector = ValueAt(spec, {"nodepoolSelector"}, nullptr); !selector.is_null()) {
-    Result<LabelSelector> parsed = LabelSelector::Parse(selector, "spec.nodepoolSelector");
-    if (!parsed) return Fail(parsed.error());
-    daemon.pools.selector = *std::move(parsed);
+    YAD_TRY(daemon.pools.selector, LabelSelector::Parse(selector, "spec.nodepoolSelector"));
   }
   daemon.pools.names = StringsAt(spec, {"nodePools", "names"});
   daemon.pools.exclude = StringsAt(spec, {"nodePools", "exclude"});

@@ -132,12 +132,11 @@ struct Client::Impl {
     for (bool again = false;; again = true) {
       if (!limiter.Acquire(stop)) return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
       if (options.authorization) {
-        Result<std::string> authorization = options.authorization(stop);
-        if (!authorization) return Fail(authorization.error());
-        if (authorization->empty()) {
+        YAD_TRY(std::string authorization, options.authorization(stop));
+        if (authorization.empty()) {
           request.headers.erase("Authorization");
         } else {
-          request.headers["Authorization"] = std::move(*authorization);
+          request.headers["Authorization"] = std::move(authorization);
         }
       }
       if (write != nullptr && write->allowed && !write->allowed()) {
@@ -184,12 +183,11 @@ struct Client::Impl {
 
   Result<JsonDocument> SendForDocument(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     const std::string what = Describe(request);
-    const Result<HttpResponse> response = Send(std::move(request), stop, write);
-    if (!response) return Fail(response.error());
-    Result<JsonDocument> body = JsonDocument::Parse(response->body);
+    YAD_TRY(const HttpResponse response, Send(std::move(request), stop, write));
+    Result<JsonDocument> body = JsonDocument::Parse(response.body);
     if (!body) return Fail(Reason::kDecode, "the answer to " + what + " is " + body.error().message);
     if (!body->is_object()) {
-      return Fail(Reason::kDecode, "the answer to " + what + " is not an object: " + Excerpt(response->body));
+      return Fail(Reason::kDecode, "the answer to " + what + " is not an object: " + Excerpt(response.body));
     }
     return body;
   }
@@ -230,10 +228,9 @@ std::unique_ptr<Client> Client::WithoutLimit() const {
 Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
                                                             std::stop_token stop) {
   HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};
-  const Result<Json> list = impl_->SendForObject(std::move(request), stop);
-  if (!list) return Fail(list.error());
+  YAD_TRY(const Json list, impl_->SendForObject(std::move(request), stop));
   std::vector<ResourceType> out;
-  const Json* resources = Find(*list, {"resources"});
+  const Json* resources = Find(list, {"resources"});
   if (resources == nullptr || !resources->is_array()) return out;
   for (const Json& resource : *resources) {
     const std::string name = StringAt(resource, {"name"});
@@ -246,8 +243,7 @@ Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& g
 Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& group, std::stop_token stop) {
   HttpRequest request{
       .method = "GET", .path = group.empty() ? "/api" : "/apis/" + PercentEncode(group), .headers = {}, .body = {}};
-  const Result<Json> answer = impl_->SendForObject(std::move(request), stop);
-  if (!answer) return Fail(answer.error());
+  YAD_TRY(const Json answer, impl_->SendForObject(std::move(request), stop));
   std::vector<std::string> out;
   const auto add = [&out](const std::string& version) {
     for (const std::string& known : out) {
@@ -255,8 +251,8 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
     }
     if (!version.empty()) out.push_back(version);
   };
-  add(StringAt(*answer, {"preferredVersion", "version"}));
-  if (const Json* versions = Find(*answer, {"versions"}); versions != nullptr && versions->is_array()) {
+  add(StringAt(answer, {"preferredVersion", "version"}));
+  if (const Json* versions = Find(answer, {"versions"}); versions != nullptr && versions->is_array()) {
     // The versions are strings in APIVersions (the core group), and objects in APIGroup.
     for (const Json& version : *versions) {
       add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
@@ -267,26 +263,24 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
 
 Result<std::string> Client::GetRaw(const std::string& path, std::stop_token stop) {
   HttpRequest request{.method = "GET", .path = path, .headers = {{"Accept", "*/*"}}, .body = {}};
-  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
-  if (!response) return Fail(response.error());
-  return std::move(response->body);
+  YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
+  return std::move(response.body);
 }
 
 Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{.method = "GET", .path = ResourcePath(type, key.ns, key.name), .headers = {}, .body = {}};
   return impl_->SendForObject(std::move(request), stop);
 }
 
 Result<ObjectMeta> Client::GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{.method = "GET",
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Accept", kMetadataOnly}},
                       .body = {}};
-  const Result<Json> object = impl_->SendForObject(std::move(request), stop);
-  if (!object) return Fail(object.error());
-  return ParseMeta(*object);
+  YAD_TRY(const Json object, impl_->SendForObject(std::move(request), stop));
+  return ParseMeta(object);
 }
 
 Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
@@ -301,20 +295,17 @@ Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions&
       .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
   if (options.metadata_only) request.headers.emplace("Accept", kMetadataOnlyList);
   if (options.max_bytes > 0) request.max_answer = options.max_bytes;
-  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
-  if (!response) return Fail(std::move(response.error()));
-  return ListText::Split(std::move(response->body), type);
+  YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
+  return ListText::Split(std::move(response.body), type);
 }
 
 Result<ListPage> Client::List(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
-  const Result<ListText> list = ListAsText(type, options, std::move(stop));
-  if (!list) return Fail(list.error());
-  ListPage page{{}, list->resource_version(), list->continue_token()};
-  page.items.reserve(list->size());
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    const Result<JsonDocument> item = list->Item(i);
-    if (!item) return Fail(item.error());
-    page.items.push_back(item->TreeOfObject());
+  YAD_TRY(const ListText list, ListAsText(type, options, std::move(stop)));
+  ListPage page{{}, list.resource_version(), list.continue_token()};
+  page.items.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    YAD_TRY(const JsonDocument item, list.Item(i));
+    page.items.push_back(item.TreeOfObject());
   }
   return page;
 }
@@ -350,20 +341,19 @@ Result<Json> Client::Update(const ResourceType& type, const Json& object, const 
 }
 
 Result<std::string> Client::GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{.method = "GET",
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Accept", "application/vnd.kubernetes.protobuf"}},
                       .body = {}};
-  Result<HttpResponse> response = impl_->Send(std::move(request), stop);
-  if (!response) return Fail(response.error());
-  return std::move(response->body);
+  YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
+  return std::move(response.body);
 }
 
 Result<Json> Client::UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                                     std::string_view text, std::stop_token stop) {
   const ObjectKey key = KeyOf(object);
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   std::string body = DumpJsonAsGo(object);
   body.pop_back();
   body += ",\"" + std::string(member) + "\":" + std::string(text) + "}";
@@ -383,7 +373,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
   // A review (SelfSubjectAccessReview …) has no name, because the server does not store it.
   const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;
-  if (Status ok = nameless ? Status() : CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(nameless ? Status() : CheckKey(type, key));
   const std::string path =
       options.subresource.empty() ? ResourcePath(type, ns) : ResourcePath(type, ns, key.name, options.subresource);
   HttpRequest request{.method = "POST",
@@ -397,7 +387,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
 Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options,
                                               std::stop_token stop) {
   const ObjectKey key = KeyOf(object);
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{
       .method = "PUT",
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
@@ -409,7 +399,7 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
 
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                            const WriteOptions& options, std::stop_token stop) {
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   Query query = impl_->WriteQuery(options);
   if (patch_type == PatchType::kApply && options.force) query.Add("force", "true");
   HttpRequest request{.method = "PATCH",
@@ -422,7 +412,7 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
 
 Status Client::Delete(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
                       std::stop_token stop) {
-  if (Status ok = CheckKey(type, key); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(CheckKey(type, key));
   Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", ToString(options.propagation)}};
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
@@ -431,8 +421,7 @@ Status Client::Delete(const ResourceType& type, const ObjectKey& key, const Dele
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(body)};
   const Impl::Write write{may_write_, nullptr};
-  const Result<HttpResponse> response = impl_->Send(std::move(request), stop, &write);
-  if (!response) return Fail(response.error());
+  YAD_TRY_VOID(impl_->Send(std::move(request), stop, &write));
   return {};
 }
 

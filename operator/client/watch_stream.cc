@@ -43,9 +43,8 @@ Result<std::optional<WatchEvent>> WatchDecoder::Next() {
     if (line.size() > kMaxWatchLine) break;
     begin_ = scanned_ = newline + 1;
     if (IsBlank(line)) continue;
-    Result<WatchEvent> event = ParseWatchEvent(line);
-    if (!event) return Fail(std::move(event.error()));
-    return std::optional<WatchEvent>(std::move(*event));
+    YAD_TRY(WatchEvent event, ParseWatchEvent(line));
+    return std::optional<WatchEvent>(std::move(event));
   }
   return Fail(Reason::kDecode, "a line of the watch is longer than " + std::to_string(kMaxWatchLine >> 20) + " MiB");
 }
@@ -56,9 +55,8 @@ Result<std::optional<WatchEvent>> StreamWatch::Next() {
   for (;;) {
     Result<std::optional<WatchEvent>> event = decoder_.Next();
     if (!event || event->has_value()) return event;
-    const Result<bool> more = stream_->Read(decoder_.buffer());
-    if (!more) return Fail(more.error());
-    if (!*more) {
+    YAD_TRY(const bool more, stream_->Read(decoder_.buffer()));
+    if (!more) {
       if (decoder_.InMiddle()) return Fail(Reason::kTransport, "the watch was cut off in the middle of an event");
       return std::nullopt;
     }

@@ -45,14 +45,12 @@ bool IsConversionFailure(const Error& error) {
 bool HigherVersion(const std::string& a, const std::string& b) { return std::pair(Rank(a), a) > std::pair(Rank(b), b); }
 
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop) {
-  auto versions = client.DiscoverVersions(kNodePoolType.group, stop);
-  if (!versions) return Fail(versions.error());
-  std::sort(versions->begin(), versions->end(), HigherVersion);
+  YAD_TRY(auto versions, client.DiscoverVersions(kNodePoolType.group, stop));
+  std::sort(versions.begin(), versions.end(), HigherVersion);
   std::vector<ResourceType> types;
-  for (const std::string& version : *versions) {
-    const auto resources = client.DiscoverResources(kNodePoolType.group, version, stop);
-    if (!resources) return Fail(resources.error());
-    for (const ResourceType& type : *resources) {
+  for (const std::string& version : versions) {
+    YAD_TRY(const auto resources, client.DiscoverResources(kNodePoolType.group, version, stop));
+    for (const ResourceType& type : resources) {
       if (type.resource == kNodePoolType.resource) types.push_back(type);
     }
   }
@@ -104,9 +102,8 @@ Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& t
 
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop) {
-  const auto object = ReadPoolObject(client, type, name, stop);
-  if (!object) return Fail(object.error());
-  return object->has_value() ? std::optional(ParseNodePool(**object)) : std::nullopt;
+  YAD_TRY(const auto object, ReadPoolObject(client, type, name, stop));
+  return object.has_value() ? std::optional(ParseNodePool(*object)) : std::nullopt;
 }
 
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
@@ -128,8 +125,7 @@ Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const st
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {
-  auto types = DiscoverNodePoolTypes(client_, stop);
-  if (!types) return Fail(types.error());
+  YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
   if (unavailable && !told_) {
     // The reference has no uid, so that the CRD need not be read.
@@ -141,7 +137,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
                        failed.last.message);
   }
   told_ = unavailable || (told_ && failed.count > 0);
-  return (*types)[static_cast<std::size_t>(failed.count) % types->size()];
+  return types[static_cast<std::size_t>(failed.count) % types.size()];
 }
 
 }  // namespace yad

@@ -7,15 +7,13 @@
 namespace yad {
 
 Result<Json> ParseJson(std::string_view text) {
-  const Result<JsonDocument> document = JsonDocument::Parse(text);
-  if (!document) return Fail(document.error());
-  return document->Tree();
+  YAD_TRY(const JsonDocument document, JsonDocument::Parse(text));
+  return document.Tree();
 }
 
 Result<Json> ParseAnswer(std::string_view text) {
-  const Result<JsonDocument> document = JsonDocument::Parse(text);
-  if (!document) return Fail(document.error());
-  return document->TreeOfAnswer();
+  YAD_TRY(const JsonDocument document, JsonDocument::Parse(text));
+  return document.TreeOfAnswer();
 }
 
 }  // namespace yad

@@ -40,19 +40,17 @@ Status LeaseWatch::Read(std::stop_token stop) {
   options.ns = key_.ns;
   options.field_selector = "metadata.name=" + key_.name;
   options.resource_version = resource_version_;
-  const Result<std::unique_ptr<Watch>> watch = client_.OpenWatch(type_, options, std::move(stop));
-  if (!watch) return Fail(watch.error());
+  YAD_TRY(const std::unique_ptr<Watch> watch, client_.OpenWatch(type_, options, std::move(stop)));
   for (;;) {
-    Result<std::optional<WatchEvent>> event = (*watch)->Next();
-    if (!event) return Fail(std::move(event.error()));
-    if (!*event) return {};
-    if ((*event)->type == WatchEventType::kBookmark) continue;
-    Json object = (*event)->object.TreeOfObject();
+    YAD_TRY(std::optional<WatchEvent> event, watch->Next());
+    if (!event) return {};
+    if (event->type == WatchEventType::kBookmark) continue;
+    Json object = event->object.TreeOfObject();
     if (IsDeeperThan(object, kMaxJsonDepth) || StringAt(object, {"metadata", "resourceVersion"}).empty()) {
       return Fail(Reason::kDecode, "an event of the watch has no valid " + type_.kind);
     }
     std::lock_guard lock(mutex_);
-    newest_ = LeaseEvent{(*event)->type, std::move(object)};
+    newest_ = LeaseEvent{event->type, std::move(object)};
     changed_.notify_all();
   }
 }

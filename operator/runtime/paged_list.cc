@@ -16,9 +16,8 @@ Result<int> ForEachListed(Client& client, const ResourceType& type, ListOptions 
     ++pages;
     page_size.Adapt(page->bytes());
     for (std::size_t i = 0; i < page->size(); ++i) {
-      const Result<JsonDocument> item = page->Item(i);
-      if (!item) return Fail(item.error());
-      if (!read(*item)) return pages;
+      YAD_TRY(const JsonDocument item, page->Item(i));
+      if (!read(item)) return pages;
     }
     options.continue_token = page->continue_token();
     if (options.continue_token.empty() || pages == most_pages) return pages;

@@ -252,9 +252,8 @@ struct Reflector::Impl {
         coming = ask();
       }
       for (std::size_t i = 0; i < page->size(); ++i) {
-        const Result<JsonDocument> item = page->Item(i);
-        if (!item) return Fail(item.error());
-        objects.push_back(KnownOrKept(ParseMeta(*item), *item));
+        YAD_TRY(const JsonDocument item, page->Item(i));
+        objects.push_back(KnownOrKept(ParseMeta(item), item));
       }
       if (more.empty()) return page->resource_version();
     }

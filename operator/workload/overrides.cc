@@ -72,7 +72,7 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
   const Json::json_pointer pod("/spec/template/spec");
   for (std::size_t i = 0; i < images.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
-    if (auto step = Step(at, bounds); !step) return step;
+    YAD_TRY_VOID(Step(at, bounds));
     const Json& name = MemberOf(images[i], "name");
     const Json& image = MemberOf(images[i], "image");
     if (!name.is_string()) return Invalid(at + ".name", name, "must name a container");
@@ -159,7 +159,7 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, OverrideBo
   if (!patches.is_array()) return Invalid(path, patches, "must be a list of RFC 6902 operations");
   for (std::size_t i = 0; i < patches.size(); ++i) {
     const std::string at = path + "[" + std::to_string(i) + "]";
-    if (auto step = Step(at, bounds); !step) return step;
+    YAD_TRY_VOID(Step(at, bounds));
     std::string wrong;
     try {
       wrong = ApplyJsonPatch(patches[i], bounds, workload);
@@ -245,7 +245,7 @@ bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload) {
   const std::string path = "spec.overrides[" + std::to_string(index) + "]";
-  if (auto step = Step(path, bounds); !step) return step;
+  YAD_TRY_VOID(Step(path, bounds));
   if (!entry.is_object()) return Invalid(path, entry, "must be an object");
   const auto values = [&](const char* key) {
     Json value = MemberOf(entry, key);
@@ -260,10 +260,10 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {
-    if (auto applied = ApplyImages(images, path + ".images", bounds, workload); !applied) return applied;
+    YAD_TRY_VOID(ApplyImages(images, path + ".images", bounds, workload));
   }
   if (const Json patch = values("patch"); !patch.is_null()) {
-    if (auto checked = CheckPatch(patch, path + ".patch"); !checked) return checked;
+    YAD_TRY_VOID(CheckPatch(patch, path + ".patch"));
     ApplyPatch(patch, workload);
     // Doubled, because a serviceAccountName is also written to the deprecated serviceAccount.
     if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);

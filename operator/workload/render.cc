@@ -161,21 +161,19 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
 
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label) {
-  auto workload = Base(revision);
-  if (!workload) return workload;
-  if (inputs.rules == 0) KeepPullPolicies(inputs.pull_policies, *workload);
+  YAD_TRY(auto workload, Base(revision));
+  if (inputs.rules == 0) KeepPullPolicies(inputs.pull_policies, workload);
   std::optional<OverrideBounds> bounds;
-  if (!inputs.overrides.empty()) bounds.emplace(*workload);
+  if (!inputs.overrides.empty()) bounds.emplace(workload);
   for (const int index : inputs.overrides) {
     if (index < 0 || !revision.overrides.is_array() || static_cast<std::size_t>(index) >= revision.overrides.size()) {
       return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     }
     const auto at = static_cast<std::size_t>(index);
-    if (auto applied = ApplyOverride(revision.overrides[at], at, pool, *bounds, *workload); !applied)
-      return Fail(applied.error());
+    YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, *bounds, workload));
   }
   // BindToPool comes last, so that no override can take a workload out of its pool.
-  if (!workload->is_object() || !BindToPool(inputs, pool, revision_label, *workload)) {
+  if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
                 std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
                     ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");

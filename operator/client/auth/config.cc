@@ -56,13 +56,12 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
                                                   std::shared_ptr<TlsMaterialReader> files) {
   return [plugin = std::move(plugin),
           files = std::move(files)](const std::stop_token& stop) -> Result<std::shared_ptr<const TlsMaterial>> {
-    Result<ExecCredential> credential = plugin->Get(stop);
-    if (!credential) return Fail(credential.error());
+    YAD_TRY(ExecCredential credential, plugin->Get(stop));
     std::shared_ptr<const TlsMaterial> material = files->Get();
-    if (credential->client_cert_pem.empty()) return material;
+    if (credential.client_cert_pem.empty()) return material;
     return std::make_shared<const TlsMaterial>(TlsMaterial{.ca_pem = material->ca_pem,
-                                                           .client_cert_pem = std::move(credential->client_cert_pem),
-                                                           .client_key_pem = std::move(credential->client_key_pem)});
+                                                           .client_cert_pem = std::move(credential.client_cert_pem),
+                                                           .client_key_pem = std::move(credential.client_key_pem)});
   };
 }
 
@@ -143,9 +142,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
       return Fail(current.error());
     }
     options.authorization = [source](const std::stop_token& stop) -> Result<std::string> {
-      Result<ExecCredential> credential = source->Get(stop);
-      if (!credential) return Fail(credential.error());
-      return credential->token.empty() ? "" : "Bearer " + credential->token;
+      YAD_TRY(ExecCredential credential, source->Get(stop));
+      return credential.token.empty() ? "" : "Bearer " + credential.token;
     };
     options.on_unauthorized = [source] { source->Invalidate(); };
     RereadAfterRefusal(config.tls_files, files, options);
@@ -160,9 +158,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto file = std::make_shared<TokenFile>(config.token_file, Clock::Real());
     if (const Result<std::string> token = file->Get(); !token) return fail(token.error());
     options.authorization = [file](const std::stop_token&) -> Result<std::string> {
-      Result<std::string> token = file->Get();
-      if (!token) return token;
-      return "Bearer " + *token;
+      YAD_TRY(std::string token, file->Get());
+      return "Bearer " + token;
     };
     options.on_unauthorized = [file] { file->Invalidate(); };
   } else if (!config.token.empty()) {

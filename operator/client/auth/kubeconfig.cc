@@ -138,9 +138,9 @@ Status MergeFile(const KubeconfigFile& file, Merged& into) {
   if (kind.IsDefined() && kind.IsScalar() && !kind.Scalar().empty() && kind.Scalar() != "Config") {
     return fail("this is not a kubeconfig: its kind is " + Quote(kind.Scalar()) + ", not \"Config\"");
   }
-  if (Status ok = MergeSection(root, "clusters", "cluster", file.path, into.clusters); !ok) return ok;
-  if (Status ok = MergeSection(root, "users", "user", file.path, into.users); !ok) return ok;
-  if (Status ok = MergeSection(root, "contexts", "context", file.path, into.contexts); !ok) return ok;
+  YAD_TRY_VOID(MergeSection(root, "clusters", "cluster", file.path, into.clusters));
+  YAD_TRY_VOID(MergeSection(root, "users", "user", file.path, into.users));
+  YAD_TRY_VOID(MergeSection(root, "contexts", "context", file.path, into.contexts));
   const YAML::Node current = root["current-context"];
   if (current.IsDefined() && !current.IsNull()) {
     if (!current.IsScalar()) return fail("current-context must be a string");
@@ -258,7 +258,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   ClusterConfig config;
   config.source = "context " + Quote(name) + " of " + context->second.file;
   if (const std::string ns = fields.String("namespace"); !ns.empty()) config.ns = ns;
-  if (Status ok = fields.status(); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(fields.status());
 
   const auto cluster = merged.clusters.find(cluster_name);
   if (cluster == merged.clusters.end()) {
@@ -268,7 +268,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   }
   Fields cluster_fields(cluster->second, "kubeconfig " + cluster->second.file + ": cluster " + Quote(cluster_name));
   ReadCluster(cluster_fields, config);
-  if (Status ok = cluster_fields.status(); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(cluster_fields.status());
 
   if (user_name.empty()) return config;  // anonymous, as in kubectl
   const auto user = merged.users.find(user_name);
@@ -278,7 +278,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   }
   Fields user_fields(user->second, "kubeconfig " + user->second.file + ": user " + Quote(user_name));
   ReadUser(user_fields, user->second.file, config);
-  if (Status ok = user_fields.status(); !ok) return Fail(ok.error());
+  YAD_TRY_VOID(user_fields.status());
   return config;
 }
 
@@ -289,7 +289,7 @@ Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& fi
   for (const KubeconfigFile& file : files) {
     merged.files += (merged.files.empty() ? "" : ", ") + file.path;
     try {
-      if (Status ok = MergeFile(file, merged); !ok) return Fail(ok.error());
+      YAD_TRY_VOID(MergeFile(file, merged));
     } catch (const YAML::Exception& e) {
       const std::string line = e.mark.is_null() ? "" : "line " + std::to_string(e.mark.line + 1) + ": ";
       return Fail(Reason::kConfig, "kubeconfig " + file.path + ": " + line + e.msg);

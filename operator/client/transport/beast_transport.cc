@@ -208,7 +208,7 @@ Status Exchange::Start(const HttpRequest& request) {
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
     // The second attempt uses a new connection, because a restart of the server closes all pooled ones.
-    if (Status connected = Connect(!is_stream_ && attempt == 1); !connected) return connected;
+    YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);
@@ -336,9 +336,8 @@ Result<HttpResponse> Exchange::TakeAll() {
 
 Status Exchange::ReadRefusal() {
   for (;;) {
-    const Result<bool> more = Read(head_.body);
-    if (!more) return Fail(more.error());
-    if (!*more) return {};
+    YAD_TRY(const bool more, Read(head_.body));
+    if (!more) return {};
     if (head_.body.size() > kMaxErrorBody) {
       return Fail(Reason::kDecode,
                   what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
@@ -352,16 +351,14 @@ class BeastTransport : public HttpTransport {
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
     Exchange exchange(server_, request, Exchange::Kind::kUnary, std::move(stop));
-    if (Status started = exchange.Start(request); !started) return Fail(started.error());
+    YAD_TRY_VOID(exchange.Start(request));
     return exchange.TakeAll();
   }
 
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, Exchange::Kind::kStream, std::move(stop));
-    if (Status started = exchange->Start(request); !started) return Fail(started.error());
-    if (exchange->head().status / 100 != 2) {
-      if (Status read = exchange->ReadRefusal(); !read) return Fail(read.error());
-    }
+    YAD_TRY_VOID(exchange->Start(request));
+    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRefusal());
     return exchange;
   }
 
@@ -372,11 +369,10 @@ class BeastTransport : public HttpTransport {
 }  // namespace
 
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options) {
-  Result<std::unique_ptr<Dialer>> dialer = Dialer::Make(options);
-  if (!dialer) return Fail(dialer.error());
+  YAD_TRY(std::unique_ptr<Dialer> dialer, Dialer::Make(options));
   const ConnectionPool::Limits limits{
       .min_age = options.min_connection_age, .max_age = options.max_connection_age, .max_idle = options.max_idle};
-  return std::make_shared<BeastTransport>(std::make_shared<Server>(std::move(*dialer), limits));
+  return std::make_shared<BeastTransport>(std::make_shared<Server>(std::move(dialer), limits));
 }
 
 }  // namespace yad

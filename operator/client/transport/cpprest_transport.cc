@@ -135,7 +135,7 @@ class Exchange : public HttpStream {
 
   Result<bool> Read(std::string& out) override {
     if (stop_.stop_requested()) return Cancelled();
-    if (const Status there = Wait(Answer::Part::kSomeBytes); !there) return Fail(there.error());
+    YAD_TRY_VOID(Wait(Answer::Part::kSomeBytes));
     ended_ = !answer_->TakeBytes(out);
     return !ended_;
   }
@@ -150,9 +150,8 @@ class Exchange : public HttpStream {
   // Reads the server's error, sent instead of a stream, into the head's body.
   Status ReadRefusal() {
     for (;;) {
-      const Result<bool> more = Read(head_.body);
-      if (!more) return Fail(more.error());
-      if (!*more) return {};
+      YAD_TRY(const bool more, Read(head_.body));
+      if (!more) return {};
       if (head_.body.size() > kMaxErrorBody) {
         return Fail(Reason::kDecode,
                     what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
@@ -271,16 +270,14 @@ class CpprestTransport : public HttpTransport {
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override {
     Exchange exchange(server_, request, std::move(stop));
-    if (Status started = exchange.Start(request, Answer::Part::kAll); !started) return Fail(started.error());
+    YAD_TRY_VOID(exchange.Start(request, Answer::Part::kAll));
     return exchange.TakeAll();
   }
 
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
-    if (Status started = exchange->Start(request, Answer::Part::kHead); !started) return Fail(started.error());
-    if (exchange->head().status / 100 != 2) {
-      if (Status read = exchange->ReadRefusal(); !read) return Fail(read.error());
-    }
+    YAD_TRY_VOID(exchange->Start(request, Answer::Part::kHead));
+    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRefusal());
     return exchange;
   }
 
@@ -325,9 +322,7 @@ Status SetProxy(const std::string& proxy_url, http::client::http_client_config& 
 }
 
 Status SetTls(const TransportOptions& options, Server& server, http::client::http_client_config& config) {
-  Result<std::shared_ptr<TlsClient>> tls = TlsClient::Make(options, server.host);
-  if (!tls) return Fail(tls.error());
-  server.tls = *tls;
+  YAD_TRY(server.tls, TlsClient::Make(options, server.host));
   config.set_validate_certificates(!options.insecure_skip_tls_verify);
   config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
   const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
@@ -368,12 +363,8 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     http::client::http_client_config config;
     config.set_timeout(std::chrono::hours(24));  // Wait() enforces the real time-outs.
     config.set_max_redirects(0);                 // A redirect would send the credentials to another server.
-    if (!options.proxy_url.empty()) {
-      if (const Status set = SetProxy(options.proxy_url, config); !set) return Fail(set.error());
-    }
-    if (uri.scheme() == "https") {
-      if (const Status set = SetTls(options, *server, config); !set) return Fail(set.error());
-    }
+    if (!options.proxy_url.empty()) YAD_TRY_VOID(SetProxy(options.proxy_url, config));
+    if (uri.scheme() == "https") YAD_TRY_VOID(SetTls(options, *server, config));
     server->client = std::make_unique<http::client::http_client>(base.to_uri(), config);
     return std::make_shared<CpprestTransport>(std::move(server));
   } catch (const std::exception& e) {

@@ -35,20 +35,14 @@ std::string ConnectFailure(const Connection::Code& code) {
 
 Result<std::unique_ptr<Dialer>> Dialer::Make(const TransportOptions& options) {
   auto dialer = std::unique_ptr<Dialer>(new Dialer);
-  Result<ServerAddress> server = ParseServerAddress(options.server);
-  if (!server) return Fail(server.error());
-  dialer->server_ = std::move(*server);
+  YAD_TRY(dialer->server_, ParseServerAddress(options.server));
   dialer->url_ = options.server;
   while (dialer->url_.ends_with('/')) dialer->url_.pop_back();
   if (!options.proxy_url.empty()) {
-    Result<ProxyAddress> proxy = ParseProxyAddress(options.proxy_url);
-    if (!proxy) return Fail(proxy.error());
-    dialer->proxy_ = std::move(*proxy);
+    YAD_TRY(dialer->proxy_, ParseProxyAddress(options.proxy_url));
   }
   if (dialer->server_.tls) {
-    Result<std::shared_ptr<TlsClient>> tls = TlsClient::Make(options, dialer->server_.host);
-    if (!tls) return Fail(tls.error());
-    dialer->tls_ = std::move(*tls);
+    YAD_TRY(dialer->tls_, TlsClient::Make(options, dialer->server_.host));
     dialer->context_ = dialer->tls_->MakeContext();
     if (dialer->context_ == nullptr) {
       return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
@@ -67,9 +61,7 @@ Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std:
   if (!connected || (!proxy_ && tls_ == nullptr)) return connected;
   Connection& connection = **connected;
   const std::stop_callback interrupt(stop, [&connection] { connection.Interrupt(); });
-  if (proxy_ && tls_ != nullptr) {
-    if (const Status tunnel = StartTunnel(connection, deadline); !tunnel) return Fail(tunnel.error());
-  }
+  if (proxy_ && tls_ != nullptr) YAD_TRY_VOID(StartTunnel(connection, deadline));
   if (tls_ == nullptr) return connected;
   const Connection::Code failed = connection.StartTls(context_.get(), deadline);
   if (!failed) return connected;
