@@ -73,10 +73,9 @@ Json CapacityReconciler::Describe() const {
 }
 
 Status CapacityReconciler::Survey(Pass& pass) {
-  const auto nodes = stores_.nodes.List();
-  if (!nodes) return Fail(nodes.error());
+  YAD_TRY(const auto nodes, stores_.nodes.List());
   std::map<const Node*, std::string> junk;
-  for (const ObjectPtr& object : *nodes) {
+  for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
     const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
@@ -87,7 +86,7 @@ Status CapacityReconciler::Survey(Pass& pass) {
       junk.emplace(&node, lease.error().message);
     }
   }
-  pass.alive = *nodes;
+  pass.alive = nodes;
   ReportJunk(junk);
   return {};
 }
@@ -115,13 +114,12 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
     return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
-  if (const Status surveyed = Survey(pass); !surveyed) return Fail(surveyed.error());
+  YAD_TRY_VOID(Survey(pass));
 
-  const auto listed = stores_.autoscalers.List();
-  if (!listed) return Fail(listed.error());
+  YAD_TRY(const auto listed, stores_.autoscalers.List());
   std::vector<NodePoolAutoscaler> autoscalers;
   std::vector<std::string> of_invalid;
-  for (const ObjectPtr& object : *listed) {
+  for (const ObjectPtr& object : listed) {
     if (object->meta().deleting()) continue;
     const Json json = object->Parse();
     if (auto parsed = ParseNodePoolAutoscaler(json)) {
@@ -181,11 +179,10 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   } else if (live.error().reason != Reason::kNotFound) {
     return Fail(live.error());
   } else {
-    const auto crd = ReadNodePoolCrd(client_, stop);
-    if (!crd) return Fail(crd.error());
+    YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
     const bool lost = std::any_of(leased->second.begin(), leased->second.end(), [&](const Node* node) {
       const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
-      return lease && crd->TookPoolsOf(FormatTime(lease->since)) && crd->TookPoolsOf(node->meta.creation_timestamp);
+      return lease && crd.TookPoolsOf(FormatTime(lease->since)) && crd.TookPoolsOf(node->meta.creation_timestamp);
     });
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
@@ -208,8 +205,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     }
     return {};
   };
-  if (const Status added = add(stores_.pods.ByIndex(kPodsByAim, autoscaler.node_pool)); !added)
-    return Fail(added.error());
+  YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByAim, autoscaler.node_pool)));
   const auto leased = pass.leased.find(autoscaler.node_pool);
   for (const Node* node : pass.nodes) {
     if (pass.taken.contains(node)) continue;
@@ -219,8 +215,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
     if (!free && !ours) continue;  // a quarantined node is only counted
-    if (const Status added = add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)); !added)
-      return Fail(added.error());
+    YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
   CapacityPlan plan = PlanCapacity(input);
   if (plan.wake) pass.wake = pass.wake ? std::min(*pass.wake, *plan.wake) : *plan.wake;
@@ -241,19 +236,16 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " leases for NodePool " +
                                autoscaler.node_pool + " already: delete one of them"};
   } else {
-    const auto pool = ViewOf(autoscaler.node_pool, pass, stop);
-    if (!pool) return Fail(pool.error());
-    if (pool->host_network && autoscaler.mode == CapacityMode::kAuto) {
+    YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
+    if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
       refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                    " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
     } else if (const Refused* refused = StandingRefusal(autoscaler.meta)) {
       refusal = refused->refusal;
     }
-    auto made = Plan(autoscaler, *pool, !refusal.reason.empty(), pass);
-    if (!made) return Fail(made.error());
-    plan = *std::move(made);
+    YAD_TRY(plan, Plan(autoscaler, pool, !refusal.reason.empty(), pass));
     if (refusal.reason.empty()) {
-      refusal = Apply(autoscaler, *pool, *plan, pass, stop);
+      refusal = Apply(autoscaler, pool, *plan, pass, stop);
       if (!refusal.reason.empty()) refused_[autoscaler.meta.uid] = {refusal, autoscaler.meta.generation, clock_.Now()};
     }
     events_.Short(autoscaler, *plan);
@@ -275,18 +267,16 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     NodePoolAutoscaler nobody;
     nobody.node_pool = name;
     nobody.mode = CapacityMode::kDrain;
-    const auto plan = Plan(nobody, {}, false, pass);
-    if (!plan) return Fail(plan.error());
-    if (!plan->releases.empty() && !live) {
-      const auto page = client_.List(kNodePoolAutoscalerType, {}, stop);
-      if (!page) return Fail(page.error());
+    YAD_TRY(const auto plan, Plan(nobody, {}, false, pass));
+    if (!plan.releases.empty() && !live) {
+      YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
       live.emplace();
-      for (const Json& item : page->items) {
+      for (const Json& item : page.items) {
         if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
       }
     }
     if (live && live->contains(name)) continue;  // The cache does not show the autoscaler yet.
-    const Refusal refusal = Apply(nobody, {}, *plan, pass, stop);
+    const Refusal refusal = Apply(nobody, {}, plan, pass, stop);
     if (!refusal.reason.empty())
       log::Warn("a node whose autoscaler is deleted can't be released", {{"nodepool", name}, {"why", refusal.message}});
   }
@@ -341,9 +331,8 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
     lease.phase = LeasePhase::kReleasing;
     return WriteNode(node, PhasePatch(node, lease), stop);
   }
-  const auto verdict = release_.Look(node.meta.key.name, node.meta.uid, stop);
-  if (!verdict) return Fail(verdict.error());
-  switch (*verdict) {
+  YAD_TRY(const auto verdict, release_.Look(node.meta.key.name, node.meta.uid, stop));
+  switch (verdict) {
     case NodeRelease::Verdict::kWaiting:
       pass.releasing.insert(node.meta.uid);
       return {};
@@ -367,9 +356,8 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
 }
 
 Status CapacityReconciler::WriteNode(const Node& node, const Json& patch, std::stop_token stop) {
-  const auto written = client_.Patch(kNodeType, node.meta.key, PatchType::kMerge, patch, {}, stop);
-  if (!written) return Fail(written.error());
-  stores_.nodes.Observe(KeptNode(*written));
+  YAD_TRY(const auto written, client_.Patch(kNodeType, node.meta.key, PatchType::kMerge, patch, {}, stop));
+  stores_.nodes.Observe(KeptNode(written));
   return {};
 }
 

@@ -61,7 +61,7 @@ Status AutoSwitch::RunUntilOff(std::stop_token stop) {
 Status AutoSwitch::Run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     if (Ask(stop).empty() && !stop.stop_requested()) {
-      if (Status ran = RunUntilOff(stop); !ran) return ran;
+      YAD_TRY_VOID(RunUntilOff(stop));
       continue;
     }
     clock_.Sleep(failing_ ? kRetryPeriod : kPeriod, stop);

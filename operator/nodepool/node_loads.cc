@@ -54,10 +54,9 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
     return entry.load;
   });
   if (known) return *known;
-  const auto pods = pods_.ByIndex(kPodsByNode, node);
-  if (!pods) return Fail(pods.error());
+  YAD_TRY(const auto pods, pods_.ByIndex(kPodsByNode, node));
   NodeLoad load;
-  for (const ObjectPtr& object : *pods) {
+  for (const ObjectPtr& object : pods) {
     const PodProjection* pod = Counted(object);
     if (pod == nullptr) continue;
     load.requested.Add(pod->pod.requests);
@@ -65,7 +64,7 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
   }
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
   entries_.With([&](auto& entries) {
-    if (pods->empty()) {  // A Node without pods may be gone, so its entry is removed.
+    if (pods.empty()) {  // A Node without pods may be gone, so its entry is removed.
       if (const auto found = entries.find(node); found != entries.end() && found->second.changes == changes)
         entries.erase(found);
       return;

@@ -37,21 +37,19 @@ bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
 
 Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
                                                           std::stop_token stop) const {
-  const auto crd = ReadNodePoolCrd(client_, stop);
-  if (!crd) return Fail(crd.error());
-  if (crd->known && !crd->stays) return Absence::kUnknown;
-  const auto live = ReadPool(client_, pool_type_(), pool, stop);
-  if (!live) return Fail(live.error());
-  if (live->has_value()) return Absence::kUnknown;
-  if (!crd->known) return Absence::kGone;
+  YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
+  if (crd.known && !crd.stays) return Absence::kUnknown;
+  YAD_TRY(const auto live, ReadPool(client_, pool_type_(), pool, stop));
+  if (live.has_value()) return Absence::kUnknown;
+  if (!crd.known) return Absence::kGone;
   const std::string created = created_.With([&](const auto& pools) {
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
   // A Node that was created after the CRD has no attributes from pools of an older CRD.
   const bool may_have =
-      crd->TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd->created) + kCrdIsNew;
-  const bool went_with_it = created.empty() ? may_have : crd->TookPoolsOf(created);
+      crd.TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
+  const bool went_with_it = created.empty() ? may_have : crd.TookPoolsOf(created);
   return went_with_it ? Absence::kMayComeBack : Absence::kGone;
 }
 
@@ -62,9 +60,8 @@ Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop)
     return found != confirmed.end() && found->second == version;
   });
   if (known) return {};
-  const auto live = ReadPoolObject(client_, pool_type_(), pool.key.name, stop);
-  if (!live) return Fail(live.error());
-  const ObjectMeta now = live->has_value() ? ParseMeta(**live) : ObjectMeta();
+  YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool.key.name, stop));
+  const ObjectMeta now = live.has_value() ? ParseMeta(*live) : ObjectMeta();
   if (now.uid != pool.uid || now.generation != pool.generation)
     return Fail(Reason::kConflict, "NodePool " + pool.key.name + " was changed or recreated after it was read");
   confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = version; });
@@ -146,18 +143,15 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (missing) {
     // A cache that lags must not cause a removal. The deletion of the CRD deletes all pools at once, and must not cause
     // one either.
-    const auto absence = AbsenceOf(pool, meta, stop);
-    if (!absence) return Fail(absence.error());
-    if (*absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
+    YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
+    if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);
-    if (*absence == Absence::kMayComeBack && !patch.is_null()) return ReconcileResult::RequeueWithBackoff();
+    if (absence == Absence::kMayComeBack && !patch.is_null()) return ReconcileResult::RequeueWithBackoff();
   } else {
     told_.With([&](auto& told) { told.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
-  if (read && NeedsLivePool(node, wanted)) {
-    if (const Status confirmed = ConfirmPool(*read, stop); !confirmed) return Fail(confirmed.error());
-  }
+  if (read && NeedsLivePool(node, wanted)) YAD_TRY_VOID(ConfirmPool(*read, stop));
   return WriteAttributes(meta, wanted, patch, stop);
 }
 

@@ -89,20 +89,17 @@ Result<std::vector<std::string>> PoolReconciler::MissingDrivers(const std::strin
 }
 
 Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
-  const auto nodes = stores_.nodes.ByIndex(kNodesByPool, pool);
-  if (!nodes) return Fail(nodes.error());
+  YAD_TRY(const auto nodes, stores_.nodes.ByIndex(kNodesByPool, pool));
   PoolSummary summary;
-  for (const ObjectPtr& object : *nodes) {
+  for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     const std::string& name = node.meta.key.name;
-    auto load = loads_.Of(name);
-    if (!load) return Fail(load.error());
-    auto drivers = MissingDrivers(name);
-    if (!drivers) return Fail(drivers.error());
+    YAD_TRY(auto load, loads_.Of(name));
+    YAD_TRY(auto drivers, MissingDrivers(name));
     summary.capacity.Add(node.capacity);
     summary.allocatable.Add(Counted(node.allocatable));
-    summary.requested.Add(load->requested);
-    summary.nodes.push_back({name, HealthOf(node, load->agents_not_ready, *drivers), node.ready()});
+    summary.requested.Add(load.requested);
+    summary.nodes.push_back({name, HealthOf(node, load.agents_not_ready, drivers), node.ready()});
   }
   std::sort(summary.nodes.begin(), summary.nodes.end(),
             [](const PoolNode& a, const PoolNode& b) { return a.name < b.name; });
@@ -137,14 +134,13 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 
-  const auto summary = Summarize(request.name);
-  if (!summary) return Fail(summary.error());
-  state->metrics.Show(*summary);
+  YAD_TRY(const auto summary, Summarize(request.name));
+  state->metrics.Show(summary);
   const Json object = (*stored)->Parse();
   ReportLeftOut(meta, object, *state);
   const Json live = object.value("status", Json::object());
   const Json status =
-      BuildPoolStatus(*summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());
+      BuildPoolStatus(summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 

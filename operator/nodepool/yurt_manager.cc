@@ -39,9 +39,8 @@ Result<bool> MayI(Client& client, const Right& right, std::stop_token stop) {
                            {"group", right.group},
                            {"resource", right.resource},
                            {"subresource", right.subresource}}}}}};
-  const auto answer = client.Create(kReviewType, review, {}, stop);
-  if (!answer) return Fail(answer.error());
-  return BoolAt(*answer, {"status", "allowed"});
+  YAD_TRY(const auto answer, client.Create(kReviewType, review, {}, stop));
+  return BoolAt(answer, {"status", "allowed"});
 }
 
 bool Has(const Json& rule, const char* field, std::string_view value) {
@@ -79,9 +78,8 @@ Result<std::string> Unanswered(const Error& error) {
 
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
   for (const Right& right : kRights) {
-    const auto may = MayI(client, right, stop);
-    if (!may) return Fail(may.error());
-    if (!*may) {
+    YAD_TRY(const auto may, MayI(client, right, stop));
+    if (!may) {
       return std::string("it may not ") + right.verb + " " + right.resource +
              (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
              ": switch it on in the chart's values, or bind a role that allows it";
