@@ -47,10 +47,10 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
   const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-  const auto others = ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, daemon.meta);
-  if (!others) return Fail(others.error());
+  YAD_TRY(const auto others,
+          ControlledObjects(is_deployment ? stores_.stateful_sets : stores_.deployments, daemon.meta));
   const bool exists =
-      std::any_of(others->begin(), others->end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
+      std::any_of(others.begin(), others.end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
   if (!exists) return std::nullopt;
   return ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
                    std::string("the kind can't be switched; its workloads are of the kind in ") +
@@ -62,16 +62,15 @@ Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state,
   const StatusView status(daemon.status);
   if (!status.is_ours() && !state.claimed) {
     const bool is_deployment = daemon.kind == WorkloadKind::kDeployment;
-    const auto own = ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, daemon.meta);
-    if (!own) return Fail(own.error());
-    if (!status.is_empty() || !own->empty()) {
-      if (Status claimed = state.history.ClaimOpenYurtRevisions(daemon, stop); !claimed) return claimed;
+    YAD_TRY(const auto own,
+            ControlledObjects(is_deployment ? stores_.deployments : stores_.stateful_sets, daemon.meta));
+    if (!status.is_empty() || !own.empty()) {
+      YAD_TRY_VOID(state.history.ClaimOpenYurtRevisions(daemon, stop));
       state.claimed = true;
     }
   }
-  const auto orphaned = stores_.revisions.ByIndex(kOrphansByNamespace, daemon.meta.key.ns);
-  if (!orphaned) return Fail(orphaned.error());
-  return state.history.ClaimOrphans(daemon, *orphaned, stop);
+  YAD_TRY(const auto orphaned, stores_.revisions.ByIndex(kOrphansByNamespace, daemon.meta.key.ns));
+  return state.history.ClaimOrphans(daemon, orphaned, stop);
 }
 
 Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
@@ -79,21 +78,18 @@ Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
   snapshot.daemon = std::move(daemon);
   const YurtAppDaemon& wanted = snapshot.daemon;
   Store& store = wanted.kind == WorkloadKind::kDeployment ? stores_.deployments : stores_.stateful_sets;
-  auto pools = stores_.pools.List();
-  if (!pools) return Fail(pools.error());
-  auto workloads = ControlledObjects(store, wanted.meta);
-  if (!workloads) return Fail(workloads.error());
-  auto orphans = store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns);
-  if (!orphans) return Fail(orphans.error());
+  YAD_TRY(auto pools, stores_.pools.List());
+  YAD_TRY(auto workloads, ControlledObjects(store, wanted.meta));
+  YAD_TRY(auto orphans, store.ByIndex(kOrphansByNamespace, wanted.meta.key.ns));
 
-  for (ObjectPtr& object : *pools) {
+  for (ObjectPtr& object : pools) {
     PoolRef pool{std::move(object)};
     if (wanted.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
   }
   std::sort(snapshot.pools.begin(), snapshot.pools.end(),
             [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
-  for (ObjectPtr& object : *workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
-  for (ObjectPtr& object : *orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
+  for (ObjectPtr& object : workloads) snapshot.workloads.push_back(MakeWorkloadRef(std::move(object)));
+  for (ObjectPtr& object : orphans) snapshot.orphans.push_back(MakeWorkloadRef(std::move(object)));
   return snapshot;
 }
 
@@ -105,10 +101,9 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
   bool all_known = true;
   for (const std::string& label : labels) {
-    const auto revision = history.Find(daemon, revisions, label, stop);
-    if (!revision) return Fail(revision.error());
-    all_known = all_known && *revision != nullptr;
-    AddRevision(*revision, snapshot.revisions);
+    YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
+    all_known = all_known && revision != nullptr;
+    AddRevision(revision, snapshot.revisions);
   }
   // The revisions of the orphans must be known: a merge removes only values that a known revision has set.
   for (const std::string& label : RevisionLabels(snapshot.orphans))
@@ -151,37 +146,33 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
 Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
   auto daemon = ParseYurtAppDaemon(stored.Parse());
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
-  const auto other_kind = FindOtherKind(*daemon);
-  if (!other_kind) return Fail(other_kind.error());
-  if (*other_kind) return Blocked{kInvalidSpec, **other_kind};
-  if (const Status claimed = ClaimRevisions(*daemon, state, stop); !claimed) return Fail(claimed.error());
+  YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
+  if (other_kind) return Blocked{kInvalidSpec, *other_kind};
+  YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
   auto revisions = state.history.Sync(*daemon, stop);
   if (!revisions) {
     if (MayHealByItself(revisions.error())) return Fail(revisions.error());
     return Blocked{"RevisionFailed", revisions.error(), true};
   }
   state.reported.clear();
-  auto snapshot = ReadCaches(*std::move(daemon));
-  if (!snapshot) return Fail(snapshot.error());
-  if (const Status found = FindRevisions(*snapshot, state.history, *revisions, stop); !found)
-    return Fail(found.error());
+  YAD_TRY(auto snapshot, ReadCaches(*std::move(daemon)));
+  YAD_TRY_VOID(FindRevisions(snapshot, state.history, *revisions, stop));
 
   const Json* unkept = state.unkept_status.is_null() ? nullptr : &state.unkept_status;
-  const Json& previous = unkept != nullptr ? *unkept : snapshot->daemon.status;
-  const auto services = ReadServices(stores_.services, *revisions, previous, *snapshot);
+  const Json& previous = unkept != nullptr ? *unkept : snapshot.daemon.status;
+  const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
-  auto unlabelled = FindLostWorkloads(client_, *snapshot, previous, state.deleted, stop);
-  if (!unlabelled) return Fail(unlabelled.error());
+  YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
-  for (WorkloadRef& workload : *unlabelled) {
+  for (WorkloadRef& workload : unlabelled) {
     unseen.insert(workload.object->meta().key.name);
-    snapshot->workloads.push_back(std::move(workload));
+    snapshot.workloads.push_back(std::move(workload));
   }
-  snapshot->now = clock_.WallNow();
-  Remember(StatusView(previous), state, *snapshot);
-  return Observation{*std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
+  snapshot.now = clock_.WallNow();
+  Remember(StatusView(previous), state, snapshot);
+  return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
 }
 
 }  // namespace yad

@@ -17,7 +17,7 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].dark) continue;
-    if (const Status dark = executor.ConfirmOffline(plan.pools[i].pool, stop); !dark) return dark;
+    YAD_TRY_VOID(executor.ConfirmOffline(plan.pools[i].pool, stop));
   }
   return executor.ReadWorkloads(daemon, stop);
 }
@@ -30,14 +30,13 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
   if (plan.rollout->decision.roll_back && !confirmed) {
     // The caches may lag: a pool that they show as unhealthy may have been healthy for a long time.
-    if (const auto fresh = ConfirmFailures(daemon, plan, executor, stop); !fresh) return Fail(fresh.error());
+    YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     state.failures_confirmed = clock_.Now();
     return false;
   }
   state.failures_confirmed.reset();
   if (plan.rollout->decision.roll_back) {
-    const auto marked = state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop);
-    if (!marked) return Fail(marked.error());
+    YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop));
     return false;
   }
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
@@ -45,8 +44,8 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   if (updates && !state.caches_confirmed) {
     // An earlier leader may have started updates that the caches do not show yet, and too many pools would be
     // unavailable. It may also have marked the revision as failed.
-    if (const auto fresh = executor.ReadWorkloads(daemon, stop); !fresh) return Fail(fresh.error());
-    if (const auto fresh = state.history.Reread(daemon, seen.revisions, stop); !fresh) return Fail(fresh.error());
+    YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
+    YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;
     return false;
   }
@@ -58,13 +57,12 @@ Result<std::optional<FinalPlan>> Planner::MakePlan(const Observation& seen, cons
   FinalPlan final{yad::MakePlan(seen.snapshot, state.memo)};
   Plan& plan = final.plan;
   if (plan.rollout) {
-    const auto current = ConfirmRollout(seen, plan, executor, state, stop);
-    if (!current) return Fail(current.error());
-    if (!*current) return std::nullopt;
+    YAD_TRY(const auto current, ConfirmRollout(seen, plan, executor, state, stop));
+    if (!current) return std::nullopt;
     state.begun->second = plan.rollout->begun;
   }
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
-  if (const Status held = removals_.Hold(daemon, plan, state.removals, stop); !held) return Fail(held.error());
+  YAD_TRY_VOID(removals_.Hold(daemon, plan, state.removals, stop));
   PlanServices(seen.snapshot, state.services, plan);
   final.paced_due = state.pace.Defer(daemon, plan, clock_.Now());
   return final;

@@ -122,17 +122,15 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::Done();
   }
   const std::shared_ptr<DaemonState> state = StateOf((*stored)->meta());
-  const auto observed = observer_.Observe(**stored, *state, stop);
-  if (!observed) return Fail(observed.error());
-  if (const auto* later = std::get_if<ReconcileResult>(&*observed)) return *later;
-  if (const auto* blocked = std::get_if<Blocked>(&*observed)) return ReportBlocked(**stored, *blocked, *state, stop);
-  const Observation& seen = std::get<Observation>(*observed);
+  YAD_TRY(const auto observed, observer_.Observe(**stored, *state, stop));
+  if (const auto* later = std::get_if<ReconcileResult>(&observed)) return *later;
+  if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
+  const Observation& seen = std::get<Observation>(observed);
 
   const PlanExecutor& executor = ExecutorFor(seen.snapshot.daemon);
-  const auto planned = planner_.MakePlan(seen, executor, *state, stop);
-  if (!planned) return Fail(planned.error());
-  if (!*planned) return ReconcileResult::RequeueNow();
-  const Plan& plan = (*planned)->plan;
+  YAD_TRY(const auto planned, planner_.MakePlan(seen, executor, *state, stop));
+  if (!planned) return ReconcileResult::RequeueNow();
+  const Plan& plan = planned->plan;
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (outcome.refused) return Fail(*outcome.refused);
@@ -142,15 +140,14 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const PodDiagnoser::Answer examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
-  const auto status_due = Report(seen, plan, outcome, examined.diagnoses, *state, stop);
-  if (!status_due) return Fail(status_due.error());
+  YAD_TRY(const auto status_due, Report(seen, plan, outcome, examined.diagnoses, *state, stop));
 
   LookReasons reasons;
-  reasons.status_due = *status_due;
+  reasons.status_due = status_due;
   if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
   reasons.retry = outcome.retry;
   if (plan.wake) reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
-  reasons.paced_due = (*planned)->paced_due;
+  reasons.paced_due = planned->paced_due;
   reasons.diagnosis_due = examined.again.value_or(Duration::max());
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
@@ -185,26 +182,23 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot.update->name);
   }
-  auto due = reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop);
-  if (!due) return due;
+  YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status.fields);
 
   // The cluster names currentRevision of the old status until the new status is written.
-  const bool old_status_counts = *due > Duration::zero();
+  const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status.fields, old_status_counts,
                     [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
-  if (const Status pruned = state.history.Prune(snapshot.daemon, seen.revisions, live, stop); !pruned)
-    return Fail(pruned.error());
+  YAD_TRY_VOID(state.history.Prune(snapshot.daemon, seen.revisions, live, stop));
   return due;
 }
 
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Blocked& blocked,
                                                   DaemonState& state, std::stop_token stop) {
-  const auto due = reporter_.ReportBlocked(stored, blocked, state, stop);
-  if (!due) return Fail(due.error());
+  YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
-  if (*due > Duration::zero()) return ReconcileResult::RequeueAfter(*due);
+  if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);
   return ReconcileResult::Done();  // An edit causes another event.
 }
 

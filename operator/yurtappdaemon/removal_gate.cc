@@ -35,14 +35,13 @@ Status RemovalGate::Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory
     memory.token.clear();
     return {};
   }
-  auto lost = LostWithTheCrd(plan, stop);
-  if (!lost) return Fail(lost.error());
+  YAD_TRY(auto lost, LostWithTheCrd(plan, stop));
   const SteadyTime now = clock_.Now();
   if (std::string token = RemovalToken(to_remove); token != memory.token) {
     memory.token = std::move(token);
     memory.since = now;
   }
-  GuardRemovals(daemon, {limit_, *std::move(lost), now - memory.since >= kRemovalsSettle}, plan);
+  GuardRemovals(daemon, {limit_, std::move(lost), now - memory.since >= kRemovalsSettle}, plan);
   return {};
 }
 
@@ -79,10 +78,9 @@ Result<std::set<std::string>> RemovalGate::LostWithTheCrd(const Plan& plan, std:
   }
   std::set<std::string> lost;
   if (without_pool.empty()) return lost;
-  const auto crd = ReadNodePoolCrd(client_, stop);
-  if (!crd) return Fail(crd.error());
+  YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
   for (const ObjectMeta* meta : without_pool) {
-    if (crd->TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
+    if (crd.TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
   }
   return lost;
 }

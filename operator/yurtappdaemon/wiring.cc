@@ -158,7 +158,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   auto crd_check = std::make_shared<CrdCheck>(client, events);
   controller->Polls("crd", kCrdCheckPeriod, kCrdCheckDeadline,
                     [crd_check](std::stop_token stop) -> Result<std::vector<Request>> {
-                      if (const Status checked = crd_check->Run(stop); !checked) return Fail(checked.error());
+                      YAD_TRY_VOID(crd_check->Run(stop));
                       return std::vector<Request>{};
                     });
   Controller& shows = manager.AddController(std::move(controller));

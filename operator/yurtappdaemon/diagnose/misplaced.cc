@@ -140,9 +140,8 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 
   Found found;
   for (const auto& [node, counts] : elsewhere) {
-    const auto misplaced = IsElsewhere(node, pool, stop);
-    if (!misplaced) return Fail(misplaced.error());
-    if (!*misplaced) continue;
+    YAD_TRY(const auto misplaced, IsElsewhere(node, pool, stop));
+    if (!misplaced) continue;
     found.nodes.insert(node);
     for (const auto& [workload, count] : counts) found.counts[workload] += count;
   }
@@ -154,9 +153,8 @@ Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::stri
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;
-  const auto page = client_.List(kNodeType, options, std::move(stop));
-  if (!page) return Fail(page.error());
-  return !page->items.empty() && ParseMeta(page->items.front()).Label(kNodePoolLabel) != pool;
+  YAD_TRY(const auto page, client_.List(kNodeType, options, std::move(stop)));
+  return !page.items.empty() && ParseMeta(page.items.front()).Label(kNodePoolLabel) != pool;
 }
 
 std::optional<ObjectKey> MisplacedPods::WorkloadOf(const ObjectMeta& pod) const {

@@ -210,9 +210,8 @@ Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const
   options.field_selector = "regarding.uid=" + uid;
   options.limit = kEvents;
   options.max_bytes = PageSize::kMaxBytes;
-  auto page = client_.List(kEventType, options, stop);
-  if (!page) return Fail(page.error());
-  return std::move(page->items);
+  YAD_TRY(auto page, client_.List(kEventType, options, stop));
+  return std::move(page.items);
 }
 
 void PodDiagnoser::Tell(std::atomic<bool>& failing, const char* what, const Status& read) {

@@ -94,10 +94,9 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop) {
   // The read is live, because a cache could take a pod of the newest template for an old one.
-  const auto owner = client.Get(kStatefulSetType, stateful_set, stop);
-  if (!owner) return Fail(owner.error());
+  YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
-  const std::optional<Update> update = UpdateOf(*owner, uid);
+  const std::optional<Update> update = UpdateOf(owner, uid);
   if (!update) return deleted;
 
   ListOptions options;

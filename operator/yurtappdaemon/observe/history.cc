@@ -54,10 +54,9 @@ void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
 }  // namespace
 
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
-  auto revisions = ControlledObjects(store_, daemon.meta);
-  if (!revisions) return revisions;
-  std::erase_if(*revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
-  std::sort(revisions->begin(), revisions->end(), ByNumber);
+  YAD_TRY(auto revisions, ControlledObjects(store_, daemon.meta));
+  std::erase_if(revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
+  std::sort(revisions.begin(), revisions.end(), ByNumber);
   return revisions;
 }
 
@@ -93,26 +92,24 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     if (created.error().reason != Reason::kAlreadyExists) return Fail(created.error());
 
     const ObjectKey key{daemon.meta.key.ns, RevisionName(daemon.meta.key.name, hash)};
-    auto existing = client_.Get(kControllerRevisionType, key, stop);
-    if (!existing) return Fail(existing.error());
-    const ObjectMeta meta = ParseMeta(*existing);
-    const auto theirs = ContentOf(*existing);
+    YAD_TRY(auto existing, client_.Get(kControllerRevisionType, key, stop));
+    const ObjectMeta meta = ParseMeta(existing);
+    const auto theirs = ContentOf(existing);
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
       // The operator created it and the cache does not show it (it lags, or a user removed the label), or
       // --cascade=orphan left it.
-      number = std::max(number, IntAt(*existing, {"revision"}));
+      number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
                       {"resourceVersion", meta.resource_version},
                       {"labels", wanted["metadata"]["labels"]},
                       {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
                     {"revision", number}};
-      if (number != IntAt(*existing, {"revision"})) GiveAnotherChance(meta, patch);
-      auto adopted = ChangeRevision(client_, key, patch, stop);
-      if (!adopted) return Fail(adopted.error());
-      return Stored(*std::move(adopted));
+      if (number != IntAt(existing, {"revision"})) GiveAnotherChance(meta, patch);
+      YAD_TRY(auto adopted, ChangeRevision(client_, key, patch, stop));
+      return Stored(std::move(adopted));
     }
     ++collision_count;
     log::Info("Name of a ControllerRevision is taken by other content; trying another",
@@ -131,14 +128,13 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     last = number;
     if (number == ProjectionOf(revision).number) continue;
     if (!confirmed) {
-      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
+      YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     GiveAnotherChance(meta, patch);
-    auto renumbered = ChangeRevision(client_, meta.key, patch, stop);
-    if (!renumbered) return Fail(renumbered.error());
-    revision = Stored(*std::move(renumbered));
+    YAD_TRY(auto renumbered, ChangeRevision(client_, meta.key, patch, stop));
+    revision = Stored(std::move(renumbered));
     store_.Observe(revision);
   }
   return {};
@@ -181,24 +177,20 @@ void RevisionHistory::SpellAs(const RevisionContent& content, State& state, cons
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
   State state;
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
-  auto all = List(daemon);
-  if (!all) return Fail(all.error());
-  state.all = *std::move(all);
+  YAD_TRY(state.all, List(daemon));
 
   const RevisionContent content = ContentOf(daemon);
   ObjectPtr match = Match(content, state.all);
   if (match == nullptr) {
-    if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+    YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
-    auto created = Create(daemon, content, highest + 1, state.collision_count, stop);
-    if (!created) return Fail(created.error());
-    match = *std::move(created);
+    YAD_TRY(match, Create(daemon, content, highest + 1, state.collision_count, stop));
     state.created = true;
     store_.Observe(match);
   }
   std::erase_if(state.all, [&](const ObjectPtr& o) { return o->meta().key == match->meta().key; });
   state.all.push_back(match);
-  if (const Status numbered = Number(daemon, state.all, stop); !numbered) return Fail(numbered.error());
+  YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
   // The revision with the spec's text is not the update revision any more. Its own text made its workloads.
   if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
@@ -217,7 +209,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
 
 Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
                                                 std::stop_token stop) {
-  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
     return revision->meta().key.name == state.update->name;
   });
@@ -227,17 +219,15 @@ Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, con
                        {{"uid", meta.uid},
                         {"resourceVersion", meta.resource_version},
                         {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
-  auto marked = ChangeRevision(client_, meta.key, patch, stop);
-  if (!marked) return Fail(marked.error());
-  const ObjectPtr stored = Stored(*std::move(marked));
+  YAD_TRY(auto marked, ChangeRevision(client_, meta.key, patch, stop));
+  const ObjectPtr stored = Stored(std::move(marked));
   store_.Observe(stored);
   return Parse(stored);
 }
 
 Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop) {
-  auto now = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, state.update->name}, stop);
-  if (!now) return Fail(now.error());
-  store_.Observe(Stored(*std::move(now)));
+  YAD_TRY(auto now, client_.Get(kControllerRevisionType, {daemon.meta.key.ns, state.update->name}, stop));
+  store_.Observe(Stored(std::move(now)));
   return {};
 }
 
@@ -305,15 +295,13 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   }
   const std::size_t limit = static_cast<std::size_t>(std::max(daemon.revision_history_limit, 0));
   if (old.size() <= limit) return {};
-  if (const auto confirmed = ConfirmDaemon(client_, daemon.meta, stop); !confirmed) return Fail(confirmed.error());
+  YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
-    const auto named = IsNamed(daemon, LabelOf(old[i]), stop);
-    if (!named) return Fail(named.error());
-    if (*named) continue;
+    YAD_TRY(const auto named, IsNamed(daemon, LabelOf(old[i]), stop));
+    if (named) continue;
     if (ProjectionOf(old[i]).has_service && !state.update->content.service_template.is_object()) {
-      const auto services = HasServices(daemon, stop);
-      if (!services) return Fail(services.error());
-      if (*services) continue;
+      YAD_TRY(const auto services, HasServices(daemon, stop));
+      if (services) continue;
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
@@ -333,7 +321,7 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
     if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) continue;
     if (!IsRevisionOf(daemon, orphan->Parse())) continue;
     if (!confirmed) {
-      if (const auto as_read = ConfirmDaemon(client_, daemon.meta, stop); !as_read) return Fail(as_read.error());
+      YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
     }
     const Json patch = {{"metadata",

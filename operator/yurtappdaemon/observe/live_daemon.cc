@@ -5,12 +5,11 @@
 namespace yad {
 
 Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop) {
-  auto now = client.GetMeta(kYurtAppDaemonType, daemon.key, stop);
-  if (!now) return now;
-  if (now->uid != daemon.uid || now->deleting()) {
+  YAD_TRY(auto now, client.GetMeta(kYurtAppDaemonType, daemon.key, stop));
+  if (now.uid != daemon.uid || now.deleting()) {
     return Fail(Reason::kConflict, "YurtAppDaemon " + daemon.key.ToString() + " is being deleted, or was replaced");
   }
-  if (now->generation != daemon.generation) {
+  if (now.generation != daemon.generation) {
     return Fail(Reason::kConflict,
                 "YurtAppDaemon " + daemon.key.ToString() + " has a newer spec than the one that was read");
   }

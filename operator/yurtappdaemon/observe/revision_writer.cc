@@ -40,18 +40,16 @@ Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& pa
   auto patched = client.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
   if (patched || !RefusesData(patched.error())) return patched;
 
-  auto object = client.Get(kControllerRevisionType, key, stop);
-  if (!object) return object;
-  if (IsForAnother(patch, *object)) {
+  YAD_TRY(auto object, client.Get(kControllerRevisionType, key, stop));
+  if (IsForAnother(patch, object)) {
     return Fail(Reason::kConflict, "ControllerRevision " + key.ToString() + " has changed meanwhile");
   }
-  const auto answer = client.GetAsProtobuf(kControllerRevisionType, key, stop);
-  if (!answer) return Fail(answer.error());
-  const auto data = DataIn(*answer);
+  YAD_TRY(const auto answer, client.GetAsProtobuf(kControllerRevisionType, key, stop));
+  const auto data = DataIn(answer);
   if (!data) return Fail(Reason::kDecode, "ControllerRevision " + key.ToString() + ": its protobuf holds no data");
-  object->merge_patch(patch);
-  object->erase("data");
-  return client.UpdateWithText(kControllerRevisionType, *object, "data", *data, stop);
+  object.merge_patch(patch);
+  object.erase("data");
+  return client.UpdateWithText(kControllerRevisionType, object, "data", *data, stop);
 }
 
 }  // namespace yad
