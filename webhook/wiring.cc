@@ -14,7 +14,7 @@ Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& store
   server_options.bind = ":" + std::to_string(options.port);
   server_options.is_quick = NeverWaits;
   const auto server = std::make_shared<HttpsServer>(server_options, certificate, MakeAdmissionHandler(client, stores));
-  if (Status listening = server->Listen(); !listening) return listening;
+  YAD_TRY_VOID(server->Listen());
   manager.AddServer("webhook", [server](std::stop_token stop) { return server->Run(stop); });
   AddCertificates(manager, client, options.certificates, certificate);
   return {};

@@ -177,10 +177,9 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   // Most bodies have fewer bytes than that, and need no count.
   const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
-  auto review = ParseJson(body);
-  if (!review) return Fail(review.error());
-  const Json* request = Find(*review, {"request"});
-  if (StringAt(*review, {"kind"}) != "AdmissionReview" || StringAt(*review, {"apiVersion"}) != kApiVersion ||
+  YAD_TRY(auto review, ParseJson(body));
+  const Json* request = Find(review, {"request"});
+  if (StringAt(review, {"kind"}) != "AdmissionReview" || StringAt(review, {"apiVersion"}) != kApiVersion ||
       request == nullptr || !request->is_object()) {
     return Fail(Reason::kBadRequest,
                 std::string("the body must be an AdmissionReview of ") + kApiVersion + " with a request");
@@ -194,10 +193,10 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   parsed.kind = StringAt(*request, {"kind", "kind"});
   parsed.resource = StringAt(*request, {"resource", "resource"});
   parsed.subresource = StringAt(*request, {"subResource"});
-  if (Status lengths = CheckLengths(parsed); !lengths) return Fail(lengths.error());
+  YAD_TRY_VOID(CheckLengths(parsed));
   parsed.key = {StringAt(*request, {"namespace"}), StringAt(*request, {"name"})};
   parsed.dry_run = BoolAt(*request, {"dryRun"});
-  Json& mutable_request = (*review)["request"];
+  Json& mutable_request = review["request"];
   if (mutable_request.contains("object")) parsed.object = std::move(mutable_request["object"]);
   if (values > kMaxValuesOfObject && HasTooManyValues(parsed.object))
     return TooManyValues("the object", kMaxValuesOfObject);

@@ -78,20 +78,17 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
 Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
   wrote_ = false;
   for (int round = 0; round < kMaxRounds; ++round) {
-    const Result<Work> cached = Look(Cached());
-    if (!cached) return Fail(cached.error());
-    if (cached->idle()) return cached->plan.look_again;
+    YAD_TRY(const Work cached, Look(Cached()));
+    if (cached.idle()) return cached.plan.look_again;
     // The caches may lag behind, so the live objects are read before a write.
-    const Result<Snapshot> live = Read(stop);
-    if (!live) return Fail(live.error());
-    const Result<Work> work = Look(*live);
-    if (!work) return Fail(work.error());
-    if (work->idle()) return work->plan.look_again;  // The caches lag behind, and their next event wakes Run.
-    if (work->plan.step == RotationStep::kNone) {
-      if (const Status written = WriteTrust(*live, *work, stop); !written) return Fail(written.error());
+    YAD_TRY(const Snapshot live, Read(stop));
+    YAD_TRY(const Work work, Look(live));
+    if (work.idle()) return work.plan.look_again;  // The caches lag behind, and their next event wakes Run.
+    if (work.plan.step == RotationStep::kNone) {
+      YAD_TRY_VOID(WriteTrust(live, work, stop));
       break;  // A Pass after the pause checks that the write lasts.
     }
-    if (const Status written = WriteSecret(*live, *work, stop); !written) return Fail(written.error());
+    YAD_TRY_VOID(WriteSecret(live, work, stop));
   }
   return clock_.WallNow();
 }
@@ -138,17 +135,14 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
 // the Secret, so a caBundle that is written over one of these contains all those CAs too.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
-  Result<std::optional<Json>> before = Read(secret_, stop);
-  if (!before) return Fail(before.error());
+  YAD_TRY(std::optional<Json> before, Read(secret_, stop));
   for (const CachedObject& one : configurations_) {
-    Result<std::optional<Json>> object = Read(one, stop);
-    if (!object) return Fail(object.error());
-    snapshot.configurations.push_back(*std::move(object));
+    YAD_TRY(std::optional<Json> object, Read(one, stop));
+    snapshot.configurations.push_back(std::move(object));
   }
-  Result<std::optional<Json>> after = Read(secret_, stop);
-  if (!after) return Fail(after.error());
-  if (*before != *after) return Fail(Reason::kConflict, "the Secret was changed while it was read");
-  snapshot.secret = *std::move(after);
+  YAD_TRY(std::optional<Json> after, Read(secret_, stop));
+  if (before != after) return Fail(Reason::kConflict, "the Secret was changed while it was read");
+  snapshot.secret = std::move(after);
   return snapshot;
 }
 
@@ -187,9 +181,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
       std::none_of(snapshot.configurations.begin(), snapshot.configurations.end(), exists)) {
     work.plan.step = RotationStep::kNone;
   }
-  if (work.plan.serve) {
-    if (const Status loaded = Serve(view); !loaded) return Fail(loaded.error());
-  }
+  if (work.plan.serve) YAD_TRY_VOID(Serve(view));
   if (work.plan.step != RotationStep::kNone) return work;  // The Secret is written first.
   for (std::size_t i = 0; i < snapshot.configurations.size(); ++i) {
     if (!snapshot.configurations[i]) continue;
@@ -226,7 +218,7 @@ void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& vie
 Status CertificateKeeper::Serve(RotationView& view) {
   TrustedPair pair{{view.secret[kCertificateKey], view.secret[kPrivateKeyKey]}, ""};
   pair.bundle = VouchingFor(pair.pair.certificate, view.secret[kCaKey], view.now);
-  if (Status loaded = certificate_->Load(pair.pair.certificate, pair.pair.key); !loaded) return loaded;
+  YAD_TRY_VOID(certificate_->Load(pair.pair.certificate, pair.pair.key));
   log::Info("webhook certificate loaded",
             {{"secret", secret_.key.ToString()}, {"notAfter", FormatTime(certificate_->not_after())}});
   served_ = std::move(pair);
@@ -235,8 +227,7 @@ Status CertificateKeeper::Serve(RotationView& view) {
 }
 
 Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, const std::stop_token& stop) {
-  const Result<StringMap> data = TakeStep(work.plan.step, work.view);
-  if (!data) return Fail(data.error());
+  YAD_TRY(const StringMap data, TakeStep(work.plan.step, work.view));
   Json object = live.secret.value_or(Json{{"apiVersion", kSecretType.ApiVersion()},
                                           {"kind", kSecretType.kind},
                                           {"metadata", {{"name", secret_.key.name}, {"namespace", secret_.key.ns}}},
@@ -245,12 +236,11 @@ Status CertificateKeeper::WriteSecret(const Snapshot& live, const Work& work, co
   if (!stored.is_object()) stored = Json::object();  // Keys of other writers stay.
   for (const char* key : {kCaKey, kCertificateKey, kPrivateKeyKey, kNextCertificateKey, kNextPrivateKeyKey})
     stored.erase(key);
-  for (const auto& [key, text] : *data) stored[key] = Base64Encode(text);
-  Result<Json> written =
-      live.secret ? client_.Update(kSecretType, object, {}, stop) : client_.Create(kSecretType, object, {}, stop);
-  if (!written) return Fail(written.error());
+  for (const auto& [key, text] : data) stored[key] = Base64Encode(text);
+  YAD_TRY(Json written,
+          live.secret ? client_.Update(kSecretType, object, {}, stop) : client_.Create(kSecretType, object, {}, stop));
   wrote_ = true;
-  secret_.store->Observe(std::make_shared<const StoredObject>(*written, nullptr));
+  secret_.store->Observe(std::make_shared<const StoredObject>(written, nullptr));
   log::Info("webhook certificates changed", {{"step", ToString(work.plan.step)}, {"secret", secret_.key.ToString()}});
   if (work.plan.step == RotationStep::kPromote) rotations_.Increment();
   return {};

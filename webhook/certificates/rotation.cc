@@ -99,7 +99,7 @@ std::string_view ToString(RotationStep step) {
 
 Status CheckPair(const CertificatePair& pair, const std::string& bundle, const std::vector<std::string>& names,
                  WallTime now) {
-  if (Status key = VerifyKey(pair); !key) return key;
+  YAD_TRY_VOID(VerifyKey(pair));
   return VerifyServer(pair.certificate, bundle, names, now);
 }
 
@@ -178,26 +178,23 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     case RotationStep::kNone:
       break;
     case RotationStep::kIssue: {
-      const Result<IssuedCertificate> issued = Issue(view, current);
-      if (!issued) return Fail(issued.error());
-      return data(and_trusted({issued->ca}), issued->pair, {});
+      YAD_TRY(const IssuedCertificate issued, Issue(view, current));
+      return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
       // A user who deletes the Secret may want to get rid of the key, so a rotation begins as well.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
-        Result<IssuedCertificate> issued = Issue(view, next);
-        if (!issued) return Fail(issued.error());
-        next_ca = std::move(issued->ca);
-        next = std::move(issued->pair);
+        YAD_TRY(IssuedCertificate issued, Issue(view, next));
+        next_ca = std::move(issued.ca);
+        next = std::move(issued.pair);
       }
       return data(and_trusted({view.served->bundle, next_ca}), view.served->pair, next);
     }
     case RotationStep::kBegin: {
-      const Result<IssuedCertificate> issued = Issue(view, next);
-      if (!issued) return Fail(issued.error());
-      return data(Bundle({VouchingFor(current.certificate, old_bundle, view.now), issued->ca, old_bundle}, view.now),
-                  current, issued->pair);
+      YAD_TRY(const IssuedCertificate issued, Issue(view, next));
+      return data(Bundle({VouchingFor(current.certificate, old_bundle, view.now), issued.ca, old_bundle}, view.now),
+                  current, issued.pair);
     }
     case RotationStep::kPromote:
       return data(Bundle({VouchingFor(next.certificate, old_bundle, view.now),

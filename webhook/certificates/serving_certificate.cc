@@ -25,22 +25,18 @@ struct PairText {
 };
 
 Result<PairText> ReadPair(const std::string& directory) {
-  auto certificate = ReadSmallFile(directory + "/tls.crt");
-  if (!certificate) return Fail(certificate.error());
-  auto key = ReadSmallFile(directory + "/tls.key");
-  if (!key) return Fail(key.error());
-  return PairText{std::move(*certificate), std::move(*key)};
+  YAD_TRY(auto certificate, ReadSmallFile(directory + "/tls.crt"));
+  YAD_TRY(auto key, ReadSmallFile(directory + "/tls.key"));
+  return PairText{std::move(certificate), std::move(key)};
 }
 
 }  // namespace
 
 Status ServingCertificate::Load(const std::string& certificate_pem, const std::string& key_pem) {
-  const Result<std::vector<CertPtr>> certificates = ReadCertificates(certificate_pem, "tls.crt");
-  if (!certificates) return Fail(certificates.error());
-  const Result<KeyPtr> key = ReadPrivateKey(key_pem, "tls.key");
-  if (!key) return Fail(key.error());
-  X509* leaf = certificates->front().get();
-  const bool fits = X509_check_private_key(leaf, key->get()) == 1;
+  YAD_TRY(const std::vector<CertPtr> certificates, ReadCertificates(certificate_pem, "tls.crt"));
+  YAD_TRY(const KeyPtr key, ReadPrivateKey(key_pem, "tls.key"));
+  X509* leaf = certificates.front().get();
+  const bool fits = X509_check_private_key(leaf, key.get()) == 1;
   ERR_clear_error();
   if (!fits) return Fail(Reason::kConfig, "tls.key is not the key of tls.crt's first certificate");
 
@@ -53,12 +49,12 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   // Clients store their sessions themselves, as tickets. A cache of 20,000 sessions would take tens of megabytes here.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return Complaint("tls.crt is refused");
-  for (std::size_t i = 1; i < certificates->size(); ++i) {
-    if (SSL_CTX_add1_chain_cert(context.get(), (*certificates)[i].get()) != 1) {
+  for (std::size_t i = 1; i < certificates.size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context.get(), certificates[i].get()) != 1) {
       return Complaint("certificate " + std::to_string(i + 1) + " of tls.crt is refused");
     }
   }
-  if (SSL_CTX_use_PrivateKey(context.get(), key->get()) != 1) return Complaint("tls.key is refused");
+  if (SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) return Complaint("tls.key is refused");
   const WallTime not_after = TimeOf(X509_get0_notAfter(leaf));
   pair_.With([&](Pair& pair) { pair = {context, not_after, certificate_pem}; });
   metrics::GetGauge("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds",

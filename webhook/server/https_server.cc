@@ -452,7 +452,7 @@ HttpsServer::HttpsServer(HttpsServerOptions options, std::shared_ptr<const Servi
 HttpsServer::~HttpsServer() = default;
 
 Status HttpsServer::Listen() {
-  if (Status listening = ListenOn(impl_->acceptor, impl_->shared.options.bind); !listening) return listening;
+  YAD_TRY_VOID(ListenOn(impl_->acceptor, impl_->shared.options.bind));
   impl_->port = impl_->acceptor.local_endpoint().port();
   return {};
 }
