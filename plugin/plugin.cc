@@ -45,8 +45,7 @@ Result<int> Run(Session& session) {
 }
 
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
-  const auto config = LoadClusterConfig(options.kubeconfig, options.context);
-  if (!config) return Fail(config.error());
+  YAD_TRY(const auto config, LoadClusterConfig(options.kubeconfig, options.context));
   ClientOptions client_options;
   client_options.user_agent = std::string(kName) + "/" + version;
   client_options.field_manager = kName;
@@ -54,9 +53,8 @@ Result<int> RunOnCluster(const PluginOptions& options, const std::string& versio
   client_options.on_warning = [&console](const std::string& text) {
     console.err << "Warning: " << Printable(text) << "\n";
   };
-  const auto client = MakeClient(*config, client_options);
-  if (!client) return Fail(client.error());
-  Session session{options, console, **client, options.ns.empty() ? config->ns : options.ns};
+  YAD_TRY(const auto client, MakeClient(config, client_options));
+  Session session{options, console, *client, options.ns.empty() ? config.ns : options.ns};
   return Run(session);
 }
 

@@ -87,17 +87,16 @@ void PrintDetails(Session& session, const Json& object) {
 }  // namespace
 
 Result<int> RunCapacity(Session& session) {
-  const auto objects = Read(session);
-  if (!objects) return Fail(objects.error());
+  YAD_TRY(const auto objects, Read(session));
   const bool one = !session.options.autoscaler.empty();
-  if (PrintObject(session.options, session.console, one ? objects->front() : ListOf(*objects))) return kDone;
-  const Table table = AutoscalerTable(*objects, session.clock.WallNow());
+  if (PrintObject(session.options, session.console, one ? objects.front() : ListOf(objects))) return kDone;
+  const Table table = AutoscalerTable(objects, session.clock.WallNow());
   if (table.empty()) {
     session.console.err << "No resources found\n";
     return kDone;
   }
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";
-  if (one) PrintDetails(session, objects->front());
+  if (one) PrintDetails(session, objects.front());
   return kDone;
 }
 

@@ -11,16 +11,15 @@
 namespace yad {
 
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console) {
-  auto objects = ReadManifests(options.file, console);
-  if (!objects) return Fail(objects.error());
+  YAD_TRY(auto objects, ReadManifests(options.file, console));
   const std::string source = options.file == "-" ? "standard input" : options.file;
-  const auto snapshot = MakeCapacitySnapshot(*std::move(objects), source, options.ns.empty() ? "default" : options.ns);
-  if (!snapshot) return Fail(snapshot.error());
-  for (const std::string& note : snapshot->notes) console.err << "note: " << Printable(note) << "\n";
+  YAD_TRY(const auto snapshot,
+          MakeCapacitySnapshot(std::move(objects), source, options.ns.empty() ? "default" : options.ns));
+  for (const std::string& note : snapshot.notes) console.err << "note: " << Printable(note) << "\n";
   const WallTime now = options.now.value_or(Clock::Real().WallNow());
-  const CapacityPlan plan = snapshot->Plan(now);
+  const CapacityPlan plan = snapshot.Plan(now);
   if (PrintObject(options, console, ToJson(plan))) return kDone;
-  for (const std::string& line : DescribePlan(plan, snapshot->autoscaler, now)) console.out << line << "\n";
+  for (const std::string& line : DescribePlan(plan, snapshot.autoscaler, now)) console.out << line << "\n";
   return kDone;
 }
 

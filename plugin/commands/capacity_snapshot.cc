@@ -90,10 +90,8 @@ class Maker {
   Maker(const std::string& source, const std::string& ns) : source_(source), ns_(ns) {}
 
   Result<CapacitySnapshot> Make(std::vector<Json> objects) {
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-      if (const Status taken = Take(std::move(objects[i]), i + 1); !taken) return Fail(taken.error());
-    }
-    if (const Status taken = TakeAutoscaler(); !taken) return Fail(taken.error());
+    for (std::size_t i = 0; i < objects.size(); ++i) YAD_TRY_VOID(Take(std::move(objects[i]), i + 1));
+    YAD_TRY_VOID(TakeAutoscaler());
     for (const Json& pool : pools_) {
       if (NameOf(pool) == made_.autoscaler.node_pool) TakePool(pool);
     }

@@ -17,10 +17,9 @@ namespace {
 // Lists the pools in the highest version that can be read: objects that are stored in another version may need a
 // webhook that is gone.
 Result<std::vector<Json>> ListPools(Client& client) {
-  const auto types = DiscoverNodePoolTypes(client, {});
-  if (!types) return Fail(types.error());
+  YAD_TRY(const auto types, DiscoverNodePoolTypes(client, {}));
   Result<std::vector<Json>> pools;
-  for (const ResourceType& type : *types) {
+  for (const ResourceType& type : types) {
     pools = ListAll(client, type, "");
     if (pools) break;
   }
@@ -28,9 +27,8 @@ Result<std::vector<Json>> ListPools(Client& client) {
 }
 
 Status AddPools(Client& client, Snapshot& snapshot) {
-  auto pools = ListPools(client);
-  if (!pools) return Fail(pools.error());
-  for (const Json& object : *pools) {
+  YAD_TRY(auto pools, ListPools(client));
+  for (const Json& object : pools) {
     PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
     if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
   }
@@ -42,11 +40,10 @@ Status AddPools(Client& client, Snapshot& snapshot) {
 // Adds the daemon's workloads and the orphans. Returns their revision labels.
 Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
   const ObjectMeta& meta = snapshot.daemon.meta;
-  auto workloads = ListAll(client, TypeOf(snapshot.daemon.kind), meta.key.ns);
-  if (!workloads) return Fail(workloads.error());
+  YAD_TRY(auto workloads, ListAll(client, TypeOf(snapshot.daemon.kind), meta.key.ns));
   const Projector project = snapshot.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
   std::set<std::string> labels;
-  for (const Json& object : *workloads) {
+  for (const Json& object : workloads) {
     const ObjectMeta of_workload = ParseMeta(object);
     const OwnerReference* controller = of_workload.controller();
     const bool ours = controller != nullptr && controller->uid == meta.uid;
@@ -62,10 +59,9 @@ Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
 // Follows the operator: adds the revisions that workloads name in `labels`. If a workload names no known revision, any
 // revision may have made it.
 Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapshot& snapshot) {
-  auto entries = ReadRevisions(client, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid);
-  if (!entries) return Fail(entries.error());
+  YAD_TRY(auto entries, ReadRevisions(client, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid));
   std::vector<RevisionPtr> all;
-  for (const RevisionEntry& entry : *entries) all.push_back(entry.revision);
+  for (const RevisionEntry& entry : entries) all.push_back(entry.revision);
   snapshot.update = RevisionOf(snapshot.daemon, all);
   const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
   const bool all_known = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
@@ -84,9 +80,8 @@ Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapsho
 
 Status AddServices(Client& client, Snapshot& snapshot) {
   const ObjectMeta& meta = snapshot.daemon.meta;
-  auto services = ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel);
-  if (!services) return Fail(services.error());
-  for (const Json& object : *services) {
+  YAD_TRY(auto services, ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel));
+  for (const Json& object : services) {
     const ObjectMeta of_service = ParseMeta(object);
     const OwnerReference* controller = of_service.controller();
     if (controller == nullptr || controller->uid != meta.uid) continue;
@@ -101,19 +96,14 @@ Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTim
   Json unhindered = daemon;
   unhindered["spec"].erase("paused");
   unhindered["spec"].erase("updateStrategy");
-  auto parsed = ParseYurtAppDaemon(unhindered);
-  if (!parsed) return Fail(parsed.error());
   Snapshot snapshot;
-  snapshot.daemon = *std::move(parsed);
+  YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(unhindered));
   snapshot.now = now;
 
-  if (const Status read = AddPools(client, snapshot); !read) return Fail(read.error());
-  const auto labels = AddWorkloads(client, snapshot);
-  if (!labels) return Fail(labels.error());
-  if (const Status read = AddRevisions(client, *labels, snapshot); !read) return Fail(read.error());
-  if (NeedsServices(snapshot)) {
-    if (const Status read = AddServices(client, snapshot); !read) return Fail(read.error());
-  }
+  YAD_TRY_VOID(AddPools(client, snapshot));
+  YAD_TRY(const auto labels, AddWorkloads(client, snapshot));
+  YAD_TRY_VOID(AddRevisions(client, labels, snapshot));
+  if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(client, snapshot));
   return snapshot;
 }
 

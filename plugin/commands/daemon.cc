@@ -46,29 +46,25 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
   options.label_selector = label_selector;
   options.limit = 500;
   do {
-    auto page = client.List(type, options);
-    if (!page) return Fail(page.error());
-    std::move(page->items.begin(), page->items.end(), std::back_inserter(all));
-    options.continue_token = page->continue_token;
+    YAD_TRY(auto page, client.List(type, options));
+    std::move(page.items.begin(), page.items.end(), std::back_inserter(all));
+    options.continue_token = page.continue_token;
   } while (!options.continue_token.empty());
   return all;
 }
 
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change) {
-  auto daemon = GetDaemon(session);
-  if (!daemon) return daemon;
-  const std::int64_t generation = IntAt(*daemon, {"metadata", "generation"});
+  YAD_TRY(auto daemon, GetDaemon(session));
+  const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
   WriteOptions options;
   options.dry_run = dry_run;
   for (int attempt = 1;; ++attempt) {
-    const auto changed = change(*daemon);
-    if (!changed) return Fail(changed.error());
-    if (!*changed) return Json();
-    auto written = session.client.Update(kYurtAppDaemonType, *daemon, options);
+    YAD_TRY(const auto changed, change(daemon));
+    if (!changed) return Json();
+    auto written = session.client.Update(kYurtAppDaemonType, daemon, options);
     if (written || written.error().reason != Reason::kConflict || attempt == kAttempts) return written;
-    daemon = GetDaemon(session);
-    if (!daemon) return daemon;
-    if (IntAt(*daemon, {"metadata", "generation"}) != generation) {
+    YAD_TRY(daemon, GetDaemon(session));
+    if (IntAt(daemon, {"metadata", "generation"}) != generation) {
       return Fail(Reason::kConflict, "another client has just changed the spec of " + Quoted(session.options.daemon) +
                                          ": check it (kubectl yad diff, kubectl yad history), and try again");
     }

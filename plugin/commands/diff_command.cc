@@ -49,14 +49,12 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
 
 // Prints how the workloads of one YurtAppDaemon would change. Returns true if something differs.
 Result<bool> Print(Session& session, const Json& wanted) {
-  const auto snapshot = ReadClusterSnapshot(session.client, wanted, session.clock.WallNow());
-  if (!snapshot) return Fail(snapshot.error());
-  const YurtAppDaemon& daemon = snapshot->daemon;
-  const auto preview = MakePreview(*snapshot);
-  if (!preview) return Fail(preview.error());
+  YAD_TRY(const auto snapshot, ReadClusterSnapshot(session.client, wanted, session.clock.WallNow()));
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  YAD_TRY(const auto preview, MakePreview(snapshot));
   std::ostream& out = session.console.out;
-  bool differs = !preview->removals.empty();
-  for (const Change& change : preview->changes) {
+  bool differs = !preview.removals.empty();
+  for (const Change& change : preview.changes) {
     const bool service = StringAt(change.after, {"kind"}) == kServiceType.kind;
     const ResourceType& type = service ? kServiceType : TypeOf(daemon.kind);
     const auto after = ServersView(session, type, change);
@@ -78,10 +76,10 @@ Result<bool> Print(Session& session, const Json& wanted) {
         << "+++ MERGED/" << path << "\n"
         << text;
   }
-  for (const Preview::Removal& removal : preview->removals) {
+  for (const Preview::Removal& removal : preview.removals) {
     out << "# pool " << removal.pool << ": " << TypedName(removal) << " would be removed\n";
   }
-  for (const Preview::Failure& failure : preview->failures) {
+  for (const Preview::Failure& failure : preview.failures) {
     session.console.err << Printable("pool " + failure.pool + " gets no workload: " + failure.reason + ": " +
                                      failure.message)
                         << "\n";
@@ -94,34 +92,29 @@ Result<bool> Print(Session& session, const Json& wanted) {
 Result<int> RunDiff(Session& session) {
   std::vector<Json> wanted;
   if (session.options.file.empty()) {
-    auto daemon = GetDaemon(session);
-    if (!daemon) return Fail(daemon.error());
-    wanted.push_back(*std::move(daemon));
+    YAD_TRY(auto daemon, GetDaemon(session));
+    wanted.push_back(std::move(daemon));
   } else {
     std::size_t left_out = 0;
-    auto manifests = ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out);
-    if (!manifests) return Fail(manifests.error());
+    YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out));
     if (left_out > 0) {
       session.console.err << left_out << " other objects are left out (kubectl diff shows them)\n";
     }
-    for (Json& manifest : *manifests) {
-      if (const Status settled = SettleNamespace(manifest, session.options.ns, session.ns); !settled)
-        return Fail(settled.error());
-      auto applied = ApplyAsDryRun(session.client, manifest);
-      if (!applied) return Fail(applied.error());
-      if (StringAt(*applied, {"metadata", "resourceVersion"}).empty()) {
+    for (Json& manifest : manifests) {
+      YAD_TRY_VOID(SettleNamespace(manifest, session.options.ns, session.ns));
+      YAD_TRY(auto applied, ApplyAsDryRun(session.client, manifest));
+      if (StringAt(applied, {"metadata", "resourceVersion"}).empty()) {
         session.console.err << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
                             << " does not exist yet: its uid, and with it the last 5 characters of the workloads' "
                                "names, will differ\n";
       }
-      wanted.push_back(*std::move(applied));
+      wanted.push_back(std::move(applied));
     }
   }
   bool differs = false;
   for (const Json& daemon : wanted) {
-    const auto printed = Print(session, daemon);
-    if (!printed) return Fail(printed.error());
-    differs = differs || *printed;
+    YAD_TRY(const auto printed, Print(session, daemon));
+    differs = differs || printed;
   }
   return differs ? kNo : kDone;
 }

@@ -43,37 +43,34 @@ Json ContentOfRevision(const Revision& revision) {
 }  // namespace
 
 Result<int> RunHistory(Session& session) {
-  const auto daemon = GetDaemon(session);
-  if (!daemon) return Fail(daemon.error());
-  const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
-  if (!revisions) return Fail(revisions.error());
+  YAD_TRY(const auto daemon, GetDaemon(session));
+  YAD_TRY(const auto revisions, ReadRevisions(session.client, session.ns, ParseMeta(daemon).uid));
   std::ostream& out = session.console.out;
 
   // The number 0 stands for all revisions, as in kubectl.
   if (const std::int64_t number = session.options.revision.value_or(0); number != 0) {
-    const auto found = FindRevision(*revisions, number);
-    if (!found) return Fail(found.error());
+    YAD_TRY(const auto found, FindRevision(revisions, number));
     if (session.options.output == OutputFormat::kName) {
-      out << "controllerrevision.apps/" << found->revision->name << "\n";
-    } else if (const Json content = ContentOfRevision(*found->revision);
+      out << "controllerrevision.apps/" << found.revision->name << "\n";
+    } else if (const Json content = ContentOfRevision(*found.revision);
                !PrintObject(session.options, session.console, content)) {
-      out << "# " << Subject(session.options.daemon) << " with revision #" << found->revision->number << "\n"
+      out << "# " << Subject(session.options.daemon) << " with revision #" << found.revision->number << "\n"
           << ToYaml(content);
     }
     return kDone;
   }
   if (session.options.output == OutputFormat::kName) {
-    for (const RevisionEntry& entry : *revisions) out << "controllerrevision.apps/" << entry.revision->name << "\n";
+    for (const RevisionEntry& entry : revisions) out << "controllerrevision.apps/" << entry.revision->name << "\n";
     return kDone;
   }
   std::vector<Json> objects;
-  for (const RevisionEntry& entry : *revisions) objects.push_back(entry.object);
+  for (const RevisionEntry& entry : revisions) objects.push_back(entry.object);
   if (PrintObject(session.options, session.console, ListOf(std::move(objects)))) return kDone;
-  if (revisions->empty()) {
+  if (revisions.empty()) {
     session.console.err << "No rollout history found.\n";
     return kDone;
   }
-  for (const std::string& line : MakeTable(*daemon, *revisions, session.clock.WallNow()).Lines()) out << line << "\n";
+  for (const std::string& line : MakeTable(daemon, revisions, session.clock.WallNow()).Lines()) out << line << "\n";
   return kDone;
 }
 

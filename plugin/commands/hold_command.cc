@@ -13,21 +13,18 @@ Result<int> RunHold(Session& session) {
   const bool hold = session.options.command == Command::kHold;
   const ObjectKey pool{"", session.options.pools.front()};
   const std::string subject = "nodepool." + kNodePoolType.group + "/" + pool.name;
-  const auto types = DiscoverNodePoolTypes(session.client, {});
-  if (!types) return Fail(types.error());
-  const ResourceType& type = types->front();
+  YAD_TRY(const auto types, DiscoverNodePoolTypes(session.client, {}));
+  const ResourceType& type = types.front();
   if (!hold) {
-    const auto before = session.client.Get(type, pool);
-    if (!before) return Fail(before.error());
-    if (!ParseMeta(*before).annotations.contains(kHoldAnnotation)) {
+    YAD_TRY(const auto before, session.client.Get(type, pool));
+    if (!ParseMeta(before).annotations.contains(kHoldAnnotation)) {
       return Fail(Reason::kBadRequest, subject + " is not held");
     }
   }
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
-  const auto written = session.client.Patch(type, pool, PatchType::kMerge, patch);
-  if (!written) return Fail(written.error());
-  if (PrintObject(session.options, session.console, *written)) return kDone;
+  YAD_TRY(const auto written, session.client.Patch(type, pool, PatchType::kMerge, patch));
+  if (PrintObject(session.options, session.console, written)) return kDone;
   const bool only_name = session.options.output == OutputFormat::kName;
   session.console.out << subject << (only_name ? "" : hold ? " held" : " released") << "\n";
   return kDone;

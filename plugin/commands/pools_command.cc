@@ -43,9 +43,8 @@ void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, 
 
 Result<std::vector<Json>> Read(Session& session) {
   if (IsOne(session)) {
-    auto daemon = GetDaemon(session);
-    if (!daemon) return Fail(daemon.error());
-    return std::vector<Json>{*std::move(daemon)};
+    YAD_TRY(auto daemon, GetDaemon(session));
+    return std::vector<Json>{std::move(daemon)};
   }
   return ListAll(session.client, kYurtAppDaemonType, session.options.all_namespaces ? "" : session.ns);
 }
@@ -137,10 +136,9 @@ Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
 }  // namespace
 
 Result<int> RunPools(Session& session) {
-  auto daemons = Read(session);
-  if (!daemons) return Fail(daemons.error());
-  if (session.options.watch) return WatchThem(session, *std::move(daemons));
-  PrintOnce(session, *daemons);
+  YAD_TRY(auto daemons, Read(session));
+  if (session.options.watch) return WatchThem(session, std::move(daemons));
+  PrintOnce(session, daemons);
   return kDone;
 }
 

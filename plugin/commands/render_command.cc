@@ -27,9 +27,8 @@ Result<Pools> PoolsToRender(const PluginOptions& options, Console& console) {
   std::vector<NodePool> known;
   if (!options.pool_file.empty()) {
     std::size_t left_out = 0;
-    const auto manifests = ReadManifestsOf(kNodePoolType, options.pool_file, console, left_out);
-    if (!manifests) return Fail(manifests.error());
-    for (const Json& manifest : *manifests) known.push_back(ParseNodePool(manifest));
+    YAD_TRY(const auto manifests, ReadManifestsOf(kNodePoolType, options.pool_file, console, left_out));
+    for (const Json& manifest : manifests) known.push_back(ParseNodePool(manifest));
     result.described = true;
   }
   if (options.pools.empty()) result.pools = known;
@@ -79,13 +78,11 @@ void SayWhatIsUnknown(const YurtAppDaemon& daemon, const Pools& pools, Console& 
 
 Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& console) {
   std::size_t left_out = 0;
-  auto manifests = ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out);
-  if (!manifests) return manifests;
-  const auto pools = PoolsToRender(options, console);
-  if (!pools) return Fail(pools.error());
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out));
+  YAD_TRY(const auto pools, PoolsToRender(options, console));
   std::vector<Json> rendered;
-  for (Json& manifest : *manifests) {
-    if (const Status settled = SettleNamespace(manifest, options.ns, "default"); !settled) return Fail(settled.error());
+  for (Json& manifest : manifests) {
+    YAD_TRY_VOID(SettleNamespace(manifest, options.ns, "default"));
     if (!options.uid.empty()) manifest["metadata"]["uid"] = options.uid;
     const auto daemon = ParseYurtAppDaemon(manifest);
     if (!daemon) {
@@ -95,8 +92,8 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
     }
     if (daemon->meta.key.name.empty()) return Fail(Reason::kInvalid, options.file + ": metadata.name is missing");
     const RevisionPtr revision = RevisionOf(*daemon, {});
-    for (const NodePool& pool : pools->pools) {
-      if (daemon->pools.exclude.contains(pool.name) || (pools->described && !daemon->pools.Selects(pool))) {
+    for (const NodePool& pool : pools.pools) {
+      if (daemon->pools.exclude.contains(pool.name) || (pools.described && !daemon->pools.Selects(pool))) {
         console.err << "note: " << Quoted(daemon->meta.key.name) << " does not select pool " << pool.name
                     << ": nothing would be created\n";
         continue;
@@ -104,15 +101,14 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
       PoolPlan plan;
       plan.pool = pool.name;
       plan.to = {revision, InputsFor(revision->content, pool)};
-      auto workload = NewWorkload(*daemon, plan);
-      if (!workload) return Fail(workload.error());
+      YAD_TRY(auto workload, NewWorkload(*daemon, plan));
       if (const Json service = RenderService(revision->content, pool.name); !service.is_null()) {
-        const std::string name = ServiceName(StringAt(*workload, {"metadata", "name"}));
+        const std::string name = ServiceName(StringAt(workload, {"metadata", "name"}));
         rendered.push_back(NewService(service, *daemon, name));
       }
-      rendered.push_back(*std::move(workload));
+      rendered.push_back(std::move(workload));
     }
-    SayWhatIsUnknown(*daemon, *pools, console);
+    SayWhatIsUnknown(*daemon, pools, console);
   }
   return rendered;
 }
@@ -125,15 +121,13 @@ std::string TypedName(const std::string& kind, const std::string& name) {
 }  // namespace
 
 Result<int> RunRender(const PluginOptions& options, Console& console) {
-  const auto rendered = RenderAll(options, console);
-  if (!rendered) return Fail(rendered.error());
+  YAD_TRY(const auto rendered, RenderAll(options, console));
   if (options.output == OutputFormat::kJson) {
-    if (!rendered->empty())
-      PrintObject(options, console, rendered->size() == 1 ? rendered->front() : ListOf(*rendered));
+    if (!rendered.empty()) PrintObject(options, console, rendered.size() == 1 ? rendered.front() : ListOf(rendered));
     return kDone;
   }
   bool first = true;
-  for (const Json& workload : *rendered) {
+  for (const Json& workload : rendered) {
     if (options.output == OutputFormat::kName) {
       console.out << TypedName(StringAt(workload, {"kind"}), StringAt(workload, {"metadata", "name"})) << "\n";
       continue;

@@ -54,18 +54,16 @@ Result<int> RestartAll(Session& session) {
 }
 
 Result<int> RestartPools(Session& session) {
-  const auto daemon = GetDaemon(session);
-  if (!daemon) return Fail(daemon.error());
-  const char* field = FieldOf(*daemon);
+  YAD_TRY(const auto daemon, GetDaemon(session));
+  const char* field = FieldOf(daemon);
   if (field == nullptr) return Fail(Reason::kInvalid, Quoted(session.options.daemon) + " has no workload template");
   const ResourceType& type =
       TypeOf(field == std::string(TemplateField(WorkloadKind::kStatefulSet)) ? WorkloadKind::kStatefulSet
                                                                              : WorkloadKind::kDeployment);
-  auto workloads = ListAll(session.client, type, session.ns, kPoolNameLabel);
-  if (!workloads) return Fail(workloads.error());
-  const std::string uid = ParseMeta(*daemon).uid;
+  YAD_TRY(auto workloads, ListAll(session.client, type, session.ns, kPoolNameLabel));
+  const std::string uid = ParseMeta(daemon).uid;
   std::multimap<std::string, ObjectMeta> by_pool;
-  for (const Json& workload : *workloads) {
+  for (const Json& workload : workloads) {
     ObjectMeta meta = ParseMeta(workload);
     if (meta.controller() != nullptr && meta.controller()->uid == uid && !meta.deleting())
       by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
@@ -89,9 +87,8 @@ Result<int> RestartPools(Session& session) {
     for (auto it = begin; it != end; ++it) {
       Json guarded = patch;
       guarded["metadata"]["uid"] = it->second.uid;
-      auto written = session.client.Patch(type, it->second.key, PatchType::kMerge, guarded);
-      if (!written) return Fail(written.error());
-      restarted.push_back(*std::move(written));
+      YAD_TRY(auto written, session.client.Patch(type, it->second.key, PatchType::kMerge, guarded));
+      restarted.push_back(std::move(written));
     }
   }
   if (PrintObject(session.options, session.console, ListOf(restarted))) return kDone;

@@ -10,10 +10,9 @@
 namespace yad {
 
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid) {
-  auto objects = ListAll(client, kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true");
-  if (!objects) return Fail(objects.error());
+  YAD_TRY(auto objects, ListAll(client, kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true"));
   std::vector<RevisionEntry> revisions;
-  for (Json& object : *objects) {
+  for (Json& object : objects) {
     const ObjectMeta meta = ParseMeta(object);
     if (meta.controller() == nullptr || meta.controller()->uid != uid || meta.deleting()) continue;
     auto content = ContentOf(object);

@@ -66,11 +66,11 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
-  const auto first = GetDaemon(session);  // Errors of the name or of the rights are reported at once.
-  if (!first) return Fail(first.error());
+  // Errors of the name or of the rights are reported at once.
+  YAD_TRY(const auto first, GetDaemon(session));
   if (!session.options.watch) {
-    const Progress progress = ReadProgress(*first);
-    if (progress.state == RolloutOutcome::kStopped) return Finish(session, *first, progress);
+    const Progress progress = ReadProgress(first);
+    if (progress.state == RolloutOutcome::kStopped) return Finish(session, first, progress);
     session.console.out << Printable(progress.line) << "\n";
     return kDone;
   }
@@ -81,7 +81,7 @@ Result<int> RunStatus(Session& session) {
   LiveView view(session.console.out);
   WhyLines why;
   std::string last_line;
-  Json daemon = *first;
+  Json daemon = first;
   while (true) {
     const Progress progress = ReadProgress(daemon);
     if (const auto screen = session.console.screen()) {

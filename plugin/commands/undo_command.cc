@@ -10,32 +10,26 @@
 namespace yad {
 
 Result<int> RunUndo(Session& session) {
-  const auto daemon = GetDaemon(session);
-  if (!daemon) return Fail(daemon.error());
-  const auto revisions = ReadRevisions(session.client, session.ns, ParseMeta(*daemon).uid);
-  if (!revisions) return Fail(revisions.error());
-  const auto wanted = UndoTarget(*daemon, *revisions, session.options.revision.value_or(0));
-  if (!wanted) return Fail(wanted.error());
+  YAD_TRY(const auto daemon, GetDaemon(session));
+  YAD_TRY(const auto revisions, ReadRevisions(session.client, session.ns, ParseMeta(daemon).uid));
+  YAD_TRY(const auto wanted, UndoTarget(daemon, revisions, session.options.revision.value_or(0)));
 
   const DryRun dry_run = session.options.dry_run;
-  const auto put_back = [&](Json& object) { return PutBack(wanted->revision->content, object); };
+  const auto put_back = [&](Json& object) { return PutBack(wanted.revision->content, object); };
   Json after;
   if (dry_run == DryRun::kClient) {
-    after = *daemon;
-    const auto changed = put_back(after);
-    if (!changed) return Fail(changed.error());
-    if (!*changed) after = nullptr;
+    after = daemon;
+    YAD_TRY(const auto changed, put_back(after));
+    if (!changed) after = nullptr;
   } else {
-    auto written = EditDaemon(session, dry_run == DryRun::kServer, put_back);
-    if (!written) return Fail(written.error());
-    after = *std::move(written);
+    YAD_TRY(after, EditDaemon(session, dry_run == DryRun::kServer, put_back));
   }
   std::string what = after.is_null() ? "skipped rollback (current template already matches revision " +
-                                           std::to_string(wanted->revision->number) + ")"
+                                           std::to_string(wanted.revision->number) + ")"
                                      : "rolled back";
   if (dry_run == DryRun::kClient) what += " (dry run)";
   if (dry_run == DryRun::kServer) what += " (server dry run)";
-  PrintWritten(session, after.is_null() ? *daemon : after, what);
+  PrintWritten(session, after.is_null() ? daemon : after, what);
   return kDone;
 }
 

@@ -29,15 +29,12 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
   if (path == "-") {
     text.assign(std::istreambuf_iterator<char>(console.in), {});
   } else {
-    Result<std::string> read = ReadSmallFile(path, kMaxSize);
-    if (!read) return Fail(read.error());
-    text = *std::move(read);
+    YAD_TRY(text, ReadSmallFile(path, kMaxSize));
   }
   const std::string source = path == "-" ? "standard input" : path;
-  auto documents = ReadDocuments(text, source);
-  if (!documents) return documents;
+  YAD_TRY(auto documents, ReadDocuments(text, source));
   std::vector<Json> objects;
-  for (Json& document : *documents) {
+  for (Json& document : documents) {
     if (!document.is_object())
       return Fail(Reason::kConfig, source + ": a document is not an object with apiVersion and kind");
     const auto items = document.find("items");
@@ -60,14 +57,13 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
 
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t& left_out) {
-  auto objects = ReadManifests(path, console);
-  if (!objects) return objects;
-  const std::size_t all = objects->size();
-  std::erase_if(*objects, [&](const Json& object) {
+  YAD_TRY(auto objects, ReadManifests(path, console));
+  const std::size_t all = objects.size();
+  std::erase_if(objects, [&](const Json& object) {
     return StringAt(object, {"kind"}) != type.kind || !StringAt(object, {"apiVersion"}).starts_with(type.group + "/");
   });
-  left_out = all - objects->size();
-  if (!objects->empty()) return objects;
+  left_out = all - objects.size();
+  if (!objects.empty()) return objects;
   return Fail(Reason::kConfig, (path == "-" ? "standard input" : path) + " has no " + type.kind + " (apiVersion " +
                                    type.group + "/..., kind " + type.kind + ")");
 }

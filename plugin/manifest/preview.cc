@@ -77,9 +77,9 @@ Result<Preview> MakePreview(const Snapshot& snapshot) {
     }
     if (pool.write == WorkloadAction::kNone) continue;
     const Json before = pool.write == WorkloadAction::kCreate ? Json() : pool.workload->object->Parse();
-    auto after = before.is_null() ? NewWorkload(snapshot.daemon, pool) : MergedWorkload(snapshot.daemon, pool, before);
-    if (!after) return Fail(after.error());
-    add(pool.pool, before, *std::move(after));
+    YAD_TRY(auto after,
+            before.is_null() ? NewWorkload(snapshot.daemon, pool) : MergedWorkload(snapshot.daemon, pool, before));
+    add(pool.pool, before, std::move(after));
   }
   for (const Removal& removal : plan.removals) {
     preview.removals.push_back(
