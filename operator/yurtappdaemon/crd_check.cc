@@ -9,8 +9,8 @@
 namespace yad {
 namespace {
 
-// Every field that the CRD of some version of OpenYurt lacks. A parent precedes its fields, because an earlier CRD of
-// this operator may have the parent alone.
+// Every field that the CRD of at least one OpenYurt version lacks. Parents come before their fields, because an older
+// CRD of this operator may have a parent without its fields.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.workloadTemplate.statefulSetTemplate.metadata",
@@ -87,7 +87,7 @@ constexpr const char* kFields[] = {
     "status.conditions.observedGeneration",
 };
 
-// Returns whether the schema has the field. A field of a list is a field of its entries.
+// Returns whether the schema has the field. A path through a list leads to a field of the list's entries.
 bool Knows(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
@@ -133,7 +133,7 @@ Status CrdCheck::Run(std::stop_token stop) {
   const ObjectKey key{"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group};
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {
-    // Without permission to read the CRD, everything else works.
+    // The operator works without this check, so it needs no permission to read the CRD.
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }

@@ -22,7 +22,8 @@
 
 namespace yad {
 
-// The state that is kept between two reconciles of one daemon. A loss costs time, never correctness.
+// The state that is kept between two reconciles of one daemon. A loss costs requests and time; the decisions stay
+// correct.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -32,21 +33,23 @@ struct DaemonState {
   ServiceMemo services;
   WritePace pace;
   RevisionHistory history;
-  bool claimed = false;  // OpenYurt's revisions are labelled
+  bool claimed = false;  // true: the revisions that OpenYurt left have their label
   std::optional<SteadyTime> last_status_write;
-  std::optional<HealthRecord> health;            // only for RollingUpdate
-  bool unlisted_have_soaked = false;             // Snapshot::unlisted_have_soaked
-  std::optional<SteadyTime> failures_confirmed;  // the last live read before a revision is marked as failed
+  std::optional<HealthRecord> health;            // set only for RollingUpdate
+  bool unlisted_have_soaked = false;             // as Snapshot::unlisted_have_soaked
+  std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed the failed pools
   ClockLeap leap;
-  std::optional<std::pair<std::string, std::set<std::string>>> begun;  // a revision, and the groups begun on it
-  bool caches_confirmed = false;  // workloads were read live before the first update
-  Json unkept_status;  // the status as it was written, if the server drops fields that an old CRD lacks; otherwise null
+  std::optional<std::pair<std::string, std::set<std::string>>>
+      begun;                      // a revision's name, and the groups whose update to it has begun
+  bool caches_confirmed = false;  // true: the workloads have been read live, as the first update requires
+  // The last status that was written, if the server drops some of its fields because the CRD is old; otherwise null.
+  Json unkept_status;
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;
   PodDiagnoser::Memory pod_diagnoser;
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
-  std::string reported;           // the last message of ReportBlocked
+  std::string reported;           // the last message that ReportBlocked reported
   std::string last_stuck;         // the argument of NextStuckPools
 };
 

@@ -7,7 +7,8 @@ namespace yad {
 Result<ReconcileResult> NextLook(const LookReasons& reasons) {
   const Duration server_wish =
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-  // The status comes first: the backoff of a retry may be minutes, and the status would be outdated for as long.
+  // The status takes precedence: the backoff of a retry may last minutes, and the status would stay outdated for as
+  // long.
   const Duration due = reasons.status_due > Duration::zero() ? reasons.status_due : reasons.removals_due;
   if (due > Duration::zero()) {
     if (!reasons.retry) return ReconcileResult::RequeueAfter(due);

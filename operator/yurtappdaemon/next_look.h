@@ -10,25 +10,26 @@
 
 namespace yad {
 
-// The work that a reconcile leaves for a later one. Times count from now. The defaults leave nothing.
+// The work that a reconcile leaves for a later one. Each Duration counts from now. The defaults mean that no work is
+// left.
 struct LookReasons {
-  // A status that may not be written yet, because the last one was written a moment ago; zero: none.
+  // The time until a status may be written that came too soon after the last write; zero: no status waits.
   Duration status_due{0};
-  // Removals that are not decided yet; zero: none.
+  // The time until undecided removals can be decided; zero: there are none.
   Duration removals_due{0};
-  // A write that failed and is retried.
+  // The error of a write that has to be retried.
   std::optional<Error> retry = std::nullopt;
-  // A soak or a deadline that ends.
+  // The time until a soak or a deadline of the plan ends.
   Duration plan_due = Duration::max();
-  // A write that its pace holds back; zero: none.
+  // The time until the first write that WritePace has postponed; zero: there is none.
   Duration paced_due{0};
-  // Pods of unhealthy pools that are read again.
+  // The time until the pods of unhealthy pools are read again.
   Duration diagnosis_due = Duration::max();
-  // A workload that is being deleted and that no cache shows, so no event reports its end.
+  // True if a workload is being deleted that no cache shows, so no event will report the end of its deletion.
   bool unseen_removal = false;
 };
 
-// Returns the result of the reconcile. It is the Error `retry` if no other time bounds the key's backoff.
+// Returns when the daemon is reconciled again. Fails with `retry` if only the key's backoff determines that time.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 }  // namespace yad

@@ -113,11 +113,11 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   if (status.is_ours()) {
     snapshot.current = history.Named(revisions, status.current_revision());
   } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt does not keep currentRevision up to date. The revision of all workloads counts instead.
+    // OpenYurt does not keep currentRevision up to date, so the revision that all workloads share is used.
     snapshot.current = history.Named(revisions, *labels.begin());
   }
   AddRevision(snapshot.current, snapshot.revisions);
-  // A label that names no revision was changed by hand, so any revision may have made that workload.
+  // A label that names no revision was changed by a user, so any of the revisions may have made that workload.
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
     AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
   return {};

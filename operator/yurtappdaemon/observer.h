@@ -23,19 +23,20 @@ namespace yad {
 struct Observation {
   Snapshot snapshot;
   RevisionHistory::State revisions;
-  // The last status, if the server dropped fields of it that an old CRD lacks; null otherwise. In the DaemonState.
+  // The last status that was written, if the server dropped some of its fields because the CRD is old; otherwise null.
+  // Points into the DaemonState.
   const Json* unkept_status = nullptr;
   std::set<std::string> unseen;  // names of the workloads that the caches do not show
 
-  // Returns the last status, with the fields that the server dropped.
+  // Returns the last status, including the fields that the server dropped.
   const Json& previous() const { return unkept_status != nullptr ? *unkept_status : snapshot.daemon.status; }
 };
 
-// The operator does not act on the spec.
+// The reason for which the operator does not act on the spec.
 struct Blocked {
-  std::string reason;  // of condition Reconciling
+  std::string reason;  // the reason of condition Reconciling
   Error error;
-  bool retry = false;  // false: only an edit can help
+  bool retry = false;  // false: only a change by a user can resolve the error
 };
 
 using Observed = std::variant<Observation, Blocked, ReconcileResult>;
@@ -46,9 +47,9 @@ class Observer {
   Observer(Client& client, const ReconcilerStores& stores, Clock& clock)
       : client_(client), stores_(stores), clock_(clock) {}
 
-  // Returns the observation, or why the operator does not act, or when to try again because a cache is not filled yet.
-  // Claims the revisions of earlier owners, and creates the revision of the spec. Fails if a read or a write fails,
-  // because a failed read is never an empty answer.
+  // Returns the observation, or the reason for which the operator does not act, or a requeue because a cache is not
+  // filled yet. Claims the revisions of earlier owners, and creates the revision of the spec. A failed read or write is
+  // an error: a failed read never counts as an empty result.
   Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
 
  private:

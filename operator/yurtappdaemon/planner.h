@@ -1,4 +1,4 @@
-// Plans the writes of one reconcile, and confirms live what must not rest on a cache that lags.
+// Plans the writes of one reconcile. Live reads confirm the cached facts on which a risky write depends.
 #ifndef OPERATOR_YURTAPPDAEMON_PLANNER_H_
 #define OPERATOR_YURTAPPDAEMON_PLANNER_H_
 
@@ -17,7 +17,7 @@ namespace yad {
 // The plan of one reconcile, as it is executed.
 struct FinalPlan {
   Plan plan;
-  Duration paced_due{0};  // until the first write that its pace holds back; zero: none waits
+  Duration paced_due{0};  // time until the first write that WritePace has postponed; zero: there is none
 };
 
 // Thread-safe if only one thread at a time uses each DaemonState.
@@ -25,13 +25,13 @@ class Planner {
  public:
   Planner(const RemovalGate& removals, Clock& clock) : removals_(removals), clock_(clock) {}
 
-  // Returns the plan. nullopt: something was read or written first, and the reconcile starts again. `executor` is that
-  // of the daemon's kind.
+  // Returns the plan, or nullopt if the planner had to read or write something first; the reconcile then starts again.
+  // `executor` is the one for the daemon's kind.
   Result<std::optional<FinalPlan>> MakePlan(const Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 
  private:
-  // Returns false if something was read or written, and the plan is outdated.
+  // Returns false if a read or a write has made the plan outdated.
   Result<bool> ConfirmRollout(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
                               DaemonState& state, std::stop_token stop) const;
 

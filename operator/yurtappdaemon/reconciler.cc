@@ -20,7 +20,7 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns the record of the pools that the next plan needs.
+// Returns the health of the pools, which the next plan needs.
 HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now) {
   HealthRecord record;
   record.reserve(results.size());
@@ -43,14 +43,15 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   return record;
 }
 
-// Returns the names of the revisions that must not be pruned: the update revision, the current one (of the old status
-// too if `old_status_counts`), and those of workloads. `named` returns the revision that a label names.
+// Returns the names of the revisions that must not be pruned: the update revision, the current revision in `status`,
+// and the revisions that workloads name. With `old_status_counts`, the snapshot's current revision is one of them.
+// `named` returns the revision that a label names.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
                                     bool old_status_counts,
                                     const std::function<RevisionPtr(const std::string& label)>& named) {
   std::set<std::string> live{snapshot.update->name, StatusView(status).current_revision()};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
-  std::set<std::string_view> labels;          // few
+  std::set<std::string_view> labels;          // the distinct values, which are few
   std::unordered_set<std::string_view> seen;  // names of workloads after the writes
   for (const PoolOutcome& result : outcome.pools) {
     if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
@@ -58,7 +59,7 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
     labels.insert(result.workload->object->meta().Label(kRevisionLabel));
     seen.insert(result.workload->object->meta().key.name);
   }
-  for (const WorkloadRef& workload : snapshot.workloads) {  // workloads that are removed, and duplicates
+  for (const WorkloadRef& workload : snapshot.workloads) {  // includes workloads to remove, and duplicates
     const ObjectMeta& meta = workload.object->meta();
     if (!seen.contains(meta.key.name)) labels.insert(meta.Label(kRevisionLabel));
   }
@@ -96,7 +97,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
 std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
-    // A daemon that was recreated under the same name is another daemon.
+    // A daemon that was recreated under the same name has no earlier state.
     if (state == nullptr || state->uid != meta.uid)
       state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
     return state;
@@ -185,7 +186,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status.fields);
 
-  // The cluster names currentRevision of the old status until the new status is written.
+  // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status.fields, old_status_counts,
@@ -199,7 +200,7 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
   if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);
-  return ReconcileResult::Done();  // An edit causes another event.
+  return ReconcileResult::Done();  // A user's edit causes an event.
 }
 
 void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop) {

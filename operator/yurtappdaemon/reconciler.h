@@ -1,5 +1,5 @@
-// Reconciles one YurtAppDaemon: observe, plan, apply, diagnose, report. Each stage gets the values of the stages before
-// it and changes none of them.
+// Reconciles one YurtAppDaemon: observe, plan, apply, diagnose, report. Each stage reads the results of the earlier
+// stages and does not change them.
 #ifndef OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 #define OPERATOR_YURTAPPDAEMON_RECONCILER_H_
 
@@ -34,23 +34,23 @@ namespace yad {
 // Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
 class Reconciler {
  public:
-  // Without `limit`, the number of workloads that are removed at once has no limit. Without `misplaced`, status counts
-  // no misplaced pods.
+  // Without `limit`, any number of workloads may be removed together. Without `misplaced`, status does not count
+  // misplaced pods.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr);
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process wrote the daemon's status in the given version or a later one. Then the watch has no
-  // news of the status. Thread-safe.
+  // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
+  // about the status requires no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
 
  private:
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
-  // Writes the status, and deletes the revisions that are not needed any more. Returns the time until the status may be
+  // Writes the status, and deletes revisions that are no longer needed. Returns the time until the status may be
   // written; zero if no write is due.
   Result<Duration> Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                           DaemonState& state, std::stop_token stop);

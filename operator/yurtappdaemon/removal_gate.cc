@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// Pools that leave within this time after each other are judged together. The apiserver deletes the pools of a CRD one
-// by one, and kubectl labels pools one by one.
+// A removal is decided when no other pool has left for this time, so that pools that leave one after another are
+// decided together. The apiserver deletes the pools of a CRD one by one, and kubectl labels pools one by one.
 constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 

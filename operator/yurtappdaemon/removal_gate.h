@@ -24,9 +24,9 @@ class RemovalGate {
 
   // The state of one daemon.
   struct Memory {
-    std::string token;           // of the workloads that would be removed
+    std::string token;           // identifies the workloads that would be removed
     SteadyTime since{};          // when this set of workloads was first seen
-    std::string reported_token;  // of the blocked removals that have had their event
+    std::string reported_token;  // identifies the blocked removals that an event has reported
   };
 
   // Moves the removals that must not happen now to plan.held. Fails if pools or their CRD can't be read.

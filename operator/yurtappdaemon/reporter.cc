@@ -70,10 +70,10 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return *state.last_status_write + kStatusInterval - now;
   }
   Json patch = after.PatchFrom(before, meta.uid);
-  patch["metadata"]["resourceVersion"] = meta.resource_version;  // The write fails if the daemon has changed.
+  patch["metadata"]["resourceVersion"] = meta.resource_version;  // A daemon that has changed rejects the write.
   WriteOptions options;
   options.subresource = "status";
-  // CrdCheck reports missing fields of a CRD once. The warnings of each write are discarded.
+  // CrdCheck reports the fields that a CRD lacks once, so the warnings of each write are discarded.
   std::vector<std::string> discarded;
   options.warnings = &discarded;
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);

@@ -23,8 +23,8 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it differs and the last write is long enough ago. `before` is the status that the daemon
-  // shows. Returns the time until it may be written; zero if no write is due.
+  // Writes the status if it differs and the last write is long enough ago. `before` is the daemon's present status.
+  // Returns the time until the status may be written; zero if no write is due.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
                                DaemonState& state, std::stop_token stop);
   // Reports in status, and once in an event, why the operator does not act on the spec. Workloads stay as they are.
@@ -34,8 +34,8 @@ class Reporter {
   // Sets the metrics of the daemon's pools.
   static void ShowPools(const ObjectKey& daemon, const Json& status);
 
-  // Returns whether this process wrote the daemon's status in the given version or a later one. Then the watch has no
-  // news of the status. Thread-safe.
+  // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
+  // about the status requires no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
   void Forget(const ObjectKey& daemon);
@@ -47,8 +47,8 @@ class Reporter {
   Store& daemons_;
   EventSink& events_;
   Clock& clock_;
-  Synchronized<std::map<ObjectKey, std::string>>
-      status_versions_;  // resourceVersion of each daemon after the last write
+  // The daemon's resourceVersion after the last write of its status.
+  Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 
 }  // namespace yad

@@ -8,7 +8,7 @@
 namespace yad {
 
 // The index that the stores of workloads and of revisions need besides Controller::kControllerUidIndex.
-inline constexpr char kOrphansByNamespace[] = "orphans";  // the namespace, for objects without a controller
+inline constexpr char kOrphansByNamespace[] = "orphans";  // key: the namespace of an object without a controller
 
 // Adds both indexes, before the informers run.
 void AddIndexes(Store& store);
@@ -19,7 +19,7 @@ struct ReconcilerStores {
   Store& deployments;
   Store& stateful_sets;
   Store& revisions;
-  Informer* services = nullptr;  // on demand: starts with the first daemon that needs it. null: no Services are read
+  Informer* services = nullptr;  // starts with the first daemon that needs Services; null: Services are not read
 };
 
 }  // namespace yad

@@ -28,14 +28,15 @@ bool DaemonChanged(const Event& event) {
          ProjectionOf(event.before).annotations_of_ours != ProjectionOf(event.after).annotations_of_ours;
 }
 
-// Returns whether another process wrote the status. An earlier leader may do so after this process has found the
-// status equal to its own.
+// Returns whether another process wrote the status. An earlier leader may still do so after this process has found that
+// the status needs no write.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
   return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether a change concerns a workload or the status of a daemon. Other parts of a pool's status change often.
+// Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
+// change often.
 bool PoolChanged(const Event& event) {
   if (event.before == nullptr || event.after == nullptr) return true;
   const auto* before = static_cast<const PoolProjection*>(event.before->projection());
@@ -52,12 +53,12 @@ bool WorkloadChanged(const Event& event) {
   return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
 }
 
-// Returns whether only health has changed. An edit, a deletion or a new owner changes the digest.
+// Returns whether only the workload's health has changed. An edit, a deletion or a new owner changes the digest.
 bool OnlyHealthChanged(const Event& event) {
   return IsSameObject(event) && event.before->digest() == event.after->digest();
 }
 
-// Ignores the status, which a load balancer writes.
+// Returns whether the object has changed apart from its status, which a load balancer writes.
 bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
@@ -99,8 +100,8 @@ ReflectorOptions WatchingServices(const std::string& ns) {
   return options;
 }
 
-// Adds the controller that reads the pools that nodes have left, one at a time. `shows` reconciles the daemons whose
-// counts change.
+// Adds the controller that counts misplaced pods (MisplacedPods::Look), one pool at a time. `shows` is the controller
+// that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
   ControllerOptions options;

@@ -61,7 +61,7 @@ std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction writ
   return nullptr;
 }
 
-// Marks the pool's write as outstanding. `conflict` is the reason of a name that another owner has.
+// Marks the pool's write as outstanding. `conflict` is the reason to report if another owner has the object's name.
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
   Retry(error, outcome);
@@ -75,7 +75,7 @@ void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outc
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
-  // The reason is not kConflict, which would be retried every second, forever.
+  // The reason must not be kConflict: a conflict is retried every second, and this one would never end.
   const Error undone{Reason::kUnknown,
                      "the server does not keep the new revision: an admission webhook reverts the update",
                      0,

@@ -1,4 +1,4 @@
-// Turns the attempts of one reconcile into its Outcome. Pure, but for the memo.
+// Combines the attempted writes of one reconcile into its Outcome. Changes nothing but the memo.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 
@@ -14,10 +14,10 @@
 
 namespace yad {
 
-// The writes of one pool.
+// The attempted writes of one pool.
 struct PoolAttempt {
   WorkloadAttempt workload;
-  std::optional<Undone> undone;  // the part of the workload that the server did not keep
+  std::optional<Undone> undone;  // the values of the request that the server's response lacks
   std::optional<Result<ObjectPtr>> service = std::nullopt;
   bool blocked = false;  // the workload was not written, because the write of its Service failed
 };
@@ -29,11 +29,12 @@ Outcome OutcomeWithoutWrites(const Plan& plan);
 // Returns the indexes of the pools in the plan that have something to write.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Keeps in outcome.retry the error with the longest wait. A Conflict is retried soon, and the other writes would be
-// retried with it.
+// Keeps in outcome.retry the error with the longest wait. If a Conflict, which is retried soon, determined the wait,
+// the other failed writes would be retried too soon.
 void Retry(const Error& error, Outcome& outcome);
 
-// Adds the writes of the pools `writes` to the outcome. The memo gets the parts that the server did not keep.
+// Adds the results of `attempts` to the outcome. `writes` contains their pools' indexes in the plan. Records in the
+// memo the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
                    Outcome& outcome);
 

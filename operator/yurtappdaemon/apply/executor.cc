@@ -20,7 +20,8 @@ namespace yad {
 namespace {
 
 constexpr int kPageSize = 500;
-constexpr std::size_t kTrimAfter = 4u << 20;  // bytes of text that one reconcile writes
+constexpr std::size_t kTrimAfter =
+    4u << 20;  // if one reconcile writes more bytes of text, memory is returned to the system
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->write != ServiceWrite::kNone; }
 
@@ -40,12 +41,12 @@ struct PlanExecutor::Batch {
       : daemon(of), names(std::move(known)), checks(live_checks), stop(std::move(token)) {}
 
   const YurtAppDaemon& daemon;
-  const WorkloadNames names;  // of workloads in status
+  const WorkloadNames names;  // names of workloads by pool, from status
   LiveChecks& checks;
   const std::stop_token stop;
-  std::atomic<std::size_t> bytes = 0;  // of text written
-  // The digests (LikenessOf, TargetFingerprint) of responses that were compared and had every value as requested. A
-  // response with the same digests is not compared.
+  std::atomic<std::size_t> bytes = 0;  // length of the text that was written
+  // The digests (LikenessOf, TargetFingerprint) of responses that had every value as requested. A response with the
+  // same digests needs no comparison.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -155,7 +156,8 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 }
 
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
-  // Most responses are alike, so only one of them is compared. An override may put the pool's name anywhere.
+  // Most responses differ only in the pool's name, and one comparison is enough for all of these. This does not hold
+  // for overrides, which may put the pool's name anywhere.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(LikenessOf(written, pool.pool), TargetFingerprint(pool.to)))
@@ -175,7 +177,7 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   PoolAttempt attempt;
-  // An orphan of an unknown revision is adopted as it is.
+  // An orphan of an unknown revision has no rendering, and is adopted unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
@@ -186,8 +188,8 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
-  // A response that differs from the request was rewritten by a mutating webhook, or into the server's canonical form.
-  // The next write would be rewritten too.
+  // If a response differs from the request, a mutating webhook or the server's canonical form changed the values. The
+  // same would happen to the next write.
   if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
@@ -216,7 +218,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc keeps the memory of large trees, which is several times the memory in use.
+  // glibc keeps the freed memory of large trees, which is several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);

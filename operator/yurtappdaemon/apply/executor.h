@@ -26,7 +26,7 @@
 
 namespace yad {
 
-// Returns the version of NodePool to read. Must be thread-safe.
+// Returns the NodePool type in the API version to read. Must be thread-safe.
 using PoolTypeFunction = std::function<ResourceType()>;
 
 // Thread-safe if only one thread at a time uses each PlanMemo.
@@ -34,8 +34,8 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // writes of one daemon at the same time
-    // Limits the text, in bytes, of workloads that are rendered, merged and sent at the same time, for all daemons
-    // together. A tree of Json takes about ten times its text, and a merge needs several trees.
+    // Limits the text, in bytes, of the workloads of all daemons that are rendered, merged and sent at the same time. A
+    // tree of Json takes about ten times its text, and a merge needs several trees.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
@@ -51,10 +51,10 @@ class PlanExecutor {
   PlanExecutor(const PlanExecutor&) = delete;
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
-  // Stores the server's response to each write, so that the next plan sees it. `memo` learns which writes the server
-  // reverts. The caller must have built a plan with removals from successful reads. Reads may be outdated, so the
-  // daemon is confirmed before the first write. LiveChecks confirm the daemon and the pool before the workload of an
-  // unselected pool is removed, and the pool before an update for a changed pool restarts pods.
+  // Executes the plan, and stores the server's response to each write, so that the next plan sees it. Records in `memo`
+  // the writes that the server reverts. A plan with removals must result from reads that succeeded. These reads may be
+  // outdated, so live reads confirm the daemon before the first write, the daemon and the pool before the workload of
+  // an unselected pool is removed, and the pool before an update for a changed pool restarts pods.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.
@@ -67,20 +67,20 @@ class PlanExecutor {
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool
   struct Batch;
 
-  // Confirms the daemon before the first write, and returns the names of its workloads in status if workloads are
-  // created or adopted.
+  // Confirms the daemon before the first write. Returns the workloads that its status names, if the plan creates or
+  // adopts workloads.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // Looks for workloads that an earlier daemon of this name may have left, before the first workloads of a daemon.
-  // Fails with kConflict if the plan does not know one of them; the store then has it for the next plan.
+  // Before the first workloads of a daemon, looks on the server for workloads that an earlier daemon of this name left.
+  // Fails with kConflict if the plan lacks one of them; the store then has it for the next plan.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
-  // Returns the part of the request that the server did not keep.
+  // Returns the values of the request that the response lacks; nullopt if it has all of them.
   std::optional<Undone> UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
-  // Removes the Services whose pool's workload was written or removed. `staying` are pools whose workload could not be
-  // removed.
+  // Removes the Services of pools whose workload was written or removed. `staying` contains the unselected pools whose
+  // workload could not be removed, and whose Service stays too.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
 

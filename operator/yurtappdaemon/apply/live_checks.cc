@@ -10,11 +10,11 @@
 namespace yad {
 namespace {
 
-// Up to so many pools are read one by one. A list of all pools costs the server about as much as a read of a 64th of
-// them one by one.
+// If a plan needs at most kReadOneByOne pools, or at most one in kShareReadOneByOne of its pools, each is read by
+// itself. A list of all pools costs the server about as much as single reads of a 64th of them.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// Writes that share a list, in multiples of those that run side by side.
+// The number of writes that share one list, as a multiple of the number of concurrent writes.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace
@@ -35,7 +35,7 @@ LiveChecks::LiveChecks(Client& client, Clock& clock, ResourceType pool_type, con
   for (const PoolPlan& pool : plan.pools) {
     if (!IsForThePool(pool) || pool.deferred) continue;
     names_.insert(pool.pool);
-    metadata_only_ = false;  // Taints are part of the spec.
+    metadata_only_ = false;  // Taints are not in the metadata.
   }
   for (const Removal& removal : plan.removals) {
     if (!removal.kept) names_.insert(removal.workload.pool);
@@ -58,7 +58,7 @@ Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
   const auto pool = Pool(name);
   if (!pool) return Fail(pool.error());
   if (*pool && daemon_.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
-  // Thousands of removals take a while, in which a wrong selector, or what was allowed, is taken back.
+  // Thousands of removals take a while. Meanwhile, a user may correct the selector or revoke the permission.
   const auto now = daemon_now_.Get();
   if (!now) return Fail(now.error());
   if (!mark.empty() && now->Annotation(kAllowRemovalAnnotation) != mark)

@@ -26,12 +26,12 @@ class LiveChecks {
              std::size_t parallel, std::stop_token stop);
 
   // Checks that an object of a pool that is no longer selected may be deleted. Fails with kConflict if the pool is
-  // selected, the daemon has changed since the plan was made, or its annotation does not allow the removal any more.
-  // `mark` is the token that allowed the removal, "" if it needed none.
+  // selected, if the daemon has changed since the plan was made, or if the daemon's annotation no longer allows the
+  // removal. `mark` is the token that allowed the removal; "": none was required.
   Status MayRemove(const std::string& pool, const std::string& mark);
 
-  // Checks a pool before its workload is adapted to it. Fails with kConflict if the pool has changed since the plan was
-  // made.
+  // Checks a pool before its workload is adapted to the pool's changes. Fails with kConflict if the pool has changed
+  // since the plan was made.
   Status InputsAreAsPlanned(const PoolPlan& plan);
 
  private:
@@ -41,9 +41,9 @@ class LiveChecks {
   const ResourceType pool_type_;
   const YurtAppDaemon& daemon_;
   const std::stop_token stop_;
-  std::set<std::string> names_;  // of pools that the plan needs
-  bool metadata_only_ = true;    // the plan needs no more of these pools
-  bool one_by_one_ = true;       // these pools are few
+  std::set<std::string> names_;  // names of the pools that the plan needs
+  bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
+  bool one_by_one_ = true;       // these pools are so few that each is read by itself
   SharedAnswer<ObjectMeta> daemon_now_;
   SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
 };

@@ -29,7 +29,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
   for (int attempt = 1;; ++attempt) {
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
-      // After a deletion with --cascade=orphan, a Service that is adopted again would be deleted with the daemon.
+      // A daemon that is being deleted with --cascade=orphan must not adopt a Service again: it would be deleted with
+      // the daemon.
       if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
       if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner) return Fail(owner.error());
     }
@@ -77,7 +78,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   const ObjectMeta& meta = service.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // It may have got another owner.
+  options.resource_version = meta.resource_version;  // fails if another controller has adopted it
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

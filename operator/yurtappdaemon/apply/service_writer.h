@@ -21,8 +21,8 @@ class ServiceWriter {
   // the one that this daemon would create: an earlier daemon of this name left it (--cascade=orphan).
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes exactly this object. `workload` is the observed workload of its pool, null if the pool is no longer
-  // selected. Fails with kConflict if the workload is on another revision than observed.
+  // Deletes this object, and no later object of its name. `workload` is the observed workload of the Service's pool;
+  // null if the pool is no longer selected. Fails with kConflict if the workload's revision is not the observed one.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

@@ -41,13 +41,13 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
                                std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
-    // The caches may show a workload that the operator has already deleted. Then the pool would have none left.
+    // If the caches lag, the operator may already have deleted the workload that is to stay. The pool would lose both.
     const ObjectMeta& kept = removal.kept->object->meta();
     const auto now = client_.GetMeta(type, kept.key, stop);
     if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
     if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
       return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
-    // The caches do not show a workload without its label, and another one would be created.
+    // The caches do not show a workload without this label, so the operator would create another one.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)
       return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
   } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
@@ -56,7 +56,7 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
   const ObjectMeta& meta = removal.workload.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // It may have got another owner.
+  options.resource_version = meta.resource_version;  // fails if another controller has adopted it
   return client_.Delete(type, meta.key, options, stop);
 }
 

@@ -12,13 +12,14 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 
-// Returns whether one rendering made both. Otherwise, a merge would keep the values that only the other rendering has.
+// Returns whether the same rendering made both. If not, a merge would keep the values that only the other rendering
+// has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
 }
 
-// Returns an error if the workload is not any more the one that the plan was made for. `was` is its state in the plan.
+// Returns an error if the workload is no longer the one in the plan. `was` is its state in the plan.
 Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
   if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
@@ -43,7 +44,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (meta.controller() == nullptr) {
-    // After a deletion with --cascade=orphan, a workload that is adopted again would be deleted with the daemon.
+    // A daemon that is being deleted with --cascade=orphan must not adopt a workload again: it would be deleted with
+    // the daemon.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
   }
@@ -57,7 +59,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     if (updated) return {Kept(*updated), plan.write};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.write};
-    // The workload's controller writes its status often, so the merge is repeated with the present object.
+    // The workload's controller writes its status often, so conflicts are common. The merge is repeated with the
+    // present object.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
     if (const Status same = IsStill(meta, ParseMeta(*fresh), daemon); !same)

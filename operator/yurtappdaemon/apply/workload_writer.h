@@ -14,9 +14,9 @@ namespace yad {
 
 // The result of one write of a workload.
 struct WorkloadAttempt {
-  Result<ObjectPtr> object = nullptr;  // as the server answered; null: no write was tried
+  Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was tried
   WorkloadAction written = WorkloadAction::kNone;
-  bool reclaimed = false;  // the workload existed already, and the next plan assesses it
+  bool reclaimed = false;  // the workload existed already; the next plan decides about its update
 };
 
 // Thread-safe.
@@ -27,10 +27,11 @@ class WorkloadWriter {
   // Creates the workload of plan.to. `remembered` is the name of the workload in status; "" if status does not list it.
   WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
                          std::stop_token stop) const;
-  // Updates plan.workload to plan.to. After a Conflict it merges into the present object and tries again.
+  // Updates plan.workload to plan.to. After a Conflict, merges into the server's present object and tries again.
   WorkloadAttempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Returns a workload as the Store holds it. A document becomes a tree only in the parts that the projection reads.
+  // Returns a workload in the form that the Store keeps. Only the parts of a document that the projection reads become
+  // a tree.
   ObjectPtr Kept(const Json& object) const;
   ObjectPtr Kept(const JsonDocument& object) const;
 

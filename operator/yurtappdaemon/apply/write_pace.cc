@@ -15,8 +15,8 @@ bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service-
 
 bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
-// Returns a digest of everything that a user can change and that a rejection may depend on, so that the next edit is
-// tried at once.
+// Returns a digest of everything that a user can change and that a rejection may depend on, so that an edit causes an
+// immediate attempt.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
   std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
@@ -52,7 +52,7 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
   // The removal of objects frees quota, so the backoff of writes that a quota rejected restarts. They are not retried
-  // at once, because the server takes time to count.
+  // immediately, because the server takes time to update the quota's usage.
   const bool frees_quota =
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {

@@ -14,9 +14,9 @@
 namespace yad {
 
 // Limits two kinds of writes:
-// - Repairs that another actor keeps reverting: five at once, then at growing intervals.
-// - Writes that the server rejects (a quota, a policy, a name that another owner has): one at once. Otherwise every
-//   event of one pool would send those of all pools again.
+// - Repairs that another actor keeps reverting: five without delay, then one at growing intervals.
+// - Writes that the server rejects (a quota, a policy, a name that another owner has): one without delay, then at
+//   growing intervals. Otherwise, each event of one pool would retry the rejected writes of all pools.
 // One object for each daemon; not thread-safe.
 class WritePace {
  public:
@@ -29,7 +29,7 @@ class WritePace {
 
  private:
   struct Refusal {
-    std::uint64_t write = 0;  // a digest of the write; a different write has not been rejected yet
+    std::uint64_t write = 0;  // a digest of the rejected write; a different write is tried without delay
     RefusedWrite why;
   };
   RetryPace repairs_;

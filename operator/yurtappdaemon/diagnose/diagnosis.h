@@ -1,4 +1,4 @@
-// The diagnosis of an unhealthy pool: its reason, and one word for the state of its pods. Pure.
+// The diagnosis of an unhealthy pool: a reason, and one word for the state of its workload. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_DIAGNOSIS_H_
 
@@ -16,19 +16,19 @@
 namespace yad {
 
 // The values of `status.pools[].state`.
-inline constexpr char kDestroyState[] = "Destroy";      // it is being deleted
-inline constexpr char kWaitingState[] = "Waiting";      // it waits for an object that a user has to create
-inline constexpr char kCreatedState[] = "Created";      // its controller has not observed it yet
-inline constexpr char kReadyState[] = "Ready";          // all its pods are ready, or none is required
+inline constexpr char kDestroyState[] = "Destroy";      // the workload is being deleted
+inline constexpr char kWaitingState[] = "Waiting";      // a pod waits for an object that a user has to create
+inline constexpr char kCreatedState[] = "Created";      // the workload's controller has not observed it yet
+inline constexpr char kReadyState[] = "Ready";          // all pods are ready, or none is required
 inline constexpr char kErrorState[] = "Error";          // a pod failed, and none is ready
-inline constexpr char kProvisionState[] = "Provision";  // it makes progress
+inline constexpr char kProvisionState[] = "Provision";  // the workload makes progress
 inline constexpr char kDegradedState[] = "Degraded";    // any other state
 
 struct Diagnosis {
   std::string state;
-  std::string reason;  // one of IsFaultOfPods; "": no fault is known
+  std::string reason;  // a reason that IsFaultOfPods accepts; "": no fault is known
   std::string message;
-  bool told = false;  // from an earlier status, so the message may end with the reason for which the pool has failed
+  bool told = false;  // restored from status, where the message may already include why the pool counts as failed
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
 
@@ -39,7 +39,7 @@ using MisplacedCounts = std::map<std::string, std::int64_t, std::less<>>;
 struct DiagnosisInput {
   const WorkloadState& workload;
   bool deleting = false;
-  bool gave_up = false;  // not healthy within its deadline
+  bool gave_up = false;  // the workload did not become healthy within its deadline
 };
 
 // Returns the state of a workload whose pods were not read.

@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kSoonest = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // few pools need more
+constexpr int kRequestsOfALook = 2;  // most pools need no more
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 constexpr int kPodPages = 20;
@@ -86,7 +86,8 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
 }
 
 Result<ReconcileResult> MisplacedPods::Look(const Request& pool, std::stop_token stop) {
-  if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // no Node can be in it
+  if (!CheckLabelValue(pool.name).empty())
+    return ReconcileResult::Done();  // no Node can have this name as its label's value
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));
@@ -149,7 +150,8 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 }
 
 Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // Kubernetes deletes the pods of a deleted Node, and the Node may have joined the pool after its Nodes were listed.
+  // Kubernetes deletes the pods of a deleted Node. A Node may also have joined the pool after the pool's Nodes were
+  // listed.
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;

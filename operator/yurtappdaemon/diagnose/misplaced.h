@@ -25,9 +25,9 @@
 
 namespace yad {
 
-// No cache holds Nodes or Pods for this. The status of a NodePool lists its nodes, whichever controller writes it. When
-// a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads, for
-// all daemons at once. A pool with misplaced pods is read again, at growing intervals, until it has none.
+// The operator has no cache of Nodes or Pods. The status of a NodePool lists its nodes, whichever controller writes it.
+// When a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads,
+// for all daemons together. A pool with misplaced pods is read again, at growing intervals, until it has none.
 //
 // The counts of an earlier leader come from status and are read again. A node that changes its pool while no replica
 // runs is not noticed until the pool's list of nodes changes again.
@@ -58,8 +58,7 @@ class MisplacedPods {
   struct Memory {
     bool restored = false;
   };
-  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status that
-  // was shown.
+  // Returns the counts of these pools, and sets the daemon's metric to their sum. `previous` is the last status.
   MisplacedCounts CountsOf(const ObjectKey& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
                            Memory& memory);
   // Removes the daemon's metric.
@@ -69,7 +68,7 @@ class MisplacedPods {
   using ByWorkload = std::map<ObjectKey, std::int64_t>;
   struct Pool {
     bool looked = false;
-    std::optional<SteadyTime> turn;  // taken and not used yet
+    std::optional<SteadyTime> turn;  // time of a Look that is reserved in the request budget
     SteadyTime last;                 // the last Look
     Duration interval{0};            // from `last` to the next Look
     ByWorkload counts;               // without zeros
@@ -79,7 +78,7 @@ class MisplacedPods {
     std::set<std::string> nodes;  // the nodes of these pods
   };
 
-  // Returns the time until the pool may be read; nullopt: now.
+  // Reserves a Look in the request budget. Returns the time until the pool may be read; nullopt: now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns whether the Node exists and is in another pool or in none.
@@ -88,7 +87,7 @@ class MisplacedPods {
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
   void Report(const std::string& pool, const ByWorkload& before, const Found& found);
-  // Logs once that the read fails, and once that it works again.
+  // Logs once that reads fail, and once that they succeed again.
   void Log(const Status& read);
 
   Client& client_;

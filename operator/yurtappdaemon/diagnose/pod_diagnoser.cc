@@ -18,11 +18,11 @@ namespace {
 
 const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
-// The limits of one daemon: pools in one turn, and the shortest time until the next.
+// The limits of one daemon: the pools in one turn, and the shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kSoonest = std::chrono::seconds(1);
 // The intervals of one pool. The first read comes a second after the pool was found unhealthy, so that an ordinary
-// start costs nothing. The intervals then grow.
+// start needs no read. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
 constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
@@ -36,7 +36,7 @@ bool IsUnhealthy(const PoolOutcome& pool) {
   return state.seen && !state.healthy && state.wanted > 0 && !pool.workload->object->meta().deleting();
 }
 
-// Returns a digest of the state that makes another read worthwhile.
+// Returns a digest of the fields whose change is a reason to read the pods again.
 std::uint64_t PrintOf(const WorkloadState& state) {
   std::string text = state.refusal;
   for (const std::int64_t value :
@@ -47,7 +47,7 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the diagnosis of the workload in the last status; nullopt if that shows none.
+// Returns the diagnosis of the workload in the last status; nullopt if the status has none.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
@@ -58,8 +58,8 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
 }
 
-// Returns whether the new message is only the beginning of the earlier one: the message of a kubelet that waits is
-// shorter than that of a kubelet that has just retried.
+// Returns whether the new message is only the beginning of the earlier one. While a kubelet backs off, its message is
+// shorter than directly after an attempt.
 bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->told && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
@@ -175,7 +175,7 @@ std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKin
   Tell(pods_fail_, "pods", {});
   if (*read > 1) budget_.Take(*read - 1);
 
-  // Only Events contain the reason if a pod waits for its containers, or if a StatefulSet waits for a pod.
+  // If a pod waits for its containers, or a StatefulSet for a pod, only Events contain the reason.
   std::string tells;
   bool well = true;
   std::int64_t there = 0;

@@ -1,4 +1,4 @@
-// Reads the pods of unhealthy pools: on demand, pool by pool, and at a rate that suits any number of pools.
+// Reads the pods of unhealthy pools on demand, pool by pool, at a rate that is limited for all pools together.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 
@@ -22,34 +22,35 @@ class PodDiagnoser {
  public:
   PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock), budget_(clock) {}
 
-  // The record of one daemon's unhealthy pools. Its loss costs requests only.
+  // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
   class Memory {
    private:
     friend class PodDiagnoser;
     struct Pool {
-      std::string uid;          // the workload's
+      std::string uid;          // of the workload
       std::uint64_t print = 0;  // digest of the workload's state at the last read
       bool looked = false;
-      SteadyTime last;       // the last read, or the time at which it was found unhealthy
+      SteadyTime last;       // the last read, or the time at which the pool was found unhealthy
       Duration interval{0};  // from `last` to the next read
       std::optional<Diagnosis> diagnosis;
       SteadyTime Due() const { return last + interval; }
     };
+    // The next reads, reserved in the request budget.
     struct Turn {
       SteadyTime at;
       int pools;
     };
     std::map<std::string, Pool> pools_;  // by name
-    std::optional<Turn> turn_;           // taken and not used yet
-    SteadyTime not_before_{};            // no read before this, after a failed one
+    std::optional<Turn> turn_;           // nullopt: no reads are reserved
+    SteadyTime not_before_{};            // after a failed read, the next one must not be earlier
   };
 
   struct Answer {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or from an earlier one
-    std::optional<Duration> again;  // when to call Examine again even without an event
+    std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
-  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status that
-  // was shown. A failed read keeps the earlier diagnoses and delays nothing else.
+  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status. If a
+  // read fails, the earlier diagnoses stay, and nothing else is delayed.
   Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
                  Memory& memory, std::stop_token stop);
 
@@ -60,12 +61,12 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools, the one that has waited longest first. Drops the records of all other pools.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools that are due, as far as the turn of this daemon allows.
+  // Reads the pods of the pools that are due, as many as the daemon's Turn contains.
   void LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory, std::stop_token stop);
   // Returns nullopt if the pods could not be read.
   std::optional<Diagnosis> Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
   Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
-  // Logs once that a read fails, and once that it works again.
+  // Logs once that reads fail, and once that they succeed again.
   void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;

@@ -1,4 +1,4 @@
-// A rate limit for requests that do not block anything.
+// A rate limit for requests that may wait.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_REQUEST_BUDGET_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_REQUEST_BUDGET_H_
 
@@ -7,16 +7,16 @@
 
 namespace yad {
 
-// Limits requests with a token bucket: five per second, and ten in a burst. Take does not block. Thread-safe.
+// Limits requests with a token bucket: five per second, in bursts of at most ten. Take does not block. Thread-safe.
 class RequestBudget {
  public:
   explicit RequestBudget(Clock& clock);
-  // Takes tokens for `requests`, and returns the time at which they may be sent.
+  // Takes tokens for `requests`, and returns the earliest time at which the caller may send them.
   SteadyTime Take(int requests);
 
  private:
   struct Bucket {
-    double tokens;  // negative: tokens that are promised already
+    double tokens;  // negative: callers have taken tokens in advance
     SteadyTime filled_at;
   };
   Clock& clock_;

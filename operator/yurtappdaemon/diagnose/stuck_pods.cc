@@ -33,7 +33,7 @@ struct Candidate {
 
 // The result of reading all pods of the StatefulSet.
 struct Survey {
-  bool under_way = false;  // the StatefulSet is replacing a pod, or waits for one that it has replaced
+  bool under_way = false;  // the StatefulSet replaces a pod, or waits for a new pod to become ready
   std::vector<Candidate> stuck;
 };
 
@@ -49,7 +49,7 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // The time is of the node's clock. A time in the future proves nothing.
+  // The time is by the node's clock. A time far in the future does not show that the pod was ready recently.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }
@@ -77,7 +77,7 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
     return;
   }
   if (meta.deleting()) {
-    // deletionTimestamp is the end of the grace period. A pod on a lost node remains for longer.
+    // deletionTimestamp is the end of the grace period. A pod on a lost node still exists after that.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
@@ -86,14 +86,14 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
   Candidate& candidate = survey.stuck.emplace_back();
   candidate.key = meta.key;
   candidate.precondition.uid = meta.uid;
-  candidate.precondition.resource_version = meta.resource_version;  // The pod may have become ready.
+  candidate.precondition.resource_version = meta.resource_version;  // fails if the pod may have become ready
 }
 
 }  // namespace
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop) {
-  // The read is live, because a cache could take a pod of the newest template for an old one.
+  // The read is live: a cache that lags could make a pod of the newest template look like an old one.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
   const std::optional<Update> update = UpdateOf(owner, uid);
@@ -103,7 +103,7 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   options.ns = stateful_set.ns;
   options.limit = kPageSize;
   options.label_selector = std::string(kPoolNameLabel) + "=" + update->pool;
-  // Every page is read before the first deletion: the pod that forbids all deletions may be the last one.
+  // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;
   const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {
     Look(pod, *update, since, survey);

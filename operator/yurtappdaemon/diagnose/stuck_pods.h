@@ -1,8 +1,8 @@
 // Pods that block the update of a StatefulSet.
 //
-// A StatefulSet replaces its pods in order, and waits for each one to become ready. When its template is fixed or
-// rolled back, it still waits for a pod of the bad template, which never becomes ready (kubernetes/kubernetes issue
-// 67250).
+// A StatefulSet replaces its pods in order, and waits for each one to become ready. After its template is fixed or
+// rolled back, the StatefulSet still waits for a pod of the bad template, which never becomes ready
+// (kubernetes/kubernetes issue 67250).
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_STUCK_PODS_H_
 
@@ -19,9 +19,9 @@ namespace yad {
 
 // Deletes the pods of the StatefulSet that have an older template than its newest, have not been ready since `since`,
 // and are not kept by its partition. Returns their names.
-// - Deletes none while a pod of the newest template is not ready, or while the StatefulSet replaces a pod. The deleted
-//   pods would get a template that may be bad, and an old pod that is unready only for a moment may belong to a quorum.
-// - Reads the StatefulSet and all its pods live. It needs memory for one page, and makes at most 500 deletions.
+// - Deletes no pod while a pod of the newest template is not ready, or while the StatefulSet replaces a pod. The newest
+//   template may be bad, and an old pod that is unready only for a moment may belong to a quorum.
+// - Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop);
 

@@ -1,5 +1,5 @@
-// Finds the daemons that a pool concerns, without a request and without parsing: the cache stores the selections of
-// each daemon.
+// Finds the daemons that select a pool. This needs no request and no parsing, because the cache stores the selections
+// of each daemon.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 
@@ -17,11 +17,11 @@ struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;
   StringMap pod_labels;   // labels of the template's pods
-  bool readable = false;  // false: the spec is invalid, and no pool concerns it; the three above are empty
+  bool readable = false;  // false: the spec is invalid; the fields above are empty, and the daemon selects no pool
   std::uint64_t annotations_of_ours = 0;  // a digest of the annotations with the prefix apps.openyurt.io/
 };
 std::unique_ptr<const Projection> ProjectDaemon(const Json& object);
-// The parts that ProjectDaemon reads.
+// The parts of a YurtAppDaemon that ProjectDaemon reads.
 inline const JsonParts kProjectedOfDaemons = {{"apiVersion"}, {"kind"}, {"metadata"}, {"spec"}};
 
 // Returns the daemons in `daemons` that select the pool as it is now, or as it was before this event.

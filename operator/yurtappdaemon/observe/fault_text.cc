@@ -54,7 +54,7 @@ std::string Steady(std::string_view text) {
       at = end;
       continue;
     }
-    if (c == ':') {  // "10.0.0.7:51234->10.96.0.10:53"
+    if (c == ':') {  // a port follows, as in "10.0.0.7:51234->10.96.0.10:53"
       const std::size_t end = EndOfRun(text, at + 1, IsDigit);
       if (end > at + 1 && text.substr(end).starts_with("->")) {
         at = end;

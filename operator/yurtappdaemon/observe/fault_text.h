@@ -1,5 +1,5 @@
 // Makes Kubernetes' messages about faults stable: the same fault has the same text at each attempt, on each node and
-// for each pod, so that status is not written again because a number in it has changed. Pure.
+// for each pod. Otherwise, every change of a number in a message would cause a write of status. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_FAULT_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the text without ids, ports of this attempt, line breaks, and the part that only names the pod. The result
-// has at most kMaxMessage bytes.
+// Returns the text without ids, ports of one attempt, line breaks, and the part that only names the pod. The result has
+// at most kMaxMessage bytes.
 std::string Steady(std::string_view text);
 
 // Shortens kube-scheduler's "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient memory. preemption: …".
@@ -17,11 +17,11 @@ std::string Steady(std::string_view text);
 // other pools fail on affinity, taints and cordons only; these reasons are left out if there are others.
 std::string SchedulersWords(std::string_view message);
 
-// Returns the registry's error in a kubelet's message about an image that it can't pull; "" if there is none. It is the
-// same during an attempt (ErrImagePull) and during the back-off (ImagePullBackOff).
+// Returns the registry's error in a kubelet's message about an image that it can't pull; "" if there is none. The
+// result is the same during an attempt (ErrImagePull) and during the back-off (ImagePullBackOff).
 std::string PullError(std::string_view message);
 
-// Returns the apiserver's message about a pod that it rejects, without the pod's name and the used amount of a quota.
+// Returns the apiserver's message about a pod that it rejects, without the pod's name and a quota's used amount.
 std::string RefusalOfPod(std::string_view message);
 
 // Returns whether the text reports a missing ConfigMap, Secret, key of one of them, claim or ServiceAccount.

@@ -9,7 +9,7 @@ namespace yad {
 struct Goal {
   RevisionPtr revision;
   bool back = false;         // RollingUpdate: `revision` is status.currentRevision, the last one fully rolled out
-  bool rolled_back = false;  // `back`, because the update revision has failed
+  bool rolled_back = false;  // `back` is true because the update revision has failed
 };
 
 inline Goal GoalOf(const Snapshot& snapshot) {

@@ -46,7 +46,7 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
 }
 
-// Removes the mark of a failure, because a revision whose number is raised gets another rollout.
+// Removes the mark of a failure, because a revision that gets a higher number gets another rollout.
 void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
   if (!revision.Annotation(kFailedAnnotation).empty()) patch["metadata"]["annotations"][kFailedAnnotation] = nullptr;
 }
@@ -98,8 +98,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // The operator created it and the cache does not show it (it lags, or a user removed the label), or
-      // --cascade=orphan left it.
+      // The operator created this revision and the cache does not show it (the cache lags, or a user removed the
+      // label), or a deletion with --cascade=orphan left it.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -192,14 +192,14 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // The revision with the spec's text is not the update revision any more. Its own text made its workloads.
+  // The revision that has the text of the spec is no longer the update revision. It is parsed again, with its own text.
   if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
   SpellAs(content, state, match);
 
-  // Deleted revisions do not stay parsed: a template may have a megabyte.
+  // Deleted revisions are dropped, because a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
     return std::none_of(state.all.begin(), state.all.end(),
                         [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
@@ -242,7 +242,8 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
 Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
                                           std::stop_token stop) {
   if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
-  // See RevisionLabelValue. A hash has no dash, and each revision's name has one.
+  // A label is the name of a revision, or its hash if the name is too long for a label (RevisionLabelValue). A hash has
+  // no dash, and each name has one.
   const std::string long_name = RevisionName(daemon.meta.key.name, label);
   const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
   const std::string& name = is_hash ? long_name : label;
@@ -305,7 +306,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    options.resource_version = old[i]->meta().resource_version;  // It may be in use again, with a higher number.
+    options.resource_version = old[i]->meta().resource_version;  // fails if it is in use again, with a higher number
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;

@@ -26,17 +26,18 @@ class RevisionHistory {
     RevisionPtr update;
     std::vector<ObjectPtr> all;  // the daemon's revisions, in ascending order of their numbers
     std::int64_t collision_count = 0;
-    bool created = false;  // `update` was created by this call
+    bool created = false;  // this call created `update`
   };
   // Ensures that a revision has the daemon's content and the highest number. Confirms the daemon before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Claims revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims ReplicaSets:
-  // the daemon's selector matches the labels of their template. They are then found, numbered and pruned like the
-  // daemon's own.
+  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims
+  // ReplicaSets: the daemon's selector matches the labels of their template. Claimed revisions are found, numbered and
+  // pruned like the daemon's own.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
-  // Marks the update revision as failed until its number is raised, and returns it. Confirms the daemon first.
+  // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number.
+  // Confirms the daemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
   // Reads the update revision from the server into the store.
@@ -45,19 +46,19 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`; null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Does the same, but reads the revision from the server, into `state`, if the cache does not show it: the cache lags,
-  // or a user removed the label. The revision that made a workload must be known, so that the values that only it had
-  // are removed.
+  // Like Named, but a revision that the cache does not show (it lags, or a user removed the label) is read from the
+  // server and added to `state`. The operator must know the revision that made a workload, to remove the values that
+  // only that revision had.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Deletes the oldest revisions beyond the limit, after the daemon is confirmed. Revisions whose name is in `live` are
-  // neither counted nor deleted. A revision that a workload on the server names stays, because it must be known. If the
-  // spec has no Service template, a revision that has one stays while there are Services, because without it the
-  // operator would not read them.
+  // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose name is in `live` are
+  // neither counted nor deleted. A revision that a workload on the server names stays. If the spec has no Service
+  // template, the revisions that have one stay while there are Services, because the operator reads Services only if a
+  // revision has a template for them.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
-  // Labels the revisions that OpenYurt left for this daemon, because the watch selects by that label. Needed once for
+  // Labels the revisions that OpenYurt left for this daemon, because the watch selects by that label. Required once for
   // each daemon.
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
@@ -66,27 +67,27 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with that content; null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Contents that differ only in nulls, empty objects and defaults are the same revision. The server may accept one of
-  // them and reject the other, and `data` of a ControllerRevision is immutable. So the update revision renders the text
-  // of the spec.
+  // Makes the update revision render the text of the spec. Contents that differ only in nulls, empty objects and
+  // defaults are the same revision, but the server may accept one text and reject the other. `data` of a
+  // ControllerRevision is immutable, so the stored text stays.
   void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
-  // Returns whether the server has a Service of the daemon. False if the read is forbidden: then the operator created
-  // none.
+  // Returns whether the server has a Service of the daemon. If the read is forbidden, returns false: the operator could
+  // not have created one.
   Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
   // Returns whether the server has an object that `options` select and the daemon controls.
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
-  // Raises the numbers that are not above the previous one: the spec has an old content again, or a revision was
-  // created while the cache did not show the last one.
+  // Gives a higher number to each revision that is not above the one before it. This happens if the spec has an old
+  // content again, or if a revision was created while the cache did not show the last one.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;
   Store& store_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
-  std::string spelled_;  // the name of the revision in parsed_ that has the spec's text instead of its own
+  std::string spelled_;  // the name of the revision in parsed_ that has the text of the spec instead of its own
 };
 
 }  // namespace yad

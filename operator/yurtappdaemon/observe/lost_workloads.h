@@ -12,9 +12,10 @@
 
 namespace yad {
 
-// Returns these workloads as far as status lists them, read live, because they have to be removed as well. (A selected
-// pool needs no read: its workload is found when it would be recreated.) `deleted` contains the names of workloads that
-// were deleted since; these are not read. Names that status no longer lists, or that exist again, are removed from it.
+// Reads those workloads live that status lists, and returns the ones that exist, because they have to be removed as
+// well. (A selected pool needs no such read: a workload without its label is found when the operator tries to recreate
+// it.) `deleted` contains the names of workloads that were deleted since; these are not read. Names that status no
+// longer lists, or that exist again, are removed from `deleted`.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

@@ -12,8 +12,8 @@
 namespace yad {
 
 bool ControlledBy(const ObjectMeta& object, const std::string& uid);
-// Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. A controller is in the
-// namespace of its objects, so objects of other namespaces that refer to its uid do not count.
+// Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. Objects of other
+// namespaces that refer to the owner's uid do not count, because an owner is in the namespace of its objects.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
 // Returns whether a YurtAppDaemon is the controller, or there is none: the operator reads the content of no other
 // object.

@@ -35,9 +35,10 @@ constexpr std::chrono::minutes kCrashIsRecent{10};
 constexpr std::chrono::seconds kStartTakes{30};
 // The time that a kubelet may take for volumes and network before its Events are read.
 constexpr std::chrono::seconds kCreationTakes{3};
-// A kubelet retries a volume every two minutes. An Event that is older than the newest one by this much is over.
+// A kubelet retries a volume every two minutes. An Event that is older than the newest one by this much is outdated.
 constexpr std::chrono::minutes kEventLasts{3};
-// A kubelet retries a mount every two minutes, and lets a frequent Event through once in five minutes.
+// A kubelet retries a mount every two minutes, and emits a frequent Event only once in five minutes. An Event that is
+// older than this is outdated.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -96,7 +97,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const std::string name = StringAt(status, {"name"});
   const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
   const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
-  // True for a container that must end, and not keep running.
+  // An init container must end, unless its restartPolicy makes it a sidecar.
   const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
   if (BoolAt(status, {"ready"})) return std::nullopt;
 
@@ -106,8 +107,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container is between two crashes, or it was killed because it did not become ready. The way it ended is
-    // unknown if it ended with its node.
+    // The container is between two crashes, or the kubelet killed it because it did not become ready. If it ended
+    // together with its node, the cause is unknown.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -130,7 +131,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
 }
 
 // Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
-// from a kubelet. The control plane has then set it, because the node does not report any more.
+// from a kubelet. In that case, the control plane has set the condition, because the node no longer reports.
 bool LostItsNode(const Json& pod) {
   if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
   const Json* ready = FindCondition(pod, "Ready");
@@ -158,7 +159,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // The init containers of a pod that does not run yet may take forever.
+  // Init containers may take any time, so a pod that does not run yet needs condition Initialized, and not Ready.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
@@ -239,7 +240,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  WallTime prepared{};  // The kubelet pulls and starts only once volumes and sandbox exist.
+  WallTime prepared{};  // the kubelet pulls images and starts containers only after volumes and sandbox exist
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOf(event));
     const std::string reason = StringAt(event, {"reason"});
@@ -255,7 +256,7 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
     if (prepares && seen <= prepared) continue;
     if (reason == kFailedMount || reason == kAttach) {
-      // Older kubelets alternate between the fault of a volume and a summary that they have waited for all volumes.
+      // Older kubelets alternate between the fault of one volume and a summary about all volumes.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
       Worsen(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
     } else if (reason == kFailedCreatePodSandBox) {

@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The reasons, the worst first. A failure counts as worse the further the pod has come.
+// The reasons, the worst first. The further a pod came before it failed, the worse is the failure.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";
@@ -33,9 +33,9 @@ bool IsFaultOfPods(std::string_view reason);
 struct PodFault {
   std::string reason;
   std::string message;   // stable (fault_text.h): without the name of a pod
-  bool missing = false;  // it lacks an object that a user has to create
+  bool missing = false;  // the pod lacks an object that a user has to create
 
-  // Returns whether the pod itself has failed. A pod that waits for a node, or has lost its node, has not.
+  // Returns whether the pod itself has failed. A pod that waits for a node, or has lost its node, has not failed.
   bool failed() const;
   bool operator==(const PodFault&) const = default;
 };
@@ -47,9 +47,10 @@ void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault);
 struct PodFacts {
   std::string revision;  // identifies its pod template
   bool ready = false;
-  bool leaving = false;  // it has ended or is being deleted; another pod replaces it
+  bool leaving = false;  // the pod has ended or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
-  // The pod's uid if its containers have not been created for a while and its status does not show why. Its Events may.
+  // The pod's uid if its containers have not been created for a while and its status does not show why. The pod's
+  // Events may show it.
   std::string waiting_uid;
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);

@@ -15,8 +15,8 @@ using State = PoolHealth::State;
 
 bool IsBad(State state) { return state == State::kUnhealthy || state == State::kDark; }
 
-// Returns whether the entry of a failed pool explains its health, and not a rejected write. A quota rejects the pods of
-// a pool that has a workload, and otherwise the workload.
+// Returns whether the reason of a failed pool is a fault of its pods, and not a rejected write. A quota rejects the
+// pods if the pool has a workload; otherwise, it rejects the workload.
 bool SaysWhyOfPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
@@ -25,7 +25,8 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
 State StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return State::kOffline;
-  // A record of another revision is older than the update, which the pool got online: status was not written since.
+  // A record of another revision precedes the update: status has not been written since. The pool was online during the
+  // update.
   const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
   return excused ? State::kOffline : State::kDark;
 }
@@ -62,7 +63,7 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     health.refused = before->refused;
     if (before->revision == sight.revision) {
       health.been_healthy = before->been_healthy;
-      // An online pool that had not soaked would have become dark.
+      // A pool that was online during its update is kOffline only if it had soaked; otherwise it would be kDark.
       health.soaked = before->soaked || (before->state == State::kOffline && sight.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
@@ -79,7 +80,7 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
 }
 
 Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
-  constexpr Duration kNoticed = std::chrono::seconds(10);  // Steering a clock never exceeds this.
+  constexpr Duration kNoticed = std::chrono::seconds(10);  // the gradual correction of a clock stays below this
   const auto last = std::exchange(last_, std::pair(steady, wall));
   if (!last) return Duration::zero();
   const Duration leap = Duration(wall - last->second) - (steady - last->first);
@@ -88,7 +89,7 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // Records without a time have soaked, or are overdue.
+    // Records without a time belong to pools that have soaked, or that are overdue.
     if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
   }
 }

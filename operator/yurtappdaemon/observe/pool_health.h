@@ -1,4 +1,4 @@
-// How long each pool of a RollingUpdate has been in its present state. Status persists the record, so a restart loses
+// How long each pool of a RollingUpdate has been in its present state. Status contains the record, so a restart loses
 // nothing.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
@@ -26,19 +26,19 @@ struct RefusedWrite {
 
 struct PoolHealth {
   enum class State {
-    kOffline,  // no node of the pool is ready, and its workload is not blamed for that
-    kDark,     // the same, but the pool was online when it got its revision and has not soaked on it
+    kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
+    kDark,     // no node is ready; the pool was online when it got its revision, and has not soaked on it
     kUnhealthy,
     kHealthy,
   };
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
-  WallTime since;        // of this state on this revision
+  WallTime since;        // the time at which this state on this revision began
   // Time in kUnhealthy and kDark on this revision before `since`. Zero once the pool has soaked.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;   // on this revision, at least once
   bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
-  bool clock_stopped = false;  // kDark during an outage of other pools: that time does not count
+  bool clock_stopped = false;  // kDark while other pools are offline too: this time does not count
   std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RefusedWrite> refused = std::nullopt;
 
@@ -66,7 +66,7 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Adds `leap` (from ClockLeap) to the times in `record`, so that durations since these times do not include it.
+// Adds `leap` (from ClockLeap) to the times in `record`, so that it does not count for durations since these times.
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.

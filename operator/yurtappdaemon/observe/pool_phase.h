@@ -7,7 +7,7 @@
 namespace yad {
 
 enum class PoolPhase {
-  kUnknown,  // none, or one of a later version
+  kUnknown,  // no phase, or a phase of a later version
   kPending,
   kUpdating,
   kSoaking,
@@ -35,19 +35,19 @@ inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
-inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, and pools that were not updated went offline too
+inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, while pools that were not updated went offline too
 
-// Reason of an Unhealthy pool whose other replicas are as healthy as before. Its soak goes on.
+// The reason of an Unhealthy pool that only scales: its other replicas are as healthy as before. Its soak continues.
 inline constexpr char kScaling[] = "Scaling";
 
-// Returns whether an Offline pool with this reason counts against its update, at once or after an outage.
+// Returns whether an Offline pool with this reason counts against its update.
 inline bool IsDark(std::string_view reason) { return reason == kWentDark; }
 
 inline bool IsRevisionsFault(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Returns whether the reason counts for maxFailures. An unreachable webhook says nothing about the revision.
+// Returns whether the reason counts for maxFailures. An unreachable webhook is not a fault of the revision.
 inline bool CountsAsFailure(std::string_view reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// One answer of the server for several writes that run side by side.
+// One answer of the server for several concurrent writes.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_SHARED_ANSWER_H_
 
@@ -17,8 +17,8 @@ namespace yad {
 // No write relies on an answer that arrived longer ago.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
-// Reads when it is first needed, and again when the answer has served `uses` callers or is older than kSharedAnswerAge.
-// An error is an answer like any other: callers that need the answer would all wait for the same broken server.
+// Reads when a caller first needs the answer, and again when the answer has served `uses` callers or is older than
+// kSharedAnswerAge. An error is shared as well: otherwise, each caller would wait for the same broken server.
 // Thread-safe; callers wait while one of them reads.
 template <typename T>
 class SharedAnswer {

@@ -62,8 +62,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   return state;
 }
 
-// Judges a StatefulSet as `kubectl rollout status` does. Its own partition keeps pods back on purpose, and OnDelete
-// keeps all of them.
+// Judges a StatefulSet as `kubectl rollout status` does. Pods that its partition or OnDelete keeps on an older template
+// do not make it unhealthy.
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);

@@ -18,15 +18,15 @@
 
 namespace yad {
 
-// The health of a Deployment or StatefulSet, parsed once when the object arrives. Valid only for the generation that it
-// was read from.
+// The health of a Deployment or StatefulSet, parsed once when the object arrives. Valid only for the object's
+// generation at that time.
 struct WorkloadState : Projection {
-  std::string pool;       // from the selector, which is immutable; "" if it names none
+  std::string pool;       // the pool that the selector, which is immutable, names; "" if it names none
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the present generation
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
-  // A StatefulSet that replaces its pods one by one still has pods of an older template. A pod of these that never
-  // becomes ready is never replaced.
+  // A StatefulSet that replaces its pods one by one still has pods of an older template. If such a pod never becomes
+  // ready, the StatefulSet does not replace it.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
@@ -40,7 +40,7 @@ struct WorkloadState : Projection {
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
   // The number of available replicas if all are of the newest template; -1 if there are pods of an older template. A
-  // workload that only scales keeps at least the smaller of its two numbers of replicas.
+  // workload that only scales keeps at least the smaller of its old and new numbers of replicas.
   std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
@@ -54,8 +54,8 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
 struct RevisionProjection : Projection {
   std::int64_t number = 0;
   std::uint64_t digest_hash = 0;    // of RevisionContent::digest; 0 if the data is not a revision of this operator
-  std::uint64_t openyurt_hash = 0;  // of DigestWithoutPullPolicies for a revision that OpenYurt wrote; otherwise 0
-  bool has_service = false;         // it has a Service template
+  std::uint64_t openyurt_hash = 0;  // of DigestWithoutPullPolicies if OpenYurt wrote the revision; otherwise 0
+  bool has_service = false;         // the revision has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
 
@@ -65,8 +65,8 @@ struct Revision {
   std::string label;  // the value of kRevisionLabel on workloads
   std::int64_t number = 0;
   std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if it has not failed
-  std::uint64_t spelling =
-      0;  // a digest of `content` if that is the spec's own text and not the revision's; otherwise 0
+  // A digest of `content` if that is the text of the spec and not of the stored revision; otherwise 0.
+  std::uint64_t spelling = 0;
   RevisionContent content;
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
@@ -93,7 +93,7 @@ inline const JsonParts kProjectedOfWorkloads = {
 
 struct WorkloadRef {
   ObjectPtr object;
-  std::string pool;  // from the selector, or without one from the label
+  std::string pool;  // from the selector; if the selector names none, from the label
   const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
@@ -106,16 +106,17 @@ struct ServiceRef {
 
 struct Snapshot {
   YurtAppDaemon daemon;
-  RevisionPtr update;                    // the revision of the spec
-  RevisionPtr current;                   // the last one that was fully rolled out; may be null
-  std::vector<RevisionPtr> revisions;    // the revisions that workloads name, including update and current
-  std::vector<PoolRef> pools;            // selected, sorted by name
-  std::vector<WorkloadRef> workloads;    // controlled by the daemon, of its kind
-  std::vector<WorkloadRef> orphans;      // without a controller, in its namespace, labelled with a selected pool
-  std::vector<ServiceRef> services;      // those being deleted too; empty if no revision and no status has any
+  RevisionPtr update;                  // the revision of the spec
+  RevisionPtr current;                 // the last revision that was fully rolled out; may be null
+  std::vector<RevisionPtr> revisions;  // the revisions that workloads name, and `update` and `current`
+  std::vector<PoolRef> pools;          // selected, sorted by name
+  std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
+  std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller, labelled with a selected pool
+  std::vector<ServiceRef>
+      services;  // includes those being deleted; empty if neither a revision nor status has a Service
   const HealthRecord* health = nullptr;  // the records so far; null: none
-  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which leaves Ready pools out
-  std::set<std::string> begun;           // groups that have begun on `update` with an approval, which they keep
+  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
+  std::set<std::string> begun;           // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };
 

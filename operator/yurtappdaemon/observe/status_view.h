@@ -1,5 +1,5 @@
-// Reads the status of a YurtAppDaemon. The values of wrong types count as absent, because anybody who may write the
-// status can write them.
+// Reads the status of a YurtAppDaemon. A value of a wrong type counts as absent: other clients that may write the
+// status can write such values.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
 
@@ -16,16 +16,15 @@
 
 namespace yad {
 
-// One entry of `status.pools`. Points into the status. A text is "" if the entry has none, a number 0, a time
-// WallTime().
+// One entry of `status.pools`. Points into the status. A field that the entry lacks is "", 0 or WallTime().
 class PoolStatusView {
  public:
   explicit PoolStatusView(const Json& entry) : entry_(&entry) {}
-  explicit PoolStatusView(Json&&) = delete;  // it would not outlive the view
+  explicit PoolStatusView(Json&&) = delete;  // a temporary would not outlive the view
 
   std::string_view name() const { return Text("name"); }
   PoolPhase phase() const { return ParsePoolPhase(phase_text()); }
-  std::string_view phase_text() const { return Text("phase"); }  // also of a later version
+  std::string_view phase_text() const { return Text("phase"); }  // includes phases of later versions
   std::string_view reason() const { return Text("reason"); }
   std::string_view message() const { return Text("message"); }
   std::string_view revision() const { return Text("revision"); }
@@ -55,7 +54,7 @@ class PoolStatusView {
 class StatusView {
  public:
   explicit StatusView(const Json& status) : status_(&status) {}
-  explicit StatusView(Json&&) = delete;  // it would not outlive the view
+  explicit StatusView(Json&&) = delete;  // a temporary would not outlive the view
 
   // Returns false if OpenYurt wrote the status, which then has no updateRevision, or if there is none yet.
   bool is_ours() const;
@@ -63,7 +62,7 @@ class StatusView {
   std::string current_revision() const;
   std::string update_revision() const;
   bool pools_truncated() const;  // `pools` lists a part of the pools only
-  // Returns the groups that had begun with `revision`.
+  // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
   // Returns whether the status has this condition, with any value.
   bool HasCondition(std::string_view type) const;
@@ -77,7 +76,7 @@ class StatusView {
 class PoolStatusIndex {
  public:
   explicit PoolStatusIndex(const StatusView& status);
-  const PoolStatusView* Find(std::string_view pool) const;  // nullptr: the status does not list it
+  const PoolStatusView* Find(std::string_view pool) const;  // nullptr: not listed
 
  private:
   std::unordered_map<std::string_view, PoolStatusView> entries_;

@@ -19,7 +19,7 @@ bool MovesAtOnce(const YurtAppDaemon& daemon) {
   return !daemon.paused && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the tolerations, from index `first` on, that a taint of a pool may have added.
+// Returns the tolerations, from index `first` on, that may stem from a pool's taints.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -33,7 +33,7 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// OpenYurt wrote no record of its inputs, but it put the pool's tolerations behind those of the template.
+// OpenYurt did not record the inputs, but it put the pool's tolerations behind those of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -41,11 +41,11 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
 
 struct RecordedInputs {
   RenderInputs inputs;
-  bool guessed = false;  // made by this operator, but without a valid annotation: the overrides are unknown
+  bool guessed = false;  // made by this operator, but without a valid annotation, so the overrides are unknown
   bool written = false;  // read from the annotation
 };
 
-// Reads the values of the live pod template that rules 0 keep.
+// Reads the values of the live pod template that rules 0 (OpenYurt's) keep.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -61,7 +61,7 @@ RecordedInputs InputsOf(const Json& live) {
     }
   }
   // Without the annotation, a revision label in the pod template shows that OpenYurt's rules made the workload. If a
-  // workload of this operator has lost the annotation, all tolerations that it has count as added.
+  // workload of this operator has lost the annotation, all its tolerations count as those of taints.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -86,10 +86,12 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
 }
 
 // Returns the target that made the workload. The label names a revision. If the workload is not the rendering of that
-// revision, another actor changed the workload or the label, and the revision that renders the workload made it. The
-// named revision still counts if its rendering also satisfies the other one: after an environment variable was changed
-// by hand, an older revision without that variable fits too. It also counts if the server is known not to keep the
-// difference, because a webhook may turn the new revision into the old one, and the workload would be updated forever.
+// revision, another actor changed either the workload or the label; a revision whose rendering fits is then the origin.
+// There are two exceptions, in which the named revision counts:
+// - Its rendering satisfies the other revision too. For example, a user changed an environment variable that an older
+//   revision does not have.
+// - The memo shows that the server does not keep the difference. A webhook may turn the new revision into the old one,
+//   and the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const RecordedInputs recorded = InputsOf(live);
@@ -125,8 +127,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// Returns the workload's own revision for the pool as it is now, if that has another pod template. A change of only the
-// replicas or the labels of the workload waits for the next revision.
+// Returns the workload's own revision for the pool as it is now, if that gives another pod template. A change of only
+// the replicas or of the workload's labels waits for the next revision.
 std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -138,7 +140,8 @@ std::optional<Target> Adapted(const Target& from, const Origin& origin, const Po
 }
 
 // Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
-// another reason. So neither the takeover from OpenYurt nor a revision with the same pod template restarts a pod.
+// another reason. So no pod restarts when the operator takes over from OpenYurt, or for a revision with the same pod
+// template.
 Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
   Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const Target& from = origin.target;
@@ -154,8 +157,8 @@ Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
 
 struct Examined {
   Assessment assessment;
-  // The label and the annotation name the origin of the workload, and it needs no repair. Repairs are left out, because
-  // the memo may know for one workload that its repair is in vain.
+  // True if the label and the annotation name the origin of the workload and it needs no repair. Only such an
+  // assessment may be shared: for a single workload, the memo may know that a repair does not last.
   bool plain = false;
 };
 
@@ -168,7 +171,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   assessment.from = origin.target;
 
   Target move = MoveTo(goal, pool, origin);
-  // Most workloads are on the goal already: they are rendered once, and not compared.
+  // Most workloads are on the goal. These are rendered once, and not compared.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
@@ -190,7 +193,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
     assessment.adapted = Adapted(assessment.from, origin, pool);
     assessment.move = std::move(move);
   }
-  if (!moves && !origin.rendered) {  // No rendering is known: only the mark of a removal causes a write.
+  if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
       assessment.write = WorkloadAction::kRepair;
     return examined;
@@ -223,8 +226,8 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   return key == 0 ? 1 : key;
 }
 
-// Returns the members that workloads which are alike may differ in: their own names, values of other writers, and the
-// places where a rendering without overrides puts the pool's name.
+// Returns the members that may differ between workloads that share an assessment: their own names, values of other
+// writers, and the places where a rendering without overrides puts the pool's name.
 const std::vector<LikenessRule>& WhatMakesAlike() {
   using Rule = LikenessRule;
   constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
@@ -249,12 +252,12 @@ const std::vector<LikenessRule>& WhatMakesAlike() {
   return rules;
 }
 
-// Finds the differences of two objects. Takes linear time, because users who may write the workload control its size.
+// Finds the differences of two objects. Takes linear time, because users who may write the workload determine its size.
 class Differences {
  public:
   explicit Differences(Undone& undone) : undone_(undone) {}
 
-  // `live` or `merged` is nullptr if it has no value here.
+  // `live` or `merged` is nullptr if that object has no value at this place.
   void Add(const Json* live, const Json* merged) {
     const auto both = [&](bool (Json::*is)() const noexcept) {
       return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
@@ -295,8 +298,8 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
-// Returns a key for workloads without overrides, because an override may put the pool's name anywhere. Equal keys mean
-// equal assessments.
+// Returns the key of PlanMemo::FindAlike. Equal keys mean equal assessments. Valid only without overrides, because an
+// override may put the pool's name anywhere.
 std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->spelling);
@@ -319,7 +322,7 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // OpenYurt wrote no record, and a workload that it made needs none until an override applies.
+  // OpenYurt recorded no inputs, and a workload that it made needs no record until an override applies.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty()) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
@@ -329,7 +332,7 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
 bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {
   const Json* metadata = Find(live, {"metadata"});
   if (metadata == nullptr) return false;
-  Json completed{{"metadata", *metadata}};  // Complete reads nothing else.
+  Json completed{{"metadata", *metadata}};  // Complete reads only the metadata.
   Complete(completed, daemon, to);
   return completed["metadata"] == *metadata;
 }

@@ -1,5 +1,5 @@
-// Finds the revision and the inputs that made a workload, and the write that it needs for the goal. Pure; a memo only
-// saves time.
+// Finds the revision and the inputs that made a workload, and the write that brings the workload to the goal. Pure; a
+// memo only saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 
@@ -30,7 +30,7 @@ struct Target {
 
   bool operator==(const Target&) const = default;
 };
-// Renders a target with a known revision. Fails as Render does.
+// Renders a target whose revision is known. Fails as Render does.
 Result<Json> RenderTarget(const Target& target, const std::string& pool);
 // Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
 // an approved removal.
@@ -41,33 +41,34 @@ bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to)
 struct Assessment {
   WorkloadAction write = WorkloadAction::kNone;
   Target from;  // the target that made the workload
-  Target to;    // the target of the write: `from`, or the goal if the workload may be updated at once
+  Target to;    // the target of the write: `from`, or the goal if the workload may be updated immediately
   bool on_goal = false;
-  bool only_service = false;  // the goal changes the Service, and of the workload at most its replicas
-  // Set if `to` is not the goal: the goal. `adapted` is the workload's own revision for the pool as it is now, if that
-  // has another pod template.
+  bool only_service = false;  // the goal differs in the Service, and in the workload at most in its replicas
+  // Set if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered for the pool as
+  // it is now, if that gives another pod template.
   std::optional<Target> move, adapted;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
 };
 
-// Remembers which workloads need no write, so that a plan costs little if nothing has changed. A key covers everything
-// that an assessment depends on, so an entry is never outdated, and a missing entry only costs time. Not thread-safe:
-// one object for each daemon.
+// Remembers the assessments of workloads that need no write, so that a plan costs little if nothing has changed. A key
+// covers everything that an assessment depends on, so an entry is never outdated, and a missing entry only costs time.
+// Not thread-safe: one object for each daemon.
 class PlanMemo {
  public:
-  // Must be called before each plan. Releases the assessments about another goal, each of which keeps parsed revisions.
+  // Must be called before each plan. Releases the assessments for another goal, because each of them keeps parsed
+  // revisions in memory.
   void BeginPlan(const std::string& goal);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. With key 0, no later call finds it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Find and keep an assessment for workloads that are alike: they differ, if at all, in the name of their own pool.
+  // Find and keep an assessment that several workloads share: they differ at most in the name of their own pool.
   const Assessment* FindAlike(std::uint64_t key) const;
   void PutAlike(std::uint64_t key, const Assessment& assessment);
-  // Records that the server does not keep `difference` (UndoneDifference) of a write for `rendered`. The write is not
-  // repeated until the difference, the generation of the spec or the target changes. An annotation of another actor
-  // does not cause another attempt.
+  // Records that a write for `rendered` was sent and that the server does not keep `difference` (UndoneDifference). The
+  // write is not repeated until the difference, the generation of the spec or the target changes. A changed annotation
+  // of another actor does not cause a new attempt.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -82,16 +83,16 @@ class PlanMemo {
   std::string goal_;  // a revision's name
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Assessment> alike_;
-  std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this one.
+  std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this object.
 };
 
-// Returns the assessment on a pool's workload. The reference is valid until the memo gets another assessment on this
+// Returns the assessment of a pool's workload. The reference is valid until the memo gets another assessment of this
 // workload, forgets it, or begins a plan with another goal.
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns a digest of the parts of a pool's workload that an assessment depends on. Equal digests mean that these parts
-// differ at most in the pool's name, where a rendering without overrides puts it.
+// Returns a digest of those parts of a pool's workload on which an assessment depends. Equal digests mean that these
+// parts differ at most in the pool's name, at places where a rendering without overrides puts it.
 std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::Settle.
@@ -99,8 +100,9 @@ std::uint64_t TargetFingerprint(const Target& target);
 
 // The changes that a merge would make to the live workload.
 struct Undone {
-  std::uint64_t digest = 0;  // of all places that differ, with both values, and of the workload's generation
-  std::string at;            // the first of these places, a JSON pointer; "" if nothing differs
+  std::uint64_t digest =
+      0;           // of all places that differ, with the values of both sides, and of the workload's generation
+  std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
 };
 Undone UndoneDifference(const Json& live, const Json& merged);
 

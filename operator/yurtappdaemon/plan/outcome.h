@@ -15,8 +15,8 @@ namespace yad {
 struct PoolOutcome {
   const PoolPlan* plan = nullptr;
   std::optional<WorkloadRef> workload;  // as the server has it now; nullopt if it could not be created
-  bool outstanding = false;             // a planned write has not happened, and is retried
-  std::string failure_reason;           // from the plan, or from a server that rejected the write
+  bool outstanding = false;             // a planned write has not succeeded, and is retried
+  std::string failure_reason;           // from the plan, or from the server that rejected the write
   std::string failure_message;
   std::string not_kept;      // a JSON pointer to a value that the server did not keep as written
   std::string service = {};  // the name of the pool's Service; "" if the daemon has no Service there
@@ -30,7 +30,7 @@ struct Outcome {
   std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
   // Pools by the kind of write that their Service got.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  // The error of a write that is retried, after the key's backoff or the server's retry_after.
+  // The error of a write. It is retried after the key's backoff or the server's retry_after.
   std::optional<Error> retry;
   // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
   // the plan does not know, or a read failed.

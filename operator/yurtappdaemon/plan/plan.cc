@@ -31,7 +31,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Targets that are known to render. Without overrides, this depends on the revision and on whether there are taints.
+// Targets that are known to render. For a pool without overrides, that depends on the revision and on whether the pool
+// has taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -53,8 +54,8 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans the creation from the current revision, because the goal may not reach the pool now. Changes nothing if the two
-// workloads differ at most in replicas.
+// Plans the creation from the current revision, because the rollout may not bring the goal to the pool now. Changes
+// nothing if the two workloads differ at most in replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -80,14 +81,14 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
-// Compares by name, because an assessment may be older than the last read of the same revision.
+// The names are compared, because an assessment may refer to an older copy of the same revision.
 bool IsRevision(const Target& target, const Revision& revision) {
   return target.revision != nullptr && target.revision->name == revision.name;
 }
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// Sets the times at which the state of a pool changes without an event.
+// Records the times at which the state of a pool changes without an event.
 void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   if (!entry.workload || (entry.offline && !entry.dark)) return;
@@ -102,7 +103,8 @@ void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const Pool
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
 }
 
-// Returns the record that the write of `entry` sets. An update that changes no pods keeps the rest of the record.
+// Returns the record that the write of `entry` sets. If an update changes no pods, only the revision of the record
+// changes.
 std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
   const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   if (!changes_pods) {
@@ -116,15 +118,15 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   record.at = snapshot.now;
   record.online = !entry.offline;
   if (entry.workload) {
-    // A Deployment keeps the condition of an exceeded deadline for a moment. It must not be newer than the record, even
-    // if the clocks differ.
+    // A Deployment keeps the condition of an exceeded deadline for a moment. The condition must not look newer than the
+    // record, even if the clocks differ.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
     record.joining = before && before->joining && before->revision == record.revision;
   }
   return record;
 }
 
-// Decides whether a pool joins when its workload is created: status does not list the pool.
+// Decides whether a pool joins when its workload is created. It joins if status does not list it.
 class Joining {
  public:
   explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -138,7 +140,7 @@ class Joining {
         }
       }
     }
-    // A truncated list leaves out pools that this process knows.
+    // A truncated list lacks pools that this process has observed.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -165,21 +167,21 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   }
   const bool to_goal = decided.step == Step::kUpdate;
   const auto& target = to_goal ? assessment->move : assessment->adapted;
-  if (!target) return;  // The goal does not render for the pool.
+  if (!target) return;  // The goal can't be rendered for the pool.
   if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *target;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
   if (to_goal && assessment->only_service) {
-    entry.health.revision = entry.to.revision->name;  // The update needs no soak.
+    entry.health.revision = entry.to.revision->name;  // An update of only the Service needs no soak.
   } else {
-    entry.health.replicas = 0;  // Pods may be new: scaling does not explain why the workload is unhealthy.
+    entry.health.replicas = 0;  // Pods may be new, so scaling does not explain why the workload is unhealthy.
   }
   if (entry.write != WorkloadAction::kAdopt) entry.write = WorkloadAction::kUpdate;
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
-// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools, with null for those
-// without a workload.
+// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools; an entry is null if its
+// pool has no workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
@@ -212,13 +214,13 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.write != WorkloadAction::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // All pools are new in the first rollout, and nothing else shows whether the revision is good.
+    // In the first rollout all pools are new, and there is no other evidence about the revision.
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
 
-// Returns whether `a` stays if a pool has both: workloads that are not being deleted come first, then the most
-// available, then the oldest.
+// Returns whether `a` stays if a pool has two workloads. A workload that is not being deleted wins, then the one with
+// more available replicas, then the older one.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -261,14 +263,14 @@ class PoolWorkloads {
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
 };
 
-// Plans one pool independently of the others. Returns the assessment on its workload; nullptr if it has none.
+// Plans one pool independently of the others. Returns the assessment of its workload; nullptr if it has none.
 const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
   if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
     entry.failure_reason = kInvalidPoolName;
     entry.failure_message = "a node can't belong to this pool, because its name is not a valid label value: " + fault;
-    return nullptr;  // A pool without nodes must not be reported as Offline too.
+    return nullptr;  // A pool without nodes must not be reported as Offline as well.
   }
   entry.offline = pool.pool().offline;
   entry.hold = pool.pool().hold.value_or("");
@@ -291,7 +293,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   entry.failure_message = assessment.failure_message;
   entry.write = assessment.write;
   if (owned == nullptr && entry.failure_reason.empty()) entry.write = WorkloadAction::kAdopt;
-  // A workload that is being deleted cannot be repaired. Its successor is created when the name is free.
+  // A workload that is being deleted cannot be repaired. The operator creates another one when the name is free.
   if (workload->object->meta().deleting()) entry.write = WorkloadAction::kNone;
   return &assessment;
 }
@@ -348,7 +350,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
     if (!now) return now;
     const bool moves = plan.from.revision != nullptr &&
                        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
-    // If the old revision does not render any more, the values to remove are unknown.
+    // If the old revision can't be rendered any more, the values to remove are unknown.
     const auto last = moves ? RenderTarget(plan.from, plan.pool) : Fail(Error());
     live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }

@@ -1,4 +1,4 @@
-// Plans the writes of one daemon. Pure: a plan depends on a Snapshot only, and a memo only saves time.
+// Plans the writes of one daemon. Pure: a plan depends on a Snapshot only. A memo only saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 
@@ -16,25 +16,25 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // Set for a second workload of a pool: the workload that stays. It is read from the server before the other is
-  // deleted.
+  // Set for a second workload of a pool: the workload that stays. A live read confirms that it exists before the other
+  // one is deleted.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // Set if the removal needs a token. The workloads are marked with the token before any of them is removed.
+  // The token, if the removal needs one. All such workloads are annotated with the token before any of them is removed.
   std::string mark = {};
 };
 
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index in Plan::pools, if the pool is selected and needs no Service, or one with another name. nullopt: the
-  // Service is removed after the deletion of the pool's workloads.
+  // The index in Plan::pools, if the pool is selected and needs no Service, or one with another name. nullopt: the pool
+  // is not selected, and the Service is removed after the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
-// Removals that do not happen now.
+// Removals that the plan postpones.
 struct HeldRemovals {
   std::vector<WorkloadRef> workloads;
-  // Set for removals that are blocked until a user allows them. All empty: this is not decided yet.
+  // Set if the removals are blocked until a user allows them. All empty: whether they are blocked is not decided yet.
   std::string token;
   std::string reason;
   std::string message;
@@ -47,7 +47,7 @@ struct HeldRemovals {
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
-  std::set<std::string> begun = {};  // groups that have begun with an approval, with those of this decision
+  std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
 };
 
 struct Plan {
@@ -57,21 +57,22 @@ struct Plan {
   std::vector<ServiceRemoval> service_removals;
   HeldRemovals held;               // moved here by GuardRemovals
   std::optional<Rollout> rollout;  // only for RollingUpdate
-  std::optional<WallTime> wake;    // when time alone changes something: a soak or a deadline ends
-  std::set<std::string> orphans;   // uids of all workloads without a controller in the snapshot
+  std::optional<WallTime>
+      wake;  // the next time at which the plan may change without an event: a soak or a deadline ends
+  std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot
 };
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// Returns the object to PUT, which makes the live workload plan.to: a three-way merge, and the parts that Complete and
-// plan.record set. It equals `live` if no write is needed. If the revision of plan.to is unknown, nothing is merged.
-// Fails as Render does.
+// Returns the object to PUT that turns the live workload into plan.to: a three-way merge, and the parts that Complete
+// and plan.record set. Equals `live` if no write is needed. If the revision of plan.to is unknown, only these parts are
+// set. Fails as Render does.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
-// Returns whether MergedWorkload returns `live`, if plan.from equals plan.to and without plan.record. Cheap if it
-// returns true.
+// Returns whether MergedWorkload would return `live`, for a plan without plan.record in which plan.from equals plan.to.
+// Cheap if the result is true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// Returns the object to POST. A StatefulSet whose template names no Service gets its pool's Service, if there is one.
-// No rendering includes that name, because it is immutable. Fails as Render does.
+// Returns the object to POST. A StatefulSet whose template names no Service gets the name of its pool's Service, if
+// there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

@@ -20,31 +20,32 @@ enum class ServiceWrite {
   kRepair,  // another actor changed values of the operator
 };
 
-// A StatefulSet that makes no progress for this long, or a pod of it that is not ready for this long, may be stuck.
+// If a StatefulSet makes no progress for this time, or a pod of it is not ready for this time, it may be stuck.
 inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
   std::string name;
   ServiceWrite write = ServiceWrite::kNone;
-  ObjectPtr live;  // null: it does not exist yet
+  ObjectPtr live;  // null: the Service does not exist yet
 };
 
 struct PoolPlan {
   std::string pool;
   bool offline = false;
   WorkloadAction write = WorkloadAction::kNone;
-  std::optional<WorkloadRef> workload;  // nullopt: it does not exist yet
+  std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   Target from;                          // the target that made the live workload; unset for kCreate
   Target to;                            // the target after the write
-  // `to` renders as the daemon's update revision does. After a rollback: the live workload is still on the update
-  // revision.
+  // True if `to` renders as the daemon's update revision does. After a rollback: true while the live workload is still
+  // on the update revision.
   bool on_update = false;
-  // An update that a user blocks: the daemon is paused, OnDelete, a partition, a hold, an open approval. Also set if
-  // the workload is created from currentRevision.
+  // True if a user blocks an update: the daemon is paused, OnDelete, a partition, a hold, a missing approval. Also true
+  // if the workload is created from currentRevision.
   bool held = false;
-  // An update that the rollout starts later by itself.
+  // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
-  // The reason why a workload that needs an update does not get it now; kNone also if the server rejected the update.
+  // The reason why the rollout does not update a workload now that needs an update. kNone if there is no such reason,
+  // and if the server rejected the update.
   WaitingFor waiting_for = WaitingFor::kNone;
   std::string hold;  // the site's reason for its hold; "" if there is none
   // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.
@@ -57,22 +58,22 @@ struct PoolPlan {
   bool joining = false;
   // Only for RollingUpdate: the pool has failed on the goal, and counts for maxFailures.
   bool failed = false;
-  // Only for RollingUpdate: the record that the write sets. nullopt: the write leaves the record as it is.
+  // Only for RollingUpdate: the record that the write sets. nullopt: the write does not change the record.
   std::optional<UpdateRecord> record;
-  // A StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
+  // True for a StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
   // (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The Service of `to`. nullopt: the revision has none, or the pool has no workload and gets none now.
+  // The Service of `to`. nullopt: the revision has no Service, or the pool has no workload and gets none now.
   std::optional<ServicePlan> service;
-  // Set if the server rejected these writes, and they are not retried yet.
+  // Set if the server rejected these writes and the time of their retry has not come.
   std::optional<RefusedWrite> deferred;
-  std::string failure_reason;  // such as InvalidPoolName; then the workload is not written
+  std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Returns whether the update changes the inputs of the rendering. Then the pool, and not only the daemon, may be the
-// reason.
+// Returns whether the update changes the inputs of the rendering. If so, the reason for the update may be a change of
+// the pool.
 bool IsForThePool(const PoolPlan& pool);
 
 }  // namespace yad

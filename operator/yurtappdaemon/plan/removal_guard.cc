@@ -21,14 +21,14 @@ std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
   return pools;
 }
 
-// Returns the number of the daemon's pools with workloads, including those that are to be removed.
+// Returns the number of the daemon's pools with workloads, including those whose workloads are to be removed.
 std::int64_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>& candidates) {
   const auto selected = std::count_if(plan.pools.begin(), plan.pools.end(),
                                       [](const PoolPlan& pool) { return pool.workload.has_value(); });
   return selected + static_cast<std::int64_t>(PoolsOf(candidates).size());
 }
 
-// The command precedes the names, because a message that is cut must not lose it.
+// The command precedes the names, so that it remains if the message is truncated.
 std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
                     std::int64_t pools_with_workloads, const HeldRemovals& held) {
   const std::set<std::string> pools = PoolsOf(held.workloads);
@@ -53,7 +53,7 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   return text;
 }
 
-// Returns the blocked workloads among `workloads`, and the reason. Empty: none is blocked.
+// Returns the blocked workloads among `workloads`, and the reason. Both are empty if none is blocked.
 std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& facts, std::int64_t pools_with_workloads,
                                                          const std::vector<WorkloadRef>& workloads) {
   if (facts.limit && static_cast<std::int64_t>(PoolsOf(workloads).size()) > facts.limit->Of(pools_with_workloads)) {
@@ -104,7 +104,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::int64_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
-  // Workloads that were marked before a crash belong to the set that their token names.
+  // The token names the whole set, which includes the workloads that were annotated before a crash.
   const std::vector<WorkloadRef> all_blocked = Blocked(facts, pools, candidates).first;
   std::set<std::string> held;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
@@ -115,14 +115,14 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     }
     return;
   }
-  std::vector<WorkloadRef> rest;  // workloads that no token has approved
+  std::vector<WorkloadRef> rest;  // workloads whose removal no token has allowed
   for (const WorkloadRef& workload : candidates) {
     const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
     if (mark.empty() || mark != allowed) rest.push_back(workload);
   }
   auto [blocked, reason] = Blocked(facts, pools, rest);
   if (!facts.settled) {
-    // A limit delays every removal, because it may be the first of many.
+    // With a limit, every removal waits, because it may be the first of many.
     plan.held.workloads = facts.limit ? std::move(rest) : std::move(blocked);
   } else if (!blocked.empty()) {
     plan.held.workloads = std::move(blocked);

@@ -1,5 +1,5 @@
-// Decides whether the workloads of pools that are no longer selected may be removed. A removal of many at once, or of
-// pools that were deleted together with their CRD, may be a mistake. Pure. The reasons are in
+// Decides whether the workloads of pools that are no longer selected may be removed. A removal of many workloads
+// together, or of pools that were deleted together with their CRD, may be a mistake. Pure. The reasons are in
 // docs/decisions/0010-mass-removal.md.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
@@ -33,16 +33,16 @@ struct RemovalFacts {
   std::optional<RemovalLimit> limit;
   // Uids of workloads whose pools were not deleted individually, but together with their CRD.
   std::set<std::string> lost;
-  // No further pool has left for a while, so that all effects of one mistake are judged together.
+  // True if no other pool has left for a while, so that all effects of one mistake are decided together.
   bool settled = true;
 };
 
-// Returns a name for exactly these workloads, in any order: 16 hexadecimal digits. It depends on their uids, so that a
-// workload that is recreated for a pool changes the name.
+// Returns a name for exactly this set of workloads: 16 hexadecimal digits. It depends on their uids, so a workload that
+// is recreated for a pool changes the name.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Checks plan.removals. It moves the removals that are blocked now to plan.held, and marks those that only an approval
-// allows. Removals of duplicates are not checked.
+// Checks plan.removals. Moves the removals that are blocked now to plan.held, and sets the mark of those that only an
+// approval allows. Removals of duplicates are not checked.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

@@ -30,8 +30,8 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
   if (!informer->synced()) {
     const std::string error = informer->last_error();
     if (error.empty()) return false;
-    if (!needed) return true;  // No revision in use needs them. Without the permission there are none.
-    // A missing permission has to be reported. Other errors may be temporary.
+    if (!needed) return true;  // No revision in use has a Service template.
+    // A missing permission is an error to report. Other errors may be temporary.
     if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }

@@ -21,7 +21,7 @@ std::uint64_t MemoKey(const StoredObject& live, const PoolPlan& pool) {
 
 void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& memo, ServicePlan& service) {
   if (service.live == nullptr || service.live->meta().deleting()) {
-    service.write = ServiceWrite::kCreate;  // It conflicts with an old Service that is being deleted, and is retried.
+    service.write = ServiceWrite::kCreate;  // This fails while an old Service is being deleted, and is retried.
     return;
   }
   const std::uint64_t key = MemoKey(*service.live, pool);
@@ -50,19 +50,19 @@ struct ServiceIndex {
 
   std::unordered_map<std::string_view, const ServiceRef*> by_name;
   std::unordered_map<std::string_view, const ServiceRef*> by_pool;
-  std::unordered_map<std::string_view, std::vector<std::string>> names;  // of the Services of a pool's workloads
+  std::unordered_map<std::string_view, std::vector<std::string>> names;  // names of the Services of a pool's workloads
 };
 
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // Perhaps only the caches lack the workload. Its name is known again when they show it.
+    // The workload may exist although the caches do not show it. Its name is known as soon as they do.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
   std::string name = ServiceName(pool.workload->object->meta().key.name);
   if (index.by_name.contains(name)) return name;
-  // The pool has two workloads. The Service of either one is used, because it is open which one stays.
+  // The pool has two workloads. The Service of either one is used, because it is not known yet which workload stays.
   if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
     for (const std::string& other : names->second) {
       if (index.by_name.contains(other)) return other;
@@ -73,7 +73,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
 
 void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
-  std::set<std::string_view> in_use;  // names; users may have changed the labels of these Services
+  std::set<std::string_view> in_use;  // names of Services; users may have changed their labels
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);
@@ -89,7 +89,7 @@ void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& pla
       continue;
     }
     const PoolPlan& pool = plan.pools[at->second];
-    // The right Service is unknown for a pool without a workload, with two, or with one of an unknown revision.
+    // The right Service is unknown if the pool has no workload, two of them, or one of an unknown revision.
     const auto names = index.names.find(service.pool);
     const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == WorkloadAction::kCreate) &&
                        (names == index.names.end() || names->second.size() <= 1);

@@ -1,8 +1,7 @@
 // Plans the writes of one daemon's Services. Pure.
 //
-// A pool's Service follows its workload: it is the Service of the revision that is planned for the workload. An update
-// of the Service waits whenever the workload waits, and a rollback reverts it too. The Service is named after the
-// workload.
+// A pool's Service belongs to the revision that is planned for the pool's workload. So the update of the Service waits
+// whenever that of the workload waits, and a rollback reverts both. The Service is named after the workload.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 
@@ -15,13 +14,13 @@
 
 namespace yad {
 
-// Services that needed no write, by name, and a digest of the inputs. It only saves time. Not thread-safe.
+// Services that needed no write, by name, with a digest of the inputs. The memo only saves time. Not thread-safe.
 using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
 
 // Returns whether one of the revisions in use has a Service template.
 bool NeedsServices(const Snapshot& snapshot);
 
-// Sets PoolPlan::service and Plan::service_removals. It must run after plan.held is known.
+// Sets PoolPlan::service and Plan::service_removals. Must run after plan.held is set.
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 
 // Returns the object for a POST, or for a PUT onto `live`.

@@ -9,13 +9,13 @@
 namespace yad {
 namespace {
 
-// Compares by name, because an assessment may be older than the last read of the same revision.
+// The names are compared, because an assessment may refer to an older copy of the same revision.
 bool IsRevision(const Target& target, const RevisionPtr& revision) {
   return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
 }
 
-// Returns whether the workload keeps the replicas that it had, and the others are new or about to be deleted. A
-// workload that was scaled and scaled back has its old number before its controller has observed it.
+// Returns whether the workload only scales: it keeps its old replicas, and the others are new or about to be deleted. A
+// workload that was scaled and scaled back has its old number before its controller has observed the change.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
@@ -46,8 +46,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, sight, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list leaves out has soaked. This does not hold
-  // for a workload that is younger than the list.
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list lacks has soaked. This does not hold if
+  // the workload is newer than the list.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = true;
@@ -61,7 +61,7 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps the condition for a moment after its template changes.
+  // A Deployment keeps the condition for a moment after a change of its template.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -85,18 +85,18 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const Target& from) {
 
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool labelled_goal = IsRevision(assessment.from, goal_.revision);
-  // On the way back, a pool that has soaked on the goal had it before, or has finished.
+  // In a rollout back, a pool that has soaked on the goal never left it, or has finished its way back.
   if (goal_.back) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;
-  // OpenYurt wrote the pool's workload.
+  // OpenYurt made the workload, or its revision is unknown.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// A rejected write stays rejected until it is retried. An update is not retried while the site holds the pool, so its
-// rejection is dropped.
+// Keeps or drops the rejection of a write. A rejected write counts as rejected until it is retried. While the site
+// holds the pool, the update is not retried, so the rejection is dropped.
 void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
   const bool held = standing.held && standing.exists;
@@ -133,7 +133,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
     if (standing.offline && !standing.dark) standing.overdue = false;
-    // Another machine's clock may have set the record's time in the future.
+    // By another machine's clock, the record's time may be in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
@@ -141,7 +141,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
     entry.joining = standing.joining && !standing.been_healthy;
-    // An update that changes nothing but replicas needs no soak.
+    // An update of only replicas needs no soak.
     if (assessment->write == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
   }
   NoteRefusal(standing, entry);

@@ -1,4 +1,4 @@
-// The standing of each pool in a rollout: converts a snapshot to the input of DecideRollout. Pure.
+// Converts a snapshot to the input of DecideRollout: the standing of each pool in the rollout. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
 
@@ -22,16 +22,17 @@ class Standings {
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision, and the goal
-  // renders the pool's workload as it is.
+  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision to a rendering
+  // that the goal shares.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
-  // Returns whether currentRevision renders the workload's origin `from` the same, except for replicas and the Service.
+  // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
+  // and the Service.
   bool IsLikeCurrent(const PoolRef& pool, const Target& from);
   void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
   const Goal& goal_;
-  // Results of IsLikeCurrent for pools without overrides. They depend on the revision and the tolerations only.
+  // Results of IsLikeCurrent for pools without overrides. They depend only on the revision and the tolerations.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };
 

@@ -13,8 +13,8 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
 }
 
-// Returns whether the previous status shows updateRevision as rolled out. Versions without condition Complete showed
-// this by currentRevision.
+// Returns whether the previous status shows that updateRevision was rolled out. Versions without condition Complete
+// showed this by currentRevision.
 bool WasComplete(const ConditionInput& input) {
   const std::string& update = input.snapshot.update->name;
   if (StringAt(input.previous, {"updateRevision"}) != update) return false;
@@ -98,13 +98,13 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
   return {kCompleteCondition, "False", progressing.reason, progressing.message};
 }
 
-// Decides condition Reconciling, for kstatus. A decision of a user must not make a tool wait forever.
+// Decides condition Reconciling, for kstatus. A tool must not wait forever because a user has stopped the rollout.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
-  // After a rollback no pool is on its way to updateRevision.
+  // After a rollback, no pool is updated to updateRevision any more, so the pools on any revision count.
   const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }

@@ -21,12 +21,12 @@ inline constexpr char kStalledCondition[] = "Stalled";
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t held = 0;               // updates that a user blocks
-  std::int64_t waiting = 0;            // updates that the rollout starts later by itself
-  std::int64_t on_their_way = 0;       // updates to updateRevision that are not finished yet
-  std::int64_t in_motion = 0;          // pools that become healthy after an update, or soak, on any revision
-  std::int64_t unsettled = 0;          // pools for which the rollout is not finished: neither settled nor failed
+  std::int64_t waiting = 0;            // updates that the rollout will start later, without a user
+  std::int64_t on_their_way = 0;       // unfinished updates to updateRevision
+  std::int64_t in_motion = 0;          // pools that have to become healthy after an update, or to soak, on any revision
+  std::int64_t unsettled = 0;          // pools whose update neither has finished nor has failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
-  std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy in time,
+  std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
   std::int64_t refused = 0;            // failures on updateRevision: writes that the server rejected
   std::int64_t excused = 0;            // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases
@@ -37,7 +37,7 @@ struct PoolCounts {
 };
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
 
-// Returns whether every pool has finished its update to updateRevision, or has failed within the budget.
+// Returns whether each pool has finished its update to updateRevision, or has failed while maxFailures allows that.
 bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon);
 
 struct ConditionInput {

@@ -41,7 +41,7 @@ constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
 metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
 
-// Returns the updated pools by the revision that they have now. A rollback does not lead to the revision of the spec.
+// Returns the updated pools by their present revision, which after a rollback is not the revision of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
   const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
   std::map<std::string, std::vector<std::string>> by_revision;
@@ -111,7 +111,7 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& out
 }
 
 void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const {
-  // Each failure has one event. After a restart, status shows the failures that have had theirs.
+  // Each failure causes one event. After a restart, status contains the failures that have been reported.
   if (!memory.complete) {
     for (const PoolStatusView& pool : StatusView(daemon.status).pools())
       memory.failed[std::string(pool.name())] = pool.reason();

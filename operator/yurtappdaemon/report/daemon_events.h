@@ -17,15 +17,15 @@ class DaemonEvents {
  public:
   explicit DaemonEvents(EventSink& events) : events_(events) {}
 
-  // The reports so far about one daemon.
+  // The reports about one daemon that have been made.
   struct Memory {
-    std::map<std::string, std::string> failed;  // pools whose failure has had its event, and the reason
+    std::map<std::string, std::string> failed;  // pools whose failure an event has reported, and the reason
     bool complete = false;                      // `failed` includes the failures in status
-    std::string progress;                       // the reason of condition Progressing that has had its event
+    std::string progress;                       // the reason of condition Progressing that an event has reported
   };
 
-  // Reports the writes, reverts and failures of a reconcile. `fought` are pools whose workloads the operator repairs
-  // less often from now on.
+  // Reports the writes, reverts and failures of a reconcile. `fought` contains the pools whose workloads the operator
+  // repairs less often from now on, because another actor keeps reverting them.
   void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& fought,
                      Memory& memory) const;
   // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the
@@ -36,7 +36,7 @@ class DaemonEvents {
 
  private:
   void ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const;
-  // Reports pools whose workloads do not stay as they were written.
+  // Reports the pools whose workloads were changed after the operator's write.
   void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome, const std::vector<std::string>& fought) const;
   void ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const;
 

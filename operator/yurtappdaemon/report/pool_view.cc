@@ -18,14 +18,14 @@ std::string RevisionNameOf(const PoolOutcome& result) {
                                                : result.workload->object->meta().Label(kRevisionLabel);
 }
 
-// Returns whether the old status shows the pool as having been healthy on its present revision.
+// Returns whether the old status shows that the pool was healthy on its present revision.
 bool WasHealthy(const PoolStatusView* old, std::string_view revision) {
   if (old == nullptr || old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
   return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
 }
 
-// Returns the message about the end of the wait.
+// Returns the message that describes how the wait will end.
 std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   const YurtAppDaemon& daemon = context.snapshot.daemon;
   switch (plan.waiting_for) {
@@ -85,7 +85,7 @@ class View {
     JudgeUpdate();
     SetPhase();
     SetWait();
-    // Nothing makes progress in a pool without a ready node.
+    // Without a ready node, a pool makes no progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
     if (context_.diagnoses != nullptr) {
       const auto found = context_.diagnoses->find(plan_.pool);
@@ -113,7 +113,7 @@ class View {
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
   }
 
-  // A Deployment keeps the condition for a moment when its template changes.
+  // A Deployment keeps the condition for a moment after a change of its template.
   bool HasGivenUp() const {
     if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
     if (rolling()) return plan_.overdue;
@@ -141,7 +141,7 @@ class View {
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
   }
 
-  // A workload that has never been healthy in a pool that joined says nothing about the revision.
+  // If a pool joined and its workload has never been healthy, the failure does not count against the revision.
   bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
 
   void JudgeUpdate() {
@@ -194,16 +194,16 @@ class View {
     }
   }
 
-  // The next leader goes on with the soak.
+  // Records the data with which another leader continues the soak.
   void SetScaling() {
     view_.reason = kScaling;
     view_.scaled_from = plan_.health.replicas;
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // Sets the value that status keeps for the next leader. Only pools that have not soaked on their revision have one.
+  // Sets the value that another leader reads from status. Only pools that have not soaked on their revision have one.
   void SetUnhealthySeconds() {
-    // A RollingUpdate that follows another strategy counts such a pool as a failure.
+    // If the strategy becomes RollingUpdate, such a pool counts as a failure.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
@@ -227,11 +227,11 @@ class View {
   PoolView view_;
   const WorkloadState* state_ = nullptr;
   bool deleting_ = false;
-  bool written_ = false;       // it has a workload, and no write is outstanding
-  bool updated_now_ = false;   // the reconcile has updated it
-  bool fresh_ = false;         // the reconcile has created it, or has changed its pods
-  bool been_healthy_ = false;  // on its revision, at least once
-  bool soaked_ = false;        // the same for minReadySeconds
+  bool written_ = false;       // the pool has a workload, and no write is outstanding
+  bool updated_now_ = false;   // this reconcile has updated the workload
+  bool fresh_ = false;         // this reconcile has created the workload, or changed its pods
+  bool been_healthy_ = false;  // on the pool's revision, at least once
+  bool soaked_ = false;        // healthy for minReadySeconds on this revision, at least once
 };
 
 }  // namespace

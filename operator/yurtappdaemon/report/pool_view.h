@@ -16,14 +16,14 @@
 namespace yad {
 
 struct PoolView : PoolEntry {
-  bool healthy = false;          // at its workload's generation, with no write outstanding
+  bool healthy = false;          // in its workload's present generation, with no write outstanding
   bool soaking = false;          // healthy, but not for minReadySeconds yet
-  bool updated = false;          // on updateRevision, healthy and soaked; or Offline and written
-  bool settled = false;          // on updateRevision, and finished with its update, whatever its later health
+  bool updated = false;          // on updateRevision, healthy and soaked; or Offline, with the workload written
+  bool settled = false;          // has finished its update to updateRevision, even if it is unhealthy now
   bool assigned = false;         // it has a workload on updateRevision that no write of this reconcile has changed
-  bool excused = false;          // failed, and the revision is not the cause
+  bool excused = false;          // failed, but the revision is not the cause
   bool revision_failed = false;  // failed, and the revision may be the cause
-  bool late = false;             // failed, because it was not healthy in time
+  bool late = false;             // failed, because it was not healthy within the deadline
 };
 
 // The data that all pools of a daemon share.

@@ -21,8 +21,8 @@ inline constexpr char kPoolsHeld[] = "PoolsHeld";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 
-// Returns nullopt if the rollout neither runs nor is stopped. The condition is then the same as with any other
-// strategy.
+// Returns nullopt if the rollout is neither running nor stopped. The condition is then the same as for other
+// strategies.
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
 
 }  // namespace yad

@@ -14,22 +14,23 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxListed = 500;          // pools in a list: 5,000 of them would exceed etcd's limit
-constexpr std::size_t kMaxMessages = 64 * 1024;  // bytes of all messages in `pools`: one template may have a megabyte
+constexpr std::size_t kMaxListed = 500;  // pools in a list; 5,000 pools would exceed etcd's limit
+constexpr std::size_t kMaxMessages =
+    64 * 1024;  // bytes of all messages in `pools`; a message may contain a whole template
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first in `pools[]`, because the list may be cut. A pool that it leaves out is either Ready, or
-// Offline without being blamed for it: a new leader takes it for that.
+// Ranks unhealthy pools first, because the list of pools may be truncated. A new leader assumes that a pool outside the
+// list is Ready, or Offline with reason NoReadyNode.
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
-// Returns the entry of `view` in `pools`. The transition time of an Offline pool depends on the reason as well, because
-// an outage stops its clock.
+// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes with the reason, because
+// the time of an outage does not count.
 PoolEntry Listed(PoolEntry view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -58,8 +59,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // Pools that are not selected now may come back. If this revision became current, they would get it without an
-    // approval.
+    // Pools that are not selected now may be selected again. If this revision became current, they would get it without
+    // an approval.
     const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
@@ -78,7 +79,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = PoolPhase::kRemoving;
-      // An undecided removal keeps the reason that status has shown.
+      // While a removal is undecided, the reason stays as status shows it.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.held.blocked() || was_blocked)) view.reason = kRemovalBlocked;
@@ -92,7 +93,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
   return views;
 }
 
-// Limits the messages, so that the object stays below etcd's limit for any messages of the server.
+// Limits the total length of the messages, so that the object stays below etcd's limit.
 void BoundMessages(std::vector<PoolEntry>& pools) {
   std::size_t size = 0;
   for (const PoolEntry& pool : pools) size += pool.message.size();
@@ -125,7 +126,7 @@ StatusLists MakeLists(const std::vector<PoolView>& views, const std::vector<Pool
   return lists;
 }
 
-// The three conditions that OpenYurt writes.
+// Sets the three conditions that OpenYurt writes.
 void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, Conditions& conditions) {
   const bool all_there = counts.provisioned == counts.desired && input.leaving.empty() && input.held.workloads.empty();
   conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);

@@ -23,20 +23,21 @@ namespace yad {
 struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolOutcome>& pools;
-  const std::vector<WorkloadRef>& leaving;  // workloads of pools that are no longer selected, being removed
-  // The previous status, whose times are kept. It is the daemon's own, with the fields that an old CRD has dropped.
+  const std::vector<WorkloadRef>&
+      leaving;  // workloads that are being removed, because their pools are no longer selected
+  // The previous status, whose times are kept. Includes the fields that the server dropped because its CRD is old.
   const Json& previous;
   std::int64_t collision_count = 0;
-  const HeldRemovals& held;  // workloads of such pools that stay for now
+  const HeldRemovals& held;  // workloads whose removal is blocked or not decided yet
   const std::optional<Rollout>& rollout;
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
 };
 
-// The status to be shown. Must not outlive the input that it was built from.
+// The new status. Must not outlive the input that it was built from.
 struct DaemonStatus {
   Json fields;
-  std::optional<StatusLists> lists;  // nullopt: `fields` contains them, or they stay as they are
+  std::optional<StatusLists> lists;  // nullopt: `fields` contains the lists, or the lists do not change
 
   Json ToJson() const;
   bool IsShownBy(const Json& status) const;
@@ -44,18 +45,17 @@ struct DaemonStatus {
   Json PatchFrom(const Json& before, const std::string& uid) const;
 };
 
-// Builds the whole status. Times are kept from the old status if nothing has changed, so that an unchanged cluster
-// gives an equal status.
+// Builds the whole status. A time is kept from the old status if its subject has not changed, so that an unchanged
+// cluster gives an equal status.
 DaemonStatus BuildStatus(const StatusInput& input);
 
-// Returns the old status with conditions that report why the operator does not act on the spec. Running workloads stay
-// as they are.
+// Returns the old status with conditions that report why the operator does not act on the spec.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
                         WallTime now);
-// Returns whether status shows this already.
+// Returns whether status has these conditions already.
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
 
-// Returns whether status shows a blocked removal with this token.
+// Returns whether status contains a blocked removal with this token.
 bool SaysRemovalBlocked(const Json& status, const std::string& token);
 
 }  // namespace yad

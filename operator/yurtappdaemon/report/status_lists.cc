@@ -6,7 +6,7 @@
 namespace yad {
 namespace {
 
-// Visits the members of an entry: visit(key, text or number).
+// Calls visit(key, text or number) for each member of an entry.
 template <typename Visit>
 void Members(const PoolEntry& entry, Visit& visit) {
   const auto optional = [&](const char* key, std::string_view text) {

@@ -1,5 +1,5 @@
-// The lists of a daemon's status. They are most of it, and mostly unchanged, so they are compared with the shown status
-// directly and converted to Json only for a write.
+// The lists of a daemon's status. They are its largest part and rarely change, so they are compared with the status
+// directly, and converted to Json only for a write.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_STATUS_LISTS_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_STATUS_LISTS_H_
 
@@ -14,21 +14,21 @@
 
 namespace yad {
 
-// An entry of `pools`. Fields with "" are left out.
+// An entry of `pools`. Fields that are "" are omitted.
 struct PoolEntry {
   std::string_view name;
   PoolPhase phase = PoolPhase::kUnknown;
-  std::string state;  // "" without a workload
+  std::string state;  // "" if there is no workload
   std::string reason;
   std::string message;
   std::string revision;
   std::string_view service;
   std::string since;  // lastTransitionTime
   std::string_view waiting_for;
-  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is left out
-  std::int64_t scaled_from = 0;           // spec.replicas before the scaling that goes on; 0 is left out
-  std::string healthy_since;              // of a pool that scales during its soak
-  const WorkloadRef* workload = nullptr;  // null if there is none
+  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
+  std::int64_t scaled_from = 0;           // spec.replicas before the present scaling; 0 is omitted
+  std::string healthy_since;              // only for a pool that scales during its soak
+  const WorkloadRef* workload = nullptr;  // null: the pool has no workload
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
 };
 
@@ -39,7 +39,7 @@ struct StatusLists {
   std::vector<PoolEntry> pools;
 
   bool AreShownBy(const Json& status) const;
-  // Adds the lists to `fields` that differ from those of the status `before`.
+  // Adds to `fields` the lists that differ from those of the status `before`.
   void AddChanged(const Json& before, Json& fields) const;
 };
 

@@ -33,7 +33,7 @@ class Rollout {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
-      // The server may now accept what it rejected before, and no event reports that.
+      // No event reports that the server would now accept a write that it has rejected.
       Start(Step::kUpdate,
             [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
     } else if (out_.outage()) {
@@ -59,7 +59,7 @@ class Rollout {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
-  // Returns whether the pool's site keeps the goal from it. A workload that is missing there is created from
+  // Returns whether the pool's site blocks the goal. If such a pool has no workload, the workload is created from
   // currentRevision, if there is one.
   bool IsHeld(const RolloutPool& pool) const {
     return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
@@ -75,9 +75,9 @@ class Rollout {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool is left out of the judgement. A workload that has never been healthy in a pool that joined
-  // during the rollout says nothing about the goal: it may just pull its first image. If a group has no other pools,
-  // these are the only evidence, and they count.
+  // Returns whether the pool does not count in the evaluation of the goal. It joined during the rollout and its
+  // workload has never been healthy, perhaps because it pulls its first image. If a group has no other pools, they are
+  // the only evidence, and count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -94,9 +94,9 @@ class Rollout {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (!goes_back_ && HasFailed(i)) return false;
-    // A pool that is about to leave its revision does not have to soak on it first.
+    // A pool that will leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
-    // One broken site must not stop a fleet.
+    // A site that was broken before must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
     const bool may_change = NeedsMove(pool) && MayReach(i);
     return !broken_before || may_change;
@@ -115,8 +115,8 @@ class Rollout {
     }
   }
 
-  // Marks the last pools in the order of groups and names. Health has no influence, because the set of pools would
-  // change with it.
+  // Marks the last pools in the order of groups and names. The health of pools does not matter, because the set of
+  // marked pools would change with it.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -126,7 +126,7 @@ class Rollout {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // The pools that were not updated are the control group of those that went dark.
+  // Counts the dark pools, and their control group: the pools that were not updated.
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
@@ -140,7 +140,7 @@ class Rollout {
     }
   }
 
-  // Opens one group after the other, up to the first that is not done or waits for its approval.
+  // Opens one group after the other, up to the first one that is not done or that needs an approval.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
@@ -193,7 +193,7 @@ class Rollout {
     }
   }
 
-  // Starts unavailable pools first, because they take no further slot, and then the others; both by name.
+  // Starts unavailable pools first, because they take no further slot, and then the others; both in the order of names.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -213,14 +213,15 @@ class Rollout {
     }
   }
 
-  // Pools that have changed themselves are independent of groups and partition. An update to the goal adapts as well.
+  // Pools that have changed themselves do not depend on groups and partition. An update to the goal includes their
+  // change.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].labelled_goal; });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
-  // Names the pools whose progress the rollout waits for: those that `counts` accepts, otherwise those that take the
-  // slots elsewhere.
+  // Lists the pools for which the rollout waits: those that `counts` accepts or, if there are none, the others that
+  // take slots.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -241,7 +242,7 @@ class Rollout {
     if (IsExcusedOffline(pool) || pool.excused || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
-    if (in_.back && pool.soaked) return true;  // Its later health does not concern the rollout.
+    if (in_.back && pool.soaked) return true;  // The rollout does not depend on its later health.
     return pool.overdue || (pool.healthy && (pool.soaked || !(pool.updated || in_.back)));
   }
 
@@ -283,13 +284,13 @@ class Rollout {
       if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
-    // Offline pools come last, so that no site returns to a revision that no other pool of its group has proven.
+    // Offline pools come last, so that no site comes online with a revision that no other pool of its group has proven.
     Start(Step::kUpdate, [&](std::size_t i) {
       return wanted(i) && !WasRefused(in_.pools[i]) && (online_done || !in_.pools[i].offline);
     });
   }
 
-  // Retries rejected updates after all others, so that an update that the server rejects again takes no slot from them.
+  // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
   void RetryRefused() {
     Start(Step::kUpdate,
           [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
@@ -312,7 +313,7 @@ class Rollout {
       decided.waiting_for = WaitingFor::kHold;
       out_.held.push_back(pool.name);
     } else if (WasRefused(pool)) {
-      decided.waiting_for = WaitingFor::kNone;  // It does not wait: its own write has failed.
+      decided.waiting_for = WaitingFor::kNone;  // The pool does not wait: its write was rejected.
     } else if (exceeded) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (closed) {
@@ -326,14 +327,14 @@ class Rollout {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool goes_back_ = false;        // pools have yet to be updated to currentRevision
-  bool awaits_approval_ = false;  // of the current group
+  bool goes_back_ = false;        // pools remain that have to be updated to currentRevision
+  bool awaits_approval_ = false;  // the current group needs an approval
   bool at_work_ = false;          // the current group is not done
   Slots slots_;
   std::vector<Slots> group_slots_;
-  std::vector<bool> open_;            // groups that the goal may reach now
-  std::vector<bool> only_joining_;    // groups whose workloads were all created for joining pools
-  std::vector<std::size_t> numbers_;  // groups: their place among those that have pools, from 1
+  std::vector<bool> open_;            // by group: the goal may reach its pools now
+  std::vector<bool> only_joining_;    // by group: all its workloads were created for joining pools
+  std::vector<std::size_t> numbers_;  // by group: its place among those that have pools, from 1
   std::vector<bool> held_by_partition_;
 };
 

@@ -1,5 +1,5 @@
 // The conditions under which a RollingUpdate gave a workload its revision. The record is an annotation that the same
-// write sets, so a new leader reads them from the cluster.
+// write sets, so a new leader reads it from the cluster.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -13,16 +13,16 @@ namespace yad {
 
 // Annotation kUpdateRecordAnnotation: {"at":"2026-11-23T10:00:00Z","joining":true,"online":true,"revision":"web-5c9d"}.
 struct UpdateRecord {
-  std::string revision;  // the value of the workload's kRevisionLabel; a record with another value is outdated
+  std::string revision;  // the value of the workload's kRevisionLabel; with another value, the record is outdated
   WallTime at;           // the time of the write, in seconds
   bool online = false;   // the pool had a ready node
-  bool joining = false;  // the write created the workload in a pool that was not selected before
+  bool joining = false;  // the write created the workload when its pool was first selected
 
   bool operator==(const UpdateRecord&) const = default;
   std::string ToAnnotation() const;
 };
 
-// The record of a workload's present revision. nullopt: there is none, it is malformed, or it is about another
+// Returns the record of a workload's present revision. nullopt: there is none, it is malformed, or it is about another
 // revision.
 std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload);
 
