@@ -1,4 +1,4 @@
-// Listens on an address in the form that flags have.
+// Listens on an address that is written as in flags.
 #ifndef OPERATOR_RUNTIME_ACCEPTOR_H_
 #define OPERATOR_RUNTIME_ACCEPTOR_H_
 
@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Opens `acceptor` on "host:port", "[::1]:port" or ":port" (all addresses, IPv4 included); port 0 is any free port.
-// Fails with kConfig, and leaves it closed, if the address is malformed or can't be listened on.
+// Opens `acceptor` on "host:port", "[::1]:port" or ":port" (all addresses, including IPv4). Port 0 means any free port.
+// If the address is malformed or can't be listened on, fails with kConfig and leaves `acceptor` closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
 }  // namespace yad

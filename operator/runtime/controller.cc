@@ -89,10 +89,10 @@ struct Controller::Impl {
     const OwnerReference* owner = object->meta().controller();
     if (owner == nullptr) return;
     const ResourceType& type = primary->options().type;
-    // The version is not compared, because a reference keeps the version with which it was created.
+    // The versions are not compared, because a reference keeps the version with which it was created.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
-    // An owner that is not in the cache (yet) is queued too, and the reconciler checks it.
+    // An owner that the cache lacks, perhaps for a moment, is queued too. The reconciler checks whether it exists.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
     if (may_wait) return queue.AddPaced(request, options.pace);
     queue.Add(request);
@@ -127,14 +127,14 @@ struct Controller::Impl {
     }
   }
 
-  // Requeues the key according to the result of its reconcile. No other code decides that.
+  // Requeues the key according to the result of its reconcile. This is the only place that decides about a requeue.
   void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
     if (!result) {
       const Error& error = result.error();
       if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
       metrics.error.Increment();
       metrics.errors.Increment();
-      // After a conflict the backoff stays short, because the next reconcile reads the other writer's object.
+      // After a conflict, the backoff stays short: the next reconcile reads the object as the other client wrote it.
       const Duration at_most = error.reason == Reason::kConflict ? kConflictBackoffCap : Duration::max();
       queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
       log::Warn("reconcile failed", {{"controller", options.name},
@@ -165,8 +165,8 @@ struct Controller::Impl {
     }
   }
 
-  // Queues each primary object once per period. Each key has its own offset in the period, so that they are not queued
-  // all at once.
+  // Queues each primary object once per period. Each key has its own offset in the period, so that the keys are not all
+  // queued at the same time.
   void Resync(const std::stop_token& stop) {
     const Duration period = options.resync;
     const Duration step = std::clamp<Duration>(period / kResyncSteps, kMinResyncStep, kMaxResyncStep);
@@ -179,8 +179,8 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // Both sides count the times at which the key was due: until now, and until the last step. The counts differ if
-        // the key became due in between.
+        // Both sides count how often the key was due: until now, and until the last step. The counts differ if the key
+        // became due in between.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;
@@ -261,7 +261,7 @@ Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may
       [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
         if (predicate && !predicate(event)) return;
         const bool waits = may_wait && may_wait(event);
-        impl->AddOwner(event.before, waits);  // The controller may have changed, so both are queued.
+        impl->AddOwner(event.before, waits);  // The event may have changed the controller, so both are queued.
         impl->AddOwner(event.after, waits);
       });
   return *this;
@@ -294,7 +294,7 @@ void Controller::Run(std::stop_token stop) {
   {
     std::stop_source end;
     const std::stop_callback on_stop(stop, [&] { end.request_stop(); });
-    std::vector<std::jthread> threads;  // joined here
+    std::vector<std::jthread> threads;  // joined at the end of this scope
     const auto start = [&](const std::function<void(std::stop_token)>& body) {
       threads.emplace_back([&failure, &end, body] {
         try {

@@ -24,18 +24,17 @@ struct ReconcileResult {
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
-  // Requeues after the key's backoff, or `at_least` (a server's retry_after) if that is longer; after `at_most` in any
-  // case.
+  // Requeues after the key's backoff, but not before `at_least` (a server's retry_after) and not after `at_most`.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
 };
 
-// Reconciles one key. Several workers call it at once, but never for the same key. It may block, and should return soon
-// after `stop` fires. An exception counts as an Error.
+// Reconciles one key. Several workers may call it at the same time, but never for the same key. It may block, and
+// should return soon after `stop` fires. An exception counts as an Error.
 using ReconcileFunction = std::function<Result<ReconcileResult>(const Request& request, std::stop_token stop)>;
 
-// Returns whether an event queues keys at all. Called on the informer's thread; must not block.
+// Returns whether an event may queue keys. Called on the informer's thread; must not block.
 using Predicate = std::function<bool(const Event&)>;
 // Returns the keys that an event queues. Called on the informer's thread; must not block.
 using MapFunction = std::function<std::vector<Request>(const Event&)>;
@@ -47,11 +46,13 @@ struct ControllerOptions {
   // Each primary object is reconciled once in this period even without events. The reconciles are spread over the
   // period. 0: never.
   Duration resync{std::chrono::hours(10)};
-  // Events that may wait (see Owns) queue a key at most once in this period. The first of them queues it at once.
+  // Events that may wait (see Owns) queue a key at most once in this period. The first of them queues the key
+  // immediately.
   Duration pace{std::chrono::milliseconds(200)};
 };
 
-// One thread sets it up (For, Owns, Watches, Polls) before Run and before the informers run. The rest is thread-safe.
+// Must be set up (For, Owns, Watches, Polls) on one thread, before Run and before the informers run. All other
+// functions are thread-safe.
 class Controller {
  public:
   // The name of the index that Owns adds to the informer's Store: objects by the uid of their controller.
@@ -62,16 +63,16 @@ class Controller {
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // Sets the primary type, whose objects the keys name. An event queues the key of its object.
+  // Sets the primary type. Keys name objects of this type. An event queues the key of its object.
   Controller& For(Informer& primary, Predicate predicate = nullptr);
-  // An event queues the primary objects that control its object, before and after the event, by the controller's
-  // ownerReference (group and kind). An owner is left out if the cache has an object with its name and another uid: it
-  // was deleted and recreated. Must be called after For, else the process ends. An event that passes `predicate` waits
-  // (ControllerOptions::pace) if `may_wait` returns true for it; without `may_wait`, no event waits.
+  // An event of an owned object queues the primary objects that control the object, before and after the event, by the
+  // controller's ownerReference (group and kind). An owner is not queued if the cache has an object with its name and
+  // another uid, because the owner was deleted and recreated. Must be called after For; otherwise, the process ends.
+  // With `may_wait`, an event for which it returns true waits (ControllerOptions::pace).
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // An event of another object queues the keys that `map` returns.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
-  // For changes outside the cluster: calls `poll` on a thread of its own every `period`, and queues the keys that it
+  // For changes outside the cluster. Calls `poll` every `period` on a separate thread, and queues the keys that `poll`
   // returns. The stop token of a call fires after `deadline`. Failed polls are logged once, and repeated with a backoff
   // that grows from `period` to 5 minutes. They do not affect other polls.
   Controller& Polls(std::string name, Duration period, Duration deadline,
@@ -81,14 +82,14 @@ class Controller {
   const std::string& name() const;
 
   // Waits until all informers except those on demand have synced, and then starts workers and pollers. Blocks until
-  // `stop` fires and the running reconciles and polls, whose tokens fire too, have ended. Keys that are still queued
-  // are dropped, because the next run lists all objects again. An exception on one of the threads, except in a
-  // reconcile or a poll, ends the others and is rethrown.
+  // `stop` fires and the running reconciles and polls, whose tokens fire too, have ended. Drops the keys that are still
+  // queued, because the next run lists all objects again. An exception on one of the threads, except in a reconcile or
+  // a poll, ends the other threads and is rethrown.
   void Run(std::stop_token stop);
 
  private:
   struct Impl;
-  std::shared_ptr<Impl> impl_;  // shared with handlers, because an informer may outlive its controllers
+  std::shared_ptr<Impl> impl_;  // handlers share it, because an informer may outlive its controllers
 };
 
 }  // namespace yad

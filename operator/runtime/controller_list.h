@@ -1,4 +1,4 @@
-// --controllers: the controllers of a program that run, in the syntax of kube-controller-manager.
+// --controllers: the controllers of a program that are started, in the syntax of kube-controller-manager.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 #define OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 
@@ -11,16 +11,16 @@
 namespace yad {
 
 enum class Chosen {
-  kNo,         // excluded ("-name"), or neither named nor covered by "*"
-  kByDefault,  // covered by "*": the controller decides whether it runs by default
+  kNo,         // excluded ("-name"), or neither named nor included in "*"
+  kByDefault,  // included in "*": the controller decides whether it runs by default
   kYes,        // named
 };
 
 // Plain data.
 class ControllerList {
  public:
-  // Parses entries, each a name, "-name" or "*". Fails with kConfig for a name that is not `known`, and for one that is
-  // both named and excluded.
+  // Parses entries, each of which is a name, "-name" or "*". Fails with kConfig for a name that is not `known`, or that
+  // is both named and excluded.
   static Result<ControllerList> Parse(const std::vector<std::string>& entries, const std::vector<std::string>& known);
 
   ControllerList() = default;  // "*"

@@ -35,7 +35,8 @@ const ResourceType& EventResource() {
   return type;
 }
 
-// Returns at most `max` bytes of valid UTF-8. Other text would be rejected, or would invalidate the whole request.
+// Returns valid UTF-8 of at most `max` bytes. The server rejects longer text, and an invalid character makes the whole
+// request invalid.
 std::string Clean(const std::string& text, std::size_t max) {
   const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string clean = Json::parse(quoted).get<std::string>();
@@ -46,7 +47,7 @@ std::string Clean(const std::string& text, std::size_t max) {
   return clean;
 }
 
-// Returns "<object>.<hex>", as client-go names events. The stamp makes the name unique.
+// Returns "<object>.<hex>", as in client-go. `stamp` makes the name unique.
 std::string EventName(const std::string& object, std::uint64_t stamp) {
   char suffix[24];
   std::snprintf(suffix, sizeof suffix, ".%llx", static_cast<unsigned long long>(stamp));
@@ -66,7 +67,7 @@ bool NamespaceIsTerminating(const Error& error) {
 
 // One event object, and the state of its repeats.
 struct Entry {
-  std::uint64_t key = 0;  // digest of the fields that make two events the same
+  std::uint64_t key = 0;  // digest of the fields that identify an event
   ObjectReference regarding;
   EventType type;
   std::string reason, action, note;
@@ -76,14 +77,14 @@ struct Entry {
   WallTime last;
   SteadyTime last_seen;
   std::int32_t count = 1;
-  std::int32_t written = 0;  // the count on the server; 0: the event is not there
+  std::int32_t written = 0;  // the count on the server; 0: the server does not have the event
   SteadyTime next_write{};   // earliest time for the next write of the series
   bool queued = false;
   int failures = 0;
 };
 using EntryPtr = std::shared_ptr<Entry>;
 
-// Returns the fields that make two events the same.
+// Returns the fields that identify an event. A repeat has the same values.
 auto IdentityOf(const Entry& entry) {
   const ObjectReference& regarding = entry.regarding;
   return std::tie(regarding.api_version, regarding.kind, regarding.key.ns, regarding.key.name, regarding.uid,
@@ -116,8 +117,8 @@ struct EventRecorder::Impl {
 
   std::mutex mutex;
   std::condition_variable_any wake;
-  // All guarded by mutex.
-  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key; a repeat may join these
+  // The mutex guards all of these.
+  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key; repeats may join these events
   std::deque<EntryPtr> ready;                           // to be written now
   std::multimap<SteadyTime, EntryPtr> later;            // to be written at that time
   std::uint64_t last_stamp = 0;
@@ -135,7 +136,7 @@ struct EventRecorder::Impl {
     wake.notify_all();
   }
 
-  // Returns how many drops to log; 0 if this is not the time to log. The caller logs them without the lock.
+  // Returns the number of dropped events to log; 0 if no log line is due. The caller logs without the lock.
   std::uint64_t CountDropped() {
     dropped.Increment();
     ++dropped_unlogged;
@@ -154,7 +155,7 @@ struct EventRecorder::Impl {
     if (found != entries.end() && found->second == entry) entries.erase(found);
   }
 
-  // Forgets the entries that a repeat can't join any more.
+  // Removes the entries that no repeat can join any more.
   void Sweep(SteadyTime now) {
     if (now < next_sweep) return;
     next_sweep = now + kSweepPeriod;
@@ -193,13 +194,13 @@ struct EventRecorder::Impl {
       if (ready.size() + later.size() >= options.capacity) {
         to_log = CountDropped();
       } else {
-        // Two events of one object must not share a name, even if the clock is coarse.
+        // Two events of one object must have different names, even if the clock is coarse.
         const auto stamp = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(made->last.time_since_epoch()).count());
         last_stamp = std::max(stamp, last_stamp + 1);
         made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
                        EventName(regarding.key.name, last_stamp)};
-        // Entries that are not queued may be forgotten: their next repeat is then an event of its own.
+        // Entries that are not queued may be removed: a later repeat then becomes a new event.
         if (entries.size() >= 4 * options.capacity)
           std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
         entries[made->key] = made;
@@ -238,7 +239,8 @@ struct EventRecorder::Impl {
     return client.Create(EventResource(), event, {}, stop);
   }
 
-  // Takes the first entry of the queue, writes it without the lock, and queues it again, drops it or leaves it at rest.
+  // Takes the first entry of the queue and writes it without the lock. Then queues the entry again, drops it, or keeps
+  // it for repeats.
   void WriteNext(std::unique_lock<std::mutex>& lock, std::stop_token stop, std::stop_token hard_stop) {
     const EntryPtr entry = ready.front();
     ready.pop_front();
@@ -279,7 +281,7 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // The object's namespace is terminating or gone, and its events with it, so the drop is not counted.
+    // The namespace of the object is terminating or gone, and its events with it, so the drop is not counted.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

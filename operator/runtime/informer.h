@@ -1,4 +1,4 @@
-// A Reflector, its Store, and the handlers of its changes.
+// A Reflector with its Store, and handlers for changes.
 #ifndef OPERATOR_RUNTIME_INFORMER_H_
 #define OPERATOR_RUNTIME_INFORMER_H_
 
@@ -15,11 +15,11 @@
 
 namespace yad {
 
-// An event for handlers. Added: `before` is nullptr. Deleted: `after` is nullptr, also if the object vanished between
-// two lists. Two different uids: the object was deleted and recreated, and a handler must look at both.
+// An event for handlers. Added: `before` is nullptr. Deleted: `after` is nullptr, also if the deletion happened between
+// two lists. If the uids differ, the object was deleted and recreated, and a handler must handle both.
 using Event = Store::Change;
 
-// Returns whether an object has changed: it was not added, deleted or recreated under its name.
+// Returns whether the event is a change of an existing object: it was not added, deleted or recreated under its name.
 bool IsSameObject(const Event& event);
 
 // Called on the informer's thread. Must not block and must not do I/O. A handler typically adds Requests to a queue.
@@ -33,20 +33,20 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // Returns the version that the cluster serves, if the cluster determines it; else that of the options. Thread-safe.
+  // Returns the version that the cluster serves if `resolve` is set, and otherwise that of the options. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
-  // Starts the first list of an informer that is on_demand, if it has not started yet. Thread-safe.
+  // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.
   void Demand();
-  // Must be called before Run, because a later handler would have missed the objects so far. A later call ends the
+  // Must be called before Run, because a later handler would miss the earlier objects. A call after Run ends the
   // process.
   void AddHandler(EventHandler handler);
-  Status Run(std::stop_token stop);  // on one thread; returns as Reflector::Run does
+  Status Run(std::stop_token stop);  // must run on one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
-  // Returns whether readiness and leader election wait until it has synced.
+  // Returns whether readiness and leader election wait for the first list.
   bool awaited() const { return !options_.on_demand; }
   std::string last_error() const { return reflector_.last_error(); }  // "" after a success; thread-safe
-  // Returns text such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
+  // Returns a text such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
   std::string Describe() const;
 
  private:

@@ -51,7 +51,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
-  // Returns false if AppendCbor has not written these bytes.
+  // Returns false for bytes that AppendCbor cannot have written.
   bool Read(Json& value) {
     if (rest_.empty()) return false;
     const auto first = static_cast<std::uint8_t>(rest_[0]);
@@ -98,7 +98,7 @@ class Reader {
     return true;
   }
 
-  // Extends `digest` by the next value, as StoredObject::Likeness describes.
+  // Adds the next value to `digest`, by the rules of StoredObject::Likeness.
   bool AddLikeness(const std::vector<LikenessRule>& rules, std::string_view name, std::uint64_t& digest) {
     const std::string_view value = rest_;
     if (rules.empty() || !IsNext(Major::kMap)) {
@@ -134,7 +134,7 @@ class Reader {
     return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
   }
 
-  // Reads a text with its head. `text` is a view of the bytes.
+  // Reads a text, including its head. `text` becomes a view of the bytes.
   bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
     if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
@@ -143,7 +143,7 @@ class Reader {
     return true;
   }
 
-  // Skips the next value and returns true if it is the text `wanted`.
+  // Skips the next value and returns true if that value is the text `wanted`. Otherwise, skips nothing.
   bool SkipIf(std::string_view wanted) {
     const std::string_view before = rest_;
     std::string_view text;
@@ -189,7 +189,7 @@ class Reader {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::string_view key;
       if (!ReadText(key)) return false;
-      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this one is the last.
+      const auto member = map.emplace_hint(map.end(), key, nullptr);  // Keys are in order, so this one comes last.
       if (!Read(member->second)) return false;
     }
     return true;

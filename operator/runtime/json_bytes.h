@@ -1,4 +1,4 @@
-// JSON as bytes, for the memory of this process.
+// JSON as compact bytes, for objects in memory.
 #ifndef OPERATOR_RUNTIME_JSON_BYTES_H_
 #define OPERATOR_RUNTIME_JSON_BYTES_H_
 
@@ -16,28 +16,29 @@
 
 namespace yad {
 
-// Appends CBOR (RFC 8949) with definite lengths, so that nlohmann_json can read it. The writer and reader of
-// nlohmann_json make a virtual call for each byte, and look up each key. Every object passes here, and these functions
-// take a quarter of the time.
+// Appends CBOR (RFC 8949) with definite lengths, so that nlohmann_json can read it. These functions take a quarter of
+// the time of nlohmann_json, which makes a virtual call for each byte and looks up each key. The time matters because
+// all cached objects are converted.
 void AppendCbor(const Json& value, std::string& out);
-// Appends the same bytes directly from a text, without a tree, which takes far longer to build than the bytes.
+// Appends the same bytes directly from a parsed text. It would take far longer to build a tree first.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);
-// Appends the head of an object with this many members. The members follow, each as AppendCborKey and AppendCbor, in
-// the order of their keys.
+// Appends the head of an object with this number of members. The members must follow in the order of their keys, each
+// with AppendCborKey and AppendCbor.
 void AppendCborObject(std::size_t members, std::string& out);
 void AppendCborKey(std::string_view key, std::string& out);
 
-// The members of an object as (key, value), in the order of their keys. The last member wins if two have one key.
+// The members of an object as (key, value), in the order of their keys. If two members have the same key, the last one
+// counts.
 using TextMembers = boost::container::small_vector<std::pair<std::string_view, simdjson::dom::element>, 24>;
 const Json::object_t& MembersInOrder(const Json& object);
 TextMembers MembersInOrder(const simdjson::dom::element& object);
 
-// Reads what AppendCbor has written. Returns a discarded value for other bytes.
+// Reads the bytes that AppendCbor has written. Returns a discarded value for other bytes.
 Json FromCbor(std::string_view bytes);
 
-// Returns `digest`, extended by these bytes.
+// Returns `digest` extended by these bytes.
 std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
-// Implements StoredObject::Likeness for bytes that AppendCbor has written.
+// Implements StoredObject::Likeness on the bytes of AppendCbor.
 std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name);
 
 }  // namespace yad

@@ -18,7 +18,7 @@ namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
-// A watch that was rejected (a Role without the verb) is not retried for this long.
+// After the server rejects a watch (a Role without the verb), the watch is not retried for this time.
 constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {
@@ -39,8 +39,8 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record. An unreadable spec counts as held by another process, which renews it whenever its resourceVersion
-// changes.
+// Reads the record. An unreadable spec counts as held by another process, which renews the lease with each change of
+// its resourceVersion.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -90,17 +90,17 @@ struct LeaderElector::Impl {
   // Only the elector's thread uses these.
   StopTimer timer;
   std::mt19937_64 random;
-  std::optional<Json> lease;  // the newest state on the server that this process knows
+  std::optional<Json> lease;  // the newest state that this process has read
   Record observed;
-  SteadyTime observed_at{};  // when `observed` was first seen
+  SteadyTime observed_at{};  // the time at which `observed` was first seen
   std::string last_failure;
   SteadyTime watch_opened_at{};
   SteadyTime watch_refused_until{};
-  std::optional<Reason> watch_failure;  // the last logged failure since the last event
+  std::optional<Reason> watch_failure;  // the last failure that was logged, reset by an event
 
   struct Shared {
     bool leading = false;
-    SteadyTime renewed_at{};  // when the last successful renewal was sent
+    SteadyTime renewed_at{};  // the time at which the last successful renewal was sent
     std::string holder;
   };
   Synchronized<Shared> shared;
@@ -117,8 +117,8 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // Makes one request, which ends at `deadline` or after half of renew_deadline: a hung connection must leave time for
-  // another try.
+  // Makes one request, which ends at `deadline` or after half of renew_deadline. If a connection hangs, there is time
+  // for a second request.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
     const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
@@ -180,14 +180,14 @@ struct LeaderElector::Impl {
     }
     return observed_at + duration;
   }
-  // Returns whether the holder may still be active.
+  // Returns whether the lease of the observed holder is still valid.
   bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
   Attempt Took(Result<Json> written, SteadyTime sent_at) {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
-    // Only what the server stored counts.
+    // The server may have changed the lease, so its response counts and not the request.
     if (observed.holder != options.identity) return Attempt::kHeldByOther;
     shared.With([&](Shared& s) { s.renewed_at = sent_at; });
     SetLeading(true);
@@ -195,7 +195,8 @@ struct LeaderElector::Impl {
   }
 
   Attempt Failed(const Error& error) {
-    const bool expected = error.reason == Reason::kConflict || error.reason == Reason::kAlreadyExists ||  // lost a race
+    const bool expected = error.reason == Reason::kConflict ||
+                          error.reason == Reason::kAlreadyExists ||  // another process was faster
                           error.reason == Reason::kCancelled;
     if (expected) return Attempt::kFailed;
     std::string text = error.ToString();
@@ -207,7 +208,7 @@ struct LeaderElector::Impl {
     return Attempt::kFailed;
   }
 
-  // Follows client-go's tryAcquireOrRenew.
+  // Implements client-go's tryAcquireOrRenew.
   Attempt TryAcquireOrRenew(SteadyTime deadline, std::stop_token stop) {
     const bool leading = Leading();
     if (leading && lease && observed.holder == options.identity) {
@@ -216,7 +217,7 @@ struct LeaderElector::Impl {
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
         return Took(std::move(renewed), sent_at);
       }
-      // Another process wrote or deleted the lease, or the response to our last write was lost.
+      // Another process wrote or deleted the lease, or the response to the last write was lost.
     }
 
     Result<Json> found = Get(deadline, stop);
@@ -255,18 +256,18 @@ struct LeaderElector::Impl {
                                                 std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
   }
 
-  // Returns when to try again for a lease that this process does not hold, if the watch reports nothing until then.
+  // Returns the time of the next attempt to acquire the lease, if the watch reports nothing before.
   SteadyTime NextTry() {
     const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
   // Waits after `attempt` until the next attempt is due: the holder's lease has expired, or the watch shows that the
-  // lease has no holder. The wait without a watch is client-go's delay at most. Returns true if the watch was silent
-  // until the time was over.
+  // lease has no holder. Without a watch, the wait is at most client-go's delay. Returns true if the watch reported
+  // nothing until the end of the wait.
   //
-  // The watch only saves time. An event is never enough to take the lease: each attempt reads the lease again, and
-  // writes it only if it has not changed since.
+  // The watch only saves time. An event alone never leads to a takeover: each attempt reads the lease again, and writes
+  // it only if it has not changed since.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
       watch_opened_at = clock.Now();
@@ -285,7 +286,7 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // A process that writes other things into an expired lease must not postpone the next try forever.
+        // If another process writes other fields of an expired lease, this must not postpone the next attempt forever.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -293,13 +294,13 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Returns whether the event's object is newer than `lease`. An attempt may have read a newer one since the event.
+  // Returns whether the object of an event is newer than `lease`. An attempt may have read a newer one in the meantime.
   bool IsNews(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
   }
 
-  // Returns true if the server's time-out ended the watch, so that the next watch may follow at once.
+  // Returns true if the server's time-out ended the watch, so that the next watch may be opened immediately.
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
@@ -341,7 +342,7 @@ bool LeaderElector::Acquire(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
     if (attempt == Impl::Attempt::kHeld) return true;
-    // A working watch would have reported the renewal, so this one hangs.
+    // A working watch would have reported the renewal, so this watch hangs.
     if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
     silent = impl_->AwaitNextTry(attempt, watch, stop);
   }
@@ -353,7 +354,8 @@ bool LeaderElector::Hold(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // The process may have been frozen during the sleep. A new leader must not meet a renewal of this process.
+    // The process may have been frozen during the sleep. It must not renew the lease when another process may already
+    // lead.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");

@@ -20,9 +20,9 @@ struct LeaderElectionOptions {
   Duration retry_period = std::chrono::seconds(2);
 };
 
-// A lease of another holder is judged by how long *this process* has seen it unchanged, never by the times in it. A
-// waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the watch is
-// not permitted, the elector tries every 1 to 2.2 retry periods.
+// A lease of another holder expires when *this process* has seen it unchanged for its duration. The times in the lease
+// do not matter, because clocks differ. A waiting elector watches the lease, and tries to acquire it only when it is
+// released or has expired. If the watch is not permitted, the elector tries every 1 to 2.2 retry periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());
@@ -30,18 +30,17 @@ class LeaderElector {
 
   // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews the lease until `stop` fires, and returns true with the lease still held. Returns false if the lease could
-  // not be renewed for renew_deadline, or another process has taken it: from then on, another process may lead.
+  // Renews the lease until `stop` fires, and returns true while the lease is still held. Returns false if the lease
+  // could not be renewed for renew_deadline, or if another process has taken it. After that, another process may lead.
   bool Hold(std::stop_token stop);
-  // Releases the lease, so that another process can acquire it at once. Must be called only after all writes have
-  // ended.
+  // Releases the lease, so that another process can acquire it immediately. Must be called after all writes have ended.
   void Release();
 
   bool is_leader() const;  // thread-safe
-  // Returns whether a write that is sent now can still arrive while this process leads: it is sent not later than
-  // renew_deadline after the last renewal. Thread-safe.
+  // Returns whether a write that is sent now is certain to arrive while this process leads: not more than
+  // renew_deadline has passed since the last renewal. Thread-safe.
   bool may_write() const;
-  std::string holder() const;  // thread-safe; the last holder that was observed
+  std::string holder() const;  // thread-safe; the last observed holder
   // Sets a callback, which is called on the elector's thread when the holder changes.
   void OnNewLeader(std::function<void(const std::string& identity)> callback);
 

@@ -1,4 +1,4 @@
-// A watch on one object, for a thread that waits for a deadline or for an event of the object, whichever comes first.
+// A watch on one object, for a thread that waits for an event of the object or for a deadline, whichever comes first.
 #ifndef OPERATOR_RUNTIME_LEASE_WATCH_H_
 #define OPERATOR_RUNTIME_LEASE_WATCH_H_
 
@@ -19,21 +19,22 @@ struct LeaseEvent {
   Json object;
 };
 
-// Owned by one thread. An internal thread reads the watch until the destructor, which waits for that thread to end.
+// Used by one thread. An internal thread reads the watch; the destructor waits for the end of that thread.
 class LeaseWatch {
  public:
-  // Reports events after `resource_version`.
+  // Reports the events after `resource_version`.
   LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock);
   ~LeaseWatch();
   LeaseWatch(const LeaseWatch&) = delete;
   LeaseWatch& operator=(const LeaseWatch&) = delete;
 
-  // The result of Next. One of the two is set, or none.
+  // The result of Next. At most one of the fields is set.
   struct News {
-    std::optional<LeaseEvent> event;  // the newest since the last call; never a bookmark
-    std::optional<Status> ended;      // an Error: the watch failed or could not be opened; no event follows
+    std::optional<LeaseEvent> event;  // the newest event since the last call; never a bookmark
+    std::optional<Status>
+        ended;  // the watch has ended, and no event follows; an Error: it failed or could not be opened
   };
-  // Blocks until there is news, `deadline` has passed or `stop` fires.
+  // Blocks until there is an event, the watch ends, `deadline` has passed, or `stop` fires.
   News Next(SteadyTime deadline, std::stop_token stop);
 
  private:
@@ -49,7 +50,7 @@ class LeaseWatch {
   std::condition_variable_any changed_;
   std::optional<LeaseEvent> newest_;
   std::optional<Status> ended_;
-  std::jthread thread_;  // last: it uses all members above
+  std::jthread thread_;  // must be last, because it uses all members above
 };
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The rules by which two objects count as alike.
+// The rules by which StoredObject::Likeness compares objects.
 #ifndef OPERATOR_RUNTIME_LIKENESS_H_
 #define OPERATOR_RUNTIME_LIKENESS_H_
 
@@ -10,9 +10,9 @@ namespace yad {
 // How StoredObject::Likeness treats one member of an object.
 struct LikenessRule {
   enum What {
-    kInside,   // has rules of its own
-    kLeftOut,  // is skipped
-    kNamed,    // a string equal to the object's name counts as equal for all objects
+    kInside,   // the member is an object with rules of its own
+    kLeftOut,  // the member is skipped
+    kNamed,    // a string that equals the object's name counts as equal for all objects
   };
   std::string_view key;
   What what = kInside;

@@ -51,7 +51,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // Groups stop one after the other: even here the lease must outlive the controllers.
+    // The groups stop in this order in the destructor too, because the lease must outlive the controllers.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);
@@ -59,7 +59,7 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // Has no rate limit: behind a thousand queued writes, a Lease would not be renewed in time.
+  // This client has no rate limit: a Lease behind a thousand queued writes would not be renewed in time.
   const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
@@ -75,7 +75,7 @@ struct Manager::Impl {
 
   std::mutex mutex;
   std::condition_variable_any changed;
-  // Guarded by mutex.
+  // The mutex guards these.
   bool elected = false;
   bool lease_lost = false;
   bool failed = false;
@@ -94,7 +94,7 @@ struct Manager::Impl {
     changed.notify_all();
   }
 
-  // Runs `body` on a new thread, with the group's stop token. An exception or an Error of `body` ends the process.
+  // Runs `body` on a new thread with the group's stop token. An exception or an Error of `body` ends the process.
   void Start(Group& group, std::string name, std::function<Status(std::stop_token)> body) {
     {
       std::lock_guard lock(mutex);
@@ -115,7 +115,7 @@ struct Manager::Impl {
     group.threads.clear();
   }
 
-  // Stops a group. Returns false if a thread of it still runs at the deadline, or when the lease is lost.
+  // Stops a group. Returns false if a thread of the group still runs at the deadline, or when the lease is lost.
   bool StopGroup(Group& group, SteadyTime deadline) {
     group.stop.request_stop();
     {
@@ -135,9 +135,9 @@ struct Manager::Impl {
                        [](const auto& entry) { return entry.second->synced() || !entry.second->awaited(); });
   }
 
-  // Runs the leader election, from the wait for the lease to its release.
+  // Acquires, holds and releases the lease.
   Status Elect(std::stop_token stop) {
-    // A replica that can't fill its caches must not keep the lease from one that can.
+    // A replica that can't fill its caches must not take the lease, because another replica may be able to.
     while (!Synced()) {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }
@@ -163,7 +163,8 @@ struct Manager::Impl {
     for (auto& [name, run] : leader_runs) Start(work, name, run);
   }
 
-  // Blocks until `stop`, a failure, or the loss of the lease. Starts the controllers when this process is elected.
+  // Blocks until `stop` fires, a part fails, or the lease is lost. Starts the controllers when this process becomes the
+  // leader.
   void Await(std::stop_token stop) {
     std::unique_lock lock(mutex);
     clock.WaitUntil(changed, lock, stop, SteadyTime::max(), [&] { return elected || lease_lost || failed; });
@@ -205,7 +206,7 @@ struct Manager::Impl {
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
-      // Later groups serve the earlier ones. The lease, above all, must stay while a controller may still write.
+      // Earlier groups need the later ones. In particular, the lease must be held while a controller may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
       if (group == &work) controllers_run = false;

@@ -24,11 +24,12 @@ struct ManagerOptions {
   Duration stop_timeout = std::chrono::seconds(20);
 };
 
-// The result of Run, which main turns into an exit code.
+// The result of Run. main turns it into an exit code.
 enum class RunOutcome {
   kStopped,  // a stop was requested, and everything ended in time
-  // Threads may still run after the next two, and the Manager's destructor waits for them, so main calls _exit.
-  kLeaseLost,     // another process may lead now: this one must end at once
+  // After one of the next two, threads may still run, and the Manager's destructor would wait for them. So main calls
+  // _exit.
+  kLeaseLost,     // another process may lead now, so this process must end immediately
   kStopTimedOut,  // a thread did not end within stop_timeout
 
   kFailed,  // a Runnable or an Informer returned an error, or a thread threw
@@ -38,31 +39,31 @@ enum class RunOutcome {
 // leader. Returns when `stop` fires. An Error ends the process.
 using Runnable = std::function<Status(std::stop_token stop)>;
 
-// One thread sets it up; then Run is called once. Informers run on every replica, so that a new leader starts with full
-// caches. A replica waits for the lease only after its own informers have synced.
+// Must be set up on one thread; then Run is called once. Informers run on every replica, so that a new leader starts
+// with full caches. A replica waits for the lease only after its own informers have synced.
 class Manager {
  public:
   Manager(Client& client, ManagerOptions options, Clock& clock = Clock::Real());
   ~Manager();
 
-  // Returns the informer for these options. Calls with the same (type, namespace, selectors) share one informer, which
-  // has the other options of the first call.
+  // Returns the informer for these options. Calls with the same (type, namespace, selectors) share one informer; its
+  // other options are those of the first call.
   Informer& InformerFor(ReflectorOptions options);
-  // Returns the client for writes that only the leader may make. It rejects writes (kCancelled) as soon as another
-  // replica may lead, also in a process that resumes after it was frozen. It lives as long as the Manager.
+  // Returns the client for writes that only the leader may make. This client rejects writes (kCancelled) as soon as
+  // another replica may lead, even if the process was frozen in between. It lives as long as the Manager.
   Client& leader_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);
   void AddServer(std::string name, Runnable run);  // started first, stopped last
-  // Adds a task that runs while controllers run: on the leader, until it stops or another replica may lead.
+  // Adds a task that runs while controllers run: on the leader, until it stops or until another replica may lead.
   void AddLeaderRunnable(std::string name, Runnable run);
-  // Adds a check for /readyz, which returns "" if the program is ready, and otherwise what is missing.
+  // Adds a check for /readyz. `check` returns "" if the program is ready, and otherwise the reason why it is not.
   void AddReadyCheck(std::string name, std::function<std::string()> check);
 
-  // Returns "" if every awaited informer has synced and every check passes; else a line for each that has not.
+  // Returns "" if every awaited informer has synced and every check passes; otherwise, one line for each of the others.
   // Thread-safe.
   std::string NotReady() const;
-  bool is_leader() const;  // thread-safe; true without leader election once controllers run
+  bool is_leader() const;  // thread-safe; without leader election: true once controllers run
 
   // Blocks until `stop` fires, the lease is lost, or a part of the program fails. StopOnSignals handles signals.
   RunOutcome Run(std::stop_token stop);

@@ -1,4 +1,4 @@
-// The number of objects in the pages of a list, chosen so that no page is too long.
+// The number of objects in each page of a list. It adapts so that no page is too long.
 #ifndef OPERATOR_RUNTIME_PAGE_SIZE_H_
 #define OPERATOR_RUNTIME_PAGE_SIZE_H_
 
@@ -7,11 +7,11 @@
 
 namespace yad {
 
-// Objects may be 10 KB or 9 MB long (1.5 MiB in etcd, where each byte may be six in JSON), and a page is in memory as a
-// whole. Used by one thread.
+// One object may take from 10 KB to 9 MB (1.5 MiB in etcd, of which each byte may become six in JSON), and a whole page
+// is in memory. Used by one thread.
 class PageSize {
  public:
-  // A longer page is rejected while it arrives. The largest object fits.
+  // The client rejects a longer page before all of it has arrived. The largest object fits.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.
@@ -24,7 +24,7 @@ class PageSize {
     limit_ /= 2;
     return true;
   }
-  // Adapts the limit to a page of that many bytes.
+  // Adapts the limit to the length of the last page.
   void Adapt(std::size_t bytes) {
     if (bytes > kMaxBytes / 2) Halve();
     if (bytes < kMaxBytes / 8) limit_ = std::min(most_, limit_ * 2);

@@ -17,23 +17,24 @@ namespace {
 
 using std::chrono::seconds;
 
-// A watch that lived this long is healthy, so its end does not slow down the next one.
+// After a watch that lasted this long, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
-// Longest wait for a type that is missing, so that it is found soon after it appears.
+// The longest wait if a type is missing, so that the type is noticed soon after its creation.
 constexpr Duration kTypeMissingCap = seconds(10);
-// Lists that are older than what was seen are rejected for this long, before the process has to restart. A server that
-// only lags has caught up by then.
+// A list that is older than the data that this process has seen is rejected for this time. After it, the process has to
+// restart. A server that only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
-// A server sends its position at least once a minute, with a bookmark. A server that was silent for longer may have
-// gone back behind our version (etcd was restored from a backup). Its watch shows nothing until it has caught up.
+// A server sends its position in a bookmark at least once a minute. If a server was silent for longer, its data may be
+// older than ours (etcd was restored from a backup). Its watch reports nothing until it has caught up.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// Number of failed watches from one version after which a new list is made.
+// After this number of failed watches from the same version, a new list is made.
 constexpr int kMaxResumes = 3;
-// Limit for a list in one response, which is only requested without pages, or after the tokens of pages have expired.
+// The limit for a list in one response. Such a list is requested only if pages are off, or after the continue tokens
+// have expired.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
-// Returns whether a watch from the same version may succeed once the server is back, or permits it.
+// Returns whether a watch from the same version may succeed later, when the server is back or permits the watch.
 bool MayResume(const Error& error) {
   switch (error.reason) {
     case Reason::kTransport:
@@ -96,7 +97,7 @@ struct Reflector::Impl {
     shown.With([&](Shown& value) { value.type = options.type; });
   }
 
-  // ---- The state machine. Each step sets `state` to the next one.
+  // ---- The state machine. Each step sets `state` to the next state.
   Status Run(const std::stop_token& stop) {
     while (!stop.stop_requested() && outcome) {
       try {
@@ -141,7 +142,7 @@ struct Reflector::Impl {
     }
   }
 
-  // kListing -> kWatchBroken: the list is in the Store, and a watch has to follow from its version.
+  // kListing -> kWatchBroken: the list is in the Store, and a watch has to start from its version.
   void FinishList(const std::stop_token& stop) {
     std::vector<ObjectPtr> objects;
     const Result<std::string> version = PagedList(objects, stop);
@@ -149,7 +150,7 @@ struct Reflector::Impl {
     if (version->empty()) {
       return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
     }
-    // A server that lags behind (or an etcd restored from a backup) must never cause deletions in the Store.
+    // A list from a server that lags (or from a restored etcd) must never cause deletions in the Store.
     if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, stop);
     older_lists_since.reset();
     if (std::string proof = WentBack(objects, *version); !proof.empty()) {
@@ -204,7 +205,7 @@ struct Reflector::Impl {
       change =
           event.type == WatchEventType::kDeleted ? store.Remove(std::move(object)) : store.Apply(std::move(object));
     }
-    // The version is set last, so that an event whose handling threw is not skipped.
+    // The version is set last, so that an event is not skipped if its handling throws.
     if (CompareResourceVersions(version, last_version) != -1) last_version = version;
     if (last_version != version_at_open) Succeeded(/*watched=*/true);
     if (change) on_change(*change);
@@ -212,8 +213,8 @@ struct Reflector::Impl {
 
   // ---- Lists
   Result<std::string> PagedList(std::vector<ObjectPtr>& objects, const std::stop_token& stop) {
-    // A continue token can expire (410) during the list, so a list of thousands of pages might never end. After two
-    // attempts, the list is requested in one response.
+    // A continue token can expire (410) during a list, so a list of thousands of pages might never finish. After two
+    // attempts, the whole list is requested in one response.
     for (int attempt = 1;; ++attempt) {
       const bool paged = attempt <= 2 && options.page_size > 0;
       objects.clear();
@@ -228,7 +229,7 @@ struct Reflector::Impl {
     request.ns = options.ns;
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
-    // No resourceVersion is set: a consistent read. The server makes the next page while this one is read.
+    // Without a resourceVersion, the read is consistent. The server prepares the next page while this one is parsed.
     const auto ask = [&] {
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
@@ -259,8 +260,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version: a new list of a large cluster would need twice the memory
-  // otherwise. An event that follows a write of this process then yields the object from Observe.
+  // Returns the Store's object if it has the same version. Otherwise, a new list of a large cluster would need twice
+  // the memory. For the watch event of a write of this process, returns the object from Observe.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
                                                        (*known)->meta().resource_version == meta.resource_version &&
@@ -278,8 +279,8 @@ struct Reflector::Impl {
     return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project);
   }
 
-  // Returns which object has an older version in the list than in the Store, although the list is not older; "" if none
-  // has. A server that merely lags does not show that.
+  // Returns an object whose version in the list is older than in the Store, although the list is not older; "" if there
+  // is none. A server that only lags cannot return such a list.
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();
@@ -299,7 +300,7 @@ struct Reflector::Impl {
     watch.reset();
     ++failed_lists.count;
     failed_lists.last = error;
-    // The Store keeps its objects: a missing type (its CRD was deleted) is a failed read, not an empty list.
+    // The Store keeps its objects: a missing type (its CRD was deleted) is a failed read, and not an empty list.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
@@ -330,7 +331,8 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles the server's own time-out. The next watch follows at once, unless this one ended as soon as it had begun.
+  // Handles the server's own time-out. The next watch starts immediately, unless this one ended directly after its
+  // start.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;
@@ -365,7 +367,7 @@ struct Reflector::Impl {
     if (clock.Sleep(delay, stop)) Enter(next);
   }
 
-  // Logs once for each kind of failure, not for each attempt.
+  // Logs each kind of failure once, and not each attempt.
   void Report(const Error& error, const char* verb) {
     std::string kind = std::string(verb) + " " + std::string(ToString(error.reason));
     if (kind == reported)
@@ -414,34 +416,34 @@ struct Reflector::Impl {
     return request;
   }
 
-  // Returns the resource as RBAC rules and kubectl write it, such as "deployments.apps".
+  // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".
   std::string Resource() const {
     return options.type.group.empty() ? options.type.resource : options.type.resource + "." + options.type.group;
   }
 
   Client& client;
-  ReflectorOptions options;  // `type` is the last resolved one
+  ReflectorOptions options;  // `type` is the last version that `resolve` returned
   Store& store;
   const std::function<void(const Store::Change&)> on_change;
   Clock& clock;
 
   // Only the running thread uses these.
   ReflectorState state = ReflectorState::kEmpty;
-  // Two backoffs, so that lists that succeed between watches that fail at once don't hide the failures.
+  // Lists and watches have separate backoffs. With a common one, successful lists would hide watches that always fail.
   Backoff list_backoff;  // reset by a successful list
   Backoff watch_backoff;
   PageSize page_size;
   std::unique_ptr<Watch> watch;
-  std::string last_version;  // of the last list, event or bookmark; never goes back, not even with a new list
+  std::string last_version;  // of the last list, event or bookmark; never decreases, not even with a new list
   std::string version_at_open;
-  bool heard = false;  // the open watch has sent an event
+  bool heard = false;  // the open watch has reported an event
   SteadyTime opened_at{};
-  int failed_resumes = 0;  // since the last progress
+  int failed_resumes = 0;  // since the last event or list
   FailedLists failed_lists;
   std::optional<SteadyTime> older_lists_since;
   Status outcome;              // an Error ends Run
-  bool watch_failing = false;  // no watch has made progress since the last failure, even if lists succeed
-  std::string reported;        // the last logged failure: verb and reason
+  bool watch_failing = false;  // true from a failed watch until a watch makes progress, even if lists succeed
+  std::string reported;        // verb and reason of the last failure that was logged
 
   metrics::Gauge& failing_since;  // shared by all reflectors of this resource
 

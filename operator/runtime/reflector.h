@@ -1,6 +1,5 @@
-// Keeps a Store equal to the server's objects of one type: list, then watch, forever.
-// The state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads back to a named
-// state.
+// Keeps a Store equal to the server's objects of one type, by a list and then watches. The state machine follows
+// kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads to one of the named states.
 #ifndef OPERATOR_RUNTIME_REFLECTOR_H_
 #define OPERATOR_RUNTIME_REFLECTOR_H_
 
@@ -16,7 +15,7 @@
 
 namespace yad {
 
-// The lists that have failed since the last successful one.
+// The failed lists since the last successful one.
 struct FailedLists {
   int count = 0;
   Error last;  // valid if count > 0
@@ -28,15 +27,16 @@ struct ReflectorOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
-  // Duration of one watch; the next one resumes from its last version. With the client's margin, it bounds how long a
-  // connection that broke silently goes unnoticed: a quiet type has no events, and not every server sends bookmarks.
+  // Duration of one watch. The next watch resumes from the last version. This duration (with the client's margin)
+  // bounds the time until a connection that broke silently is noticed: a type may have no events for long, and not
+  // every server sends bookmarks.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
   // Removes parts that this process never reads from each object, before the object is projected and stored. Must not
   // throw.
   std::function<void(Json&)> transform;
-  // Gets only the `projected` parts of an object ({}: all parts), although the whole object is stored. Must not be
-  // combined with `transform`.
+  // Gets only the `projected` parts of an object ({}: all parts). The whole object is stored. Must not be combined with
+  // `transform`.
   Projector project;
   JsonParts projected;
   // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.
@@ -44,8 +44,8 @@ struct ReflectorOptions {
   std::function<bool(const ObjectMeta& meta)> keeps_content;
   // Starts to list when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Returns the version of `type` to read, if the cluster determines it. Called before each list. An Error counts as a
-  // failed list (kNotFound: the type is missing).
+  // Set if the cluster determines the version of `type`: returns the version to read. Called before each list. An Error
+  // counts as a failed list (kNotFound: the type is missing).
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
@@ -60,21 +60,22 @@ enum class ReflectorState {
 };
 std::string_view ToString(ReflectorState state);
 
-// One thread runs it. `on_change` is called on that thread, after the Store has changed.
+// One thread calls Run. `on_change` is called on that thread, after the Store has changed.
 class Reflector {
  public:
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Blocks until `stop` fires. Never throws and never spins: a jittered wait follows each failure. Fails if the
-  // server's data comes from a backup or from another cluster: its lists have been older for a minute than what it
-  // showed before, or a list that is not older has an object in an older version. Only a process that remembers nothing
-  // can continue with such data.
+  // Blocks until `stop` fires. Never throws, and waits with jitter after each failure. Fails if the server's data comes
+  // from a backup or from another cluster. There are two signs: lists have been older for a minute than the data that
+  // this process has seen, or a list that is not older has an object in an older version. Only a restarted process can
+  // use such data.
   Status Run(std::stop_token stop);
 
-  ResourceType type() const;       // thread-safe; the last resolved version, if the cluster determines it
-  ReflectorState state() const;    // thread-safe
-  std::string last_error() const;  // thread-safe; "" after a success: "cannot list deployments.apps: Forbidden: ..."
+  ResourceType type() const;     // thread-safe; with `resolve`, the last version that it returned
+  ReflectorState state() const;  // thread-safe
+  std::string last_error()
+      const;  // thread-safe; such as "cannot list deployments.apps: Forbidden: ..."; "" after a success
 
  private:
   struct Impl;

@@ -6,8 +6,9 @@
 
 namespace yad {
 
-// Blocks SIGTERM and SIGINT in this thread and all threads that it starts. The first signal requests a stop; a second
-// one ends the process at once (exit code 128 + signal). Must be called once, before the first thread is started.
+// Blocks SIGTERM and SIGINT in this thread and in all threads that it starts. The first signal requests a stop; the
+// second one ends the process immediately (exit code 128 + signal). Must be called once, before the first thread is
+// started.
 void StopOnSignals(std::stop_source& source);
 
 }  // namespace yad

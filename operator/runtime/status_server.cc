@@ -67,7 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // Answers or closes a request that could not be read well enough for a handler.
+  // Responds to a request that could not be parsed, or closes the connection.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
@@ -98,7 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
     response_.keep_alive(keep_alive);
     response_.body() = std::move(reply.body);
     response_.prepare_payload();
-    if (head) response_.body().clear();  // Content-Length stays
+    if (head) response_.body().clear();  // Content-Length keeps the length of the body
     stream_.expires_after(timeout_);
     http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
       if (error || !keep_alive) return self->Close();
@@ -132,7 +132,7 @@ struct StatusServer::Impl {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (error == net::error::operation_aborted) return;
       if (error) {
-        // The process may be out of descriptors, for instance, and an immediate retry would spin.
+        // The process may be out of file descriptors, so an immediate retry would loop.
         accept_retry.expires_after(kAcceptRetry);
         accept_retry.async_wait([this](error_code cancelled) {
           if (!cancelled) Accept();

@@ -14,11 +14,11 @@ namespace yad {
 
 struct StatusServerOptions {
   std::string bind;          // ":8080" (all addresses), "127.0.0.1:0" (any port), "[::1]:8080"; "0" or "": no server
-  int max_connections = 64;  // a further one closes the oldest
-  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two requests of a connection
+  int max_connections = 64;  // another connection closes the oldest one
+  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two requests of one connection
 };
 
-// One thread sets it up (Handle, Listen), then one runs it (Run).
+// Must be set up on one thread (Handle, Listen); then one thread calls Run.
 class StatusServer {
  public:
   struct Reply {
@@ -26,14 +26,14 @@ class StatusServer {
     std::string content_type = "text/plain; charset=utf-8";
     std::string body;
   };
-  // Called on the server's only thread, so it should answer from memory.
+  // Called on the server's only thread, so it should not wait for anything.
   using Handler = std::function<Reply()>;
 
   explicit StatusServer(StatusServerOptions options);
   ~StatusServer();
 
   void Handle(std::string path, Handler handler);
-  // Fails with kConfig if the address is malformed, or can't be listened on.
+  // Fails with kConfig if the address is malformed or can't be listened on.
   Status Listen();
   int port() const;  // valid after Listen; 0: no server
   // Serves until `stop` fires. Can be a Runnable of the Manager.

@@ -1,4 +1,4 @@
-// A stop token that fires at a deadline, for calls that only a stop token can end.
+// A stop token that fires at a deadline. Some calls can be ended only by a stop token.
 #ifndef OPERATOR_RUNTIME_STOP_TIMER_H_
 #define OPERATOR_RUNTIME_STOP_TIMER_H_
 
@@ -26,7 +26,7 @@ class StopTimer {
   std::stop_token Begin(SteadyTime deadline, std::stop_token parent = {});
   // Changes the deadline of the last Begin's token.
   void Move(SteadyTime deadline);
-  // Detaches the token of the last Begin: it no longer fires, and no thread waits for its deadline.
+  // Detaches the token of the last Begin. It no longer fires, and no thread waits for its deadline.
   void End();
 
  private:
@@ -40,7 +40,7 @@ class StopTimer {
   SteadyTime deadline_ = SteadyTime::max();
   std::uint64_t generation_ = 0;  // version of deadline_
   std::uint64_t seen_ = 0;        // the generation that the thread waits for
-  std::jthread thread_;           // last: it uses all members above
+  std::jthread thread_;           // must be last, because it uses all members above
 };
 
 }  // namespace yad

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
-// Writes an object's members one by one, so that one pass makes both the bytes and the digests of its parts.
+// Writes an object's members one by one. One pass makes the bytes and the digests of the parts.
 class Writer {
  public:
   enum Part { kContent, kStatus, kOther };
@@ -51,7 +51,7 @@ class Writer {
     digests_[part] = Digested(digests_[part], std::string_view(bytes_).substr(begin));
   }
 
-  // Reused for this thread's next object: growing a new buffer takes longer than filling it.
+  // The buffer is reused for the thread's next object, because growing a new one takes longer than filling it.
   static std::string& Scratch() {
     constexpr std::size_t kLongestKept = 64 * 1024;
     thread_local std::string scratch;
@@ -63,7 +63,7 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// `Value` is a tree or simdjson's view of a text. Equal objects of either type give equal bytes and digests.
+// `Value` is a tree, or simdjson's view of a text. Equal objects give equal bytes and digests for both types.
 template <typename Value>
 void WriteMetadata(const Value& metadata, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
@@ -93,7 +93,7 @@ void WriteObject(const Value& object, Writer& writer) {
 }
 
 std::size_t BytesOf(const std::string& text) {
-  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter ones are stored in the string object itself.
+  return text.capacity() > 15 ? text.capacity() + 1 : 0;  // Shorter texts are stored in the string object itself.
 }
 
 std::size_t BytesOf(const StringMap& map) {
@@ -102,15 +102,16 @@ std::size_t BytesOf(const StringMap& map) {
   return sum;
 }
 
-// Objects of one controller and one type are similar, so they are one family.
+// Returns the family for PackedBytes. Objects of one controller and one type are similar, so they form one family.
 std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
 }
 
-// The owners of one controller's objects are usually equal, so the objects share one list.
+// The objects of one controller usually have equal owners, so they share one list of owners.
 void ShareOwners(std::uint64_t family, ObjectMeta& meta) {
-  static auto& known = *new WeakTable<std::vector<OwnerReference>>;  // Never destroyed: threads may still read.
+  static auto& known =
+      *new WeakTable<std::vector<OwnerReference>>;  // never destroyed, because threads may still read it
   if (meta.owners == nullptr) return;
   const auto shared = known.Find(family);
   if (shared != nullptr && *shared == *meta.owners) {
@@ -174,7 +175,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // Compared as text, so that numbers of any length fit.
+  std::string_view x = a, y = b;  // compared as text, which works for numbers of any length
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
@@ -185,7 +186,7 @@ std::optional<int> CompareResourceVersions(const std::string& a, const std::stri
 struct Store::State {
   struct Entry {
     ObjectPtr object;     // the newest known state
-    ObjectPtr announced;  // the last state that handlers got; nullptr: none. Differs from `object` only after Observe.
+    ObjectPtr announced;  // the last state that handlers got; nullptr: none. Equals `object` except after Observe.
   };
   struct Index {
     std::string name;
@@ -193,7 +194,7 @@ struct Store::State {
     std::unordered_map<std::string, std::unordered_set<const Entry*>> entries;
   };
 
-  // Puts `object` into its entry, and creates the entry if it is missing. The address of an entry does not change.
+  // Puts `object` into its entry, and creates the entry if it is missing. An entry keeps its address.
   Entry& Put(const ObjectPtr& object) {
     Entry& entry = objects[object->meta().key];
     if (entry.object) Unindex(entry);
@@ -204,7 +205,7 @@ struct Store::State {
     return entry;
   }
 
-  // Returns whether handlers have not got this version or a later one.
+  // Returns whether handlers have not got this version or a later one yet.
   static bool IsNews(const ObjectPtr& object, const ObjectPtr& announced) {
     if (!announced) return true;
     const std::optional<int> age =
@@ -212,7 +213,7 @@ struct Store::State {
     return !age || *age == 1;
   }
 
-  // Returns the Change for `object`, and puts `object` in unless Observe has put in a newer one.
+  // Returns the Change for `object`. Stores `object` unless Observe has stored a newer one.
   Change Announce(const ObjectPtr& object) {
     const ObjectKey& key = object->meta().key;
     auto found = objects.find(key);
@@ -227,8 +228,8 @@ struct Store::State {
     return change;
   }
 
-  // Handles the end of the object at `version` (of its deletion, or of a list without it). Returns the Change for
-  // handlers, if they need one. A newer object from Observe is its successor, and stays.
+  // Handles the end of an object at `version`, which is that of its deletion or of a list without it. Returns the
+  // Change for handlers, if there is one. A newer object from Observe is a successor, and stays.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;
@@ -264,13 +265,13 @@ struct Store::State {
     }
   }
 
-  // A version that is not a number cannot be older, so it moves the position as well.
+  // A version that is not a number can't be compared, so it replaces the position.
   void MovePosition(const std::string& version) {
     if (!version.empty() && !IsOlder(version, position)) position = version;
   }
 
   mutable std::shared_mutex mutex;
-  std::unordered_map<ObjectKey, Entry> objects;  // Its nodes do not move: indices point to them.
+  std::unordered_map<ObjectKey, Entry> objects;  // The entries keep their addresses, to which the indices point.
   std::unordered_set<ObjectKey> unannounced;     // keys of entries that hold an object from Observe
   std::vector<Index> indices;
   std::string position;  // the version that list and watch have reached
@@ -384,7 +385,7 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // The watch has passed this version already, and has shown the object's deletion.
+  // The watch has passed this version already, and has reported the object's deletion.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNews(object, announced)) return std::nullopt;
   return state_->Announce(object);

@@ -19,7 +19,7 @@
 
 namespace yad {
 
-// The parts of an object that a controller reads, derived once when the object arrives, so that it is not parsed again.
+// The parts of an object that a controller reads. They are parsed once, when the object arrives.
 struct Projection {
   virtual ~Projection() = default;
 };
@@ -29,9 +29,9 @@ using Projector = std::function<std::unique_ptr<const Projection>(const Json& ob
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
-  // Stores the object as packed bytes, beside the parsed metadata and the projection.
+  // Stores the object as packed bytes, with the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
-  // Does the same with less work: `meta` and the `part` that `project` reads have been taken from the text already.
+  // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project);
   // Returns a copy without the bytes, labels and annotations: some hundred bytes, however large the object is. Parse
   // returns null. The digests and the projection are those of the whole object.
@@ -39,21 +39,21 @@ class StoredObject {
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
 
-  // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second
-  // copy of the object that only kubectl reads.
+  // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration. The annotation is a
+  // second copy of the object, and only kubectl reads it.
   const ObjectMeta& meta() const { return meta_; }
   // Returns nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // Returns a digest of everything except status, resourceVersion and generation, valid in this process. Equal digests
-  // mean that nothing that a controller would write has changed.
+  // Returns a digest of everything except status, resourceVersion and generation, valid in this process. If the digests
+  // are equal, nothing has changed that a controller would write.
   std::uint64_t digest() const { return digest_; }
-  // Returns such a digest of status.
+  // Returns a digest of the status, valid in this process.
   std::uint64_t status_digest() const { return status_digest_; }
-  // Returns a digest of all members that the rules do not skip, valid in this process. Equal digests mean that two
-  // objects differ only in skipped members, and in their own names where a rule is kNamed.
+  // Returns a digest of all members that the rules do not skip, valid in this process. If the digests of two objects
+  // are equal, they differ only in skipped members and in their own names at places with the rule kNamed.
   std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
-  Json Parse() const;         // the whole object; null if WithoutContent made this one
-  std::size_t bytes() const;  // approximate size in memory, without the projection and shared parts
+  Json Parse() const;         // the whole object
+  std::size_t bytes() const;  // approximate size in memory, without the projection and without shared parts
   // Returns the approximate number of bytes of the whole object's text, without escapes.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
@@ -69,21 +69,22 @@ class StoredObject {
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
-// Compares by age: -1, 0 or 1. The resourceVersions of one etcd are ordered integers. If one of the two is not a
-// number, they can only be compared if they are equal; nullopt if they are not.
+// Compares two versions by age: -1, 0 or 1. The resourceVersions of one etcd are ordered integers. If one of the two is
+// not a number, the result is 0 if they are equal, and nullopt otherwise.
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);
 
-// Thread-safe. The informer writes to it, and so does code that has just written to the server (Observe).
+// Thread-safe. Two kinds of code write to it: the informer, and code that has just written to the server (Observe).
 class Store {
  public:
-  // An index maps each object to any number of keys ("the uid of its controller"). Must be pure, and must not throw.
+  // An index maps each object to any number of keys, such as the uid of its controller. Must be pure, and must not
+  // throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
-  // Adds an index for ByIndex, before the first list. An index that already has this name is kept.
+  // Adds an index for ByIndex, before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
-  // List, Get and ByIndex fail with kNotSynced before the first successful list: an unfilled cache must not look like
-  // an empty one.
+  // List, Get and ByIndex fail with kNotSynced before the first successful list, so that an unfilled cache does not
+  // look empty.
   Result<std::vector<ObjectPtr>> List() const;        // in no order
   Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: not in the cache
   Result<std::vector<ObjectPtr>> ByIndex(const std::string& name, const std::string& value) const;  // in no order
@@ -92,27 +93,28 @@ class Store {
   std::size_t size() const;
 
   // Adds the server's response to a write of this process, so that the next reconcile sees it even if the watch lags.
-  // Ignored if the watch has already reached that version, because it may have shown the object's deletion. Only for
-  // objects that the informer selects. Handlers are called when the watch shows the object.
+  // Does nothing if the watch has already reached that version, because the watch may have reported the deletion of the
+  // object. Only for objects that the informer selects. Handlers are called when the watch reports the object.
   void Observe(ObjectPtr object);
 
   // ---- for the informer ----
-  // A change for handlers. Handlers get exactly what list and watch show, in that order, independent of Observe.
-  // `before` is the state that they got last. If a list skipped a deletion and a recreation under the same name, they
+  // A change for handlers. Handlers get exactly the changes of list and watch, in their order, independent of Observe.
+  // `before` is the last state that handlers got. If an object was deleted and recreated between two lists, handlers
   // get one Change with two uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
   };
-  // Replaces the state by a finished list. Returns the changes, deletions included. An object from Observe that is
-  // newer than the list stays. If an object is listed twice, the newest state counts.
+  // Replaces the state by a finished list. Returns the changes, including deletions. An object from Observe that is
+  // newer than the list stays. If the list contains an object twice, the newer state counts.
   std::vector<Change> Replace(std::vector<ObjectPtr> objects, const std::string& resource_version);
   // Applies one watch event. Returns nullopt if it is a duplicate, or older than the known state.
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reached this version. An object from Observe that the watch has passed without
-  // showing it is not one that the informer selects. It is removed, or reset to the last state that handlers got.
+  // Handles a bookmark: the watch has reached this version. If an object from Observe is older and the watch did not
+  // report it, the informer does not select the object. It is then removed, or reset to the last state that handlers
+  // got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// initial x 2^exponent, at most the cap.
+// Returns initial x 2^exponent, but at most the cap.
 Duration Exponential(const RetryPolicy& policy, int exponent) {
   Duration delay = policy.initial;
   for (int i = 0; i < exponent && delay < policy.cap; ++i) delay = delay > policy.cap / 2 ? policy.cap : delay * 2;
@@ -65,7 +65,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
-  if (now + period >= until) until += period;  // Takes the turn at the old `until`, else one is taken already.
+  if (now + period >= until) until += period;  // takes the time at the old `until`, if no earlier add has taken it
   AddLater(request, until - period);
 }
 
@@ -190,7 +190,7 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   }
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
-  // Wakes all waiting workers, because the one that takes the new deadline over may be busy with another key then.
+  // Wakes all waiting workers: the one that would wait for the new deadline may get another key before.
   if (next) wake_.notify_all();
   return true;
 }

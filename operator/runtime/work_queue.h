@@ -1,5 +1,5 @@
-// client-go's work queue: a set of keys to look at, each handed to one worker at a time.
-// Semantics follow k8s.io/client-go/util/workqueue (Typed, delaying and rate-limiting queues in one).
+// client-go's work queue: a set of keys to reconcile. Each key is given to one worker at a time. Semantics follow
+// k8s.io/client-go/util/workqueue (Typed, delaying and rate-limiting queues in one).
 #ifndef OPERATOR_RUNTIME_WORK_QUEUE_H_
 #define OPERATOR_RUNTIME_WORK_QUEUE_H_
 
@@ -28,66 +28,68 @@ struct RetryPolicy {
   Duration cap = std::chrono::minutes(5);
 };
 
-// Thread-safe. Keys come out in the order in which they went in.
+// Thread-safe. Get returns keys in the order in which they were queued.
 class WorkQueue {
  public:
-  // `name` is the label of its metrics (workqueue_*); without one it keeps none.
+  // `name` is the label of the queue's metrics (workqueue_*). Without a name, the queue has no metrics.
   explicit WorkQueue(RetryPolicy retry = {}, Clock& clock = Clock::Real(), const std::string& name = "");
   ~WorkQueue();
 
-  // Queues the key now. A key that is being processed is queued again at its Done.
+  // Queues the key now. A key that is being processed is queued again by Done.
   void Add(const Request& request);
-  // Queues the key after `delay`. The earlier of two delays for one key counts. A delay <= 0 is Add.
+  // Queues the key after `delay`. If the key has two delays, the earlier one counts. A delay <= 0 means Add.
   void AddAfter(const Request& request, Duration delay);
-  // Queues the key now if no paced add has queued it within the last `period`, otherwise at the end of that period. A
-  // burst of events thus queues the key at most once per period. All calls for one key must pass the same `period`.
-  // Paced adds neither delay nor replace the other adds of the key.
+  // Queues the key now if no paced add has queued it within the last `period`; otherwise, at the end of that period. So
+  // a burst of events queues the key at most once per period. All calls for one key must pass the same `period`. Paced
+  // adds neither delay nor replace other adds of the key.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
-  // `at_least` if that is longer. This failure does not raise the backoff above `at_most`, because later failures would
-  // have to wait for it. It does not raise it while an earlier delay of the key is pending either. Otherwise events
-  // that add the key at once during an outage would turn seconds of failures into minutes of waiting.
+  // `at_least` if that is longer. There are two limits on the growth of the backoff:
+  // - It does not grow above `at_most`, because later failures would have to wait for it too.
+  // - It does not grow while an earlier delay of the key is pending. Otherwise, events that queue the key during an
+  //   outage would turn seconds of failures into minutes of waiting.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Resets the key's backoff after a success.
   void Forget(const Request& request);
   int Failures(const Request& request) const;
 
-  // Waits for a key, which the caller owns until Done. Returns nullopt if the queue was shut down and is empty, or if
+  // Waits for a key. The caller owns the key until Done. Returns nullopt if the queue was shut down and is empty, or if
   // `stop` fired.
   std::optional<Request> Get(std::stop_token stop);
   void Done(const Request& request);
 
   // Ignores all later adds, and drops delayed keys. Get still returns the keys that are queued.
   void ShutDown();
-  // Waits until no key is queued or processed. Returns false if `deadline` comes first.
+  // Waits until no key is queued or being processed. Returns false at `deadline`.
   bool Drain(SteadyTime deadline);
 
-  std::size_t size() const;            // queued, not processing
-  Duration oldest_processing() const;  // how long the oldest key has been worked on; 0: none
+  std::size_t size() const;            // keys that are queued, without those being processed
+  Duration oldest_processing() const;  // the time for which the oldest key has been processed; 0: none
 
  private:
   struct Metrics;
-  // All under mutex_.
+  // The caller of these holds mutex_.
   void PromoteDue(SteadyTime now);
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
-  bool AddLater(const Request& request, SteadyTime due);  // false: an earlier time is pending, or after ShutDown
+  bool AddLater(const Request& request,
+                SteadyTime due);  // false: an earlier time is pending, or the queue was shut down
   void PrunePaced(SteadyTime now);
 
   Clock& clock_;
   const RetryPolicy retry_;
   const std::unique_ptr<Metrics> metrics_;
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;                  // for Get
-  std::condition_variable_any idle_;                  // for Drain
-  std::deque<std::pair<Request, SteadyTime>> queue_;  // and since when
-  std::unordered_set<Request> dirty_;  // those in queue_, and those that need another round at their Done
-  std::unordered_map<Request, SteadyTime> processing_;  // since when
+  std::condition_variable_any wake_;                    // for Get
+  std::condition_variable_any idle_;                    // for Drain
+  std::deque<std::pair<Request, SteadyTime>> queue_;    // with the time at which the key was queued
+  std::unordered_set<Request> dirty_;                   // keys in queue_, and keys that Done queues again
+  std::unordered_map<Request, SteadyTime> processing_;  // since this time
   std::unordered_map<Request, SteadyTime> due_by_key_;
   std::set<std::pair<SteadyTime, Request>> due_;
   std::unordered_map<Request, int> failures_;
-  std::unordered_map<Request, SteadyTime> paced_until_;  // when a paced add queues the key at once again
-  std::size_t prune_paced_at_ = 0;                       // size of paced_until_
+  std::unordered_map<Request, SteadyTime> paced_until_;  // the time from which a paced add queues the key immediately
+  std::size_t prune_paced_at_ = 0;                       // size of paced_until_ at which it is pruned
   bool shut_down_ = false;
 };
 
