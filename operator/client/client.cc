@@ -11,9 +11,9 @@
 namespace yad {
 namespace {
 
-// A watch may be silent for its own time-out and this margin. Then its connection counts as broken.
+// A watch may be silent for its own time-out plus this margin. After that, its connection counts as broken.
 constexpr std::chrono::seconds kWatchMargin{30};
-// An apiserver answers 413 to a longer body.
+// An apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
 // A server that does not support the first type sends whole objects.
@@ -47,8 +47,8 @@ const char* ToString(Propagation propagation) {
   return "Background";
 }
 
-// Rejects names that change the path. An empty name addresses the whole collection, and a DELETE of that deletes all
-// its objects. The other names lead out of the collection.
+// Rejects names that change the path. With an empty name, a request addresses the whole collection, and a DELETE would
+// delete all its objects. The other rejected names lead out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {
@@ -76,7 +76,7 @@ std::string GroupPath(const std::string& group, const std::string& version) {
   return "/apis/" + PercentEncode(group) + "/" + PercentEncode(version);
 }
 
-// Returns the method and the path, for messages. The query is left out, because a continue token has several hundred
+// Returns the method and the path, for messages. The query is omitted, because a continue token has several hundred
 // bytes.
 std::string Describe(const HttpRequest& request) {
   return request.method + " " + request.path.substr(0, request.path.find('?'));
@@ -122,8 +122,8 @@ struct Client::Impl {
     std::vector<std::string>* warnings;    // as in WriteOptions
   };
 
-  // Adds the headers that all requests have, and calls `attempt`; after a 401, once more with a new credential.
-  // `head_of` returns the status and headers of a result of `attempt`.
+  // Adds the headers that all requests have, and calls `attempt`. After a 401, calls it once more with a new
+  // credential. `head_of` returns the status and the headers of the result of `attempt`.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
                 const Write* write = nullptr) {
@@ -164,7 +164,7 @@ struct Client::Impl {
     }
   }
 
-  // Fails with kInvalid if the body is too long, and with the error of the answer if its status is not 2xx.
+  // Fails with kInvalid if the body is too long, and with the server's error if the status is not 2xx.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop, const Write* write = nullptr) {
     if (request.body.size() > kMaxBody) {
       return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
@@ -234,7 +234,7 @@ Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& g
   if (resources == nullptr || !resources->is_array()) return out;
   for (const Json& resource : *resources) {
     const std::string name = StringAt(resource, {"name"});
-    if (name.empty() || name.find('/') != std::string::npos) continue;  // subresources
+    if (name.empty() || name.find('/') != std::string::npos) continue;  // skips subresources
     out.push_back({group, version, name, StringAt(resource, {"kind"}), BoolAt(resource, {"namespaced"})});
   }
   return out;
@@ -369,7 +369,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
                                               std::stop_token stop) {
   ObjectKey key = KeyOf(object);
   const std::string ns = key.ns;
-  // The server makes the name from generateName. A subresource ("binding", "eviction") belongs to a named object.
+  // The server derives the name from generateName. A subresource ("binding", "eviction") belongs to a named object.
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
   // A review (SelfSubjectAccessReview …) has no name, because the server does not store it.
   const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;

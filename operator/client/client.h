@@ -22,7 +22,7 @@ namespace yad {
 
 struct ListOptions {
   std::string ns;              // "" for all namespaces, and for cluster-scoped types
-  std::string label_selector;  // as in a URL before encoding: "app=x,tier in (a,b)"
+  std::string label_selector;  // in the syntax of the URL parameter, but not encoded: "app=x,tier in (a,b)"
   std::string field_selector;
   std::string resource_version;        // "" reads the newest state
   std::string resource_version_match;  // "", "NotOlderThan", "Exact"
@@ -33,7 +33,7 @@ struct ListOptions {
 };
 
 struct ListPage {
-  std::vector<Json> items;  // each with apiVersion and kind, which the items of most lists lack
+  std::vector<Json> items;  // each with apiVersion and kind, which the server omits in most lists
   std::string resource_version;
   std::string continue_token;  // "" on the last page
 };
@@ -53,40 +53,41 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
   bool force = false;       // PatchType::kApply only
-  // Receives the texts of the answer's Warning headers. ClientOptions::on_warning is not called for these.
+  // Receives the texts of the response's Warning headers. ClientOptions::on_warning is then not called.
   std::vector<std::string>* warnings = nullptr;
 };
 
 struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
-  // Preconditions; "" for none.
+  // Preconditions; "": none.
   std::string uid;
   std::string resource_version;
 };
 
-// The functions are called on the threads of the client's callers, possibly on several at once.
+// The functions are called on the threads of the client's callers, possibly on several at the same time.
 struct ClientOptions {
   std::string user_agent;  // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
   std::string field_manager = "yurtappdaemon-operator";
   double qps = 0;  // requests per second; 0: no client-side limit
   int burst = 0;
   std::chrono::milliseconds timeout{30'000};  // as HttpRequest::timeout; watches have their own
-  // Returns the value of the Authorization header, "" for none. Called before each request. May do I/O. An Error is
-  // the result of the request.
+  // Returns the value of the Authorization header; "": none. Called before each request. May do I/O. If it fails, the
+  // request fails with the same Error.
   std::function<Result<std::string>(const std::stop_token&)> authorization;
   // Called after a 401, to drop a cached credential. The client then repeats the request once.
   std::function<void()> on_unauthorized;
-  // Called after each request, for metrics: HTTP method, HTTP status (0: no answer), and the duration until the answer,
-  // or until the head of a watch's answer.
+  // Called after each request, for metrics, with the HTTP method, the HTTP status (0: no response), and the time until
+  // the response (of a watch: until its head).
   std::function<void(const std::string& method, int status, Duration duration)> observe;
   // Called with the text of each Warning header.
   std::function<void(const std::string& text)> on_warning;
 };
 
 // Thread-safe. All calls block; `stop` ends them early with kCancelled. An Error has the reason, message, causes and
-// retry_after of the Status that the apiserver sent. Callers retry (the work queue, the reflector); the client itself
-// repeats a request only after a 401. A missing or malformed name or namespace, and a body of more than 3 MiB, are
-// rejected with kInvalid and not sent. An answer that is larger than HttpRequest::max_answer fails with kTooLarge.
+// retry_after of the apiserver's Status. The client repeats a request only after a 401; other retries are up to the
+// callers (the work queue, the reflector). Fails with kInvalid, without a request, if a name or namespace is missing or
+// malformed, or if a body has more than 3 MiB. Fails with kTooLarge if the response is longer than
+// HttpRequest::max_answer.
 class Client {
  public:
   Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock = Clock::Real());
@@ -94,15 +95,15 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Returns a client that sends writes only while `allowed` returns true. `allowed` is called immediately before each
-  // write is sent; if it returns false, the write fails with kCancelled. Both clients share the limit of requests.
+  // Returns a client that sends writes only while `allowed` returns true. The client calls `allowed` immediately before
+  // it sends a write; if the result is false, the write fails with kCancelled. Both clients share the rate limit.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the limit, for requests that must not wait behind all others. The condition of
-  // WithWriteGuard does not apply to it.
+  // Returns a client without the rate limit, for requests that must not wait behind other requests. The condition of
+  // WithWriteGuard does not apply to this client.
   std::unique_ptr<Client> WithoutLimit() const;
 
-  // Returns the types of one group version, without subresources. Fails with kNotFound if it is not served.
+  // Returns the types of one group version, without subresources. Fails with kNotFound if the version is not served.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});
   // Returns the versions of a group, the preferred one first. Fails with kNotFound if the group is not served.
@@ -111,15 +112,15 @@ class Client {
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // Requests only the metadata, because the rest of an object may be long.
+  // Requests only the metadata, because the whole object may be long.
   Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // Returns the object in Kubernetes' protobuf encoding, which contains JSON inside an object (the data of a
-  // ControllerRevision) byte for byte as it is stored.
+  // Returns the object in Kubernetes' protobuf encoding. JSON inside an object (the data of a ControllerRevision) is
+  // then returned byte for byte as it is stored.
   Result<std::string> GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // Returns a list whose items are parsed one at a time, for callers that read many.
+  // Returns a list whose items are parsed one by one, for callers that read many items.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // Opens a watch with bookmarks. If the server answers with an error of more than 1 MiB, it fails with kDecode.
+  // Opens a watch with bookmarks. Fails with kDecode if the server responds with an error of more than 1 MiB.
   Result<std::unique_ptr<Watch>> OpenWatch(const ResourceType& type, const WatchOptions& options,
                                            std::stop_token stop = {});
 
@@ -129,12 +130,13 @@ class Client {
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
-  // Updates with one more member at the top of the object. Its value `text` is JSON, and is sent byte for byte.
+  // Like Update, but adds a top-level member to the object. Its value `text` is JSON, and is sent byte for byte.
   Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                               std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                      const WriteOptions& options = {}, std::stop_token stop = {});
-  // Return documents instead of trees, for callers that write many objects and read little of the answers.
+  // Like Create and Update, but return documents instead of trees, for callers that write many objects and read little
+  // of the responses.
   Result<JsonDocument> CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                                         std::stop_token stop = {});
   Result<JsonDocument> UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
@@ -149,7 +151,7 @@ class Client {
   const std::function<bool()> may_write_;  // empty: always
 };
 
-// Returns a path such as "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded. Empty parts are left out.
+// Returns a path such as "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded. Empty parts are omitted.
 std::string ResourcePath(const ResourceType& type, const std::string& ns, const std::string& name = "",
                          const std::string& subresource = "");
 

@@ -1,4 +1,4 @@
-// The part of the protobuf wire format that is needed to find one field.
+// Finds one field in the protobuf wire format.
 #ifndef OPERATOR_CLIENT_PROTOBUF_H_
 #define OPERATOR_CLIENT_PROTOBUF_H_
 
@@ -11,7 +11,7 @@ namespace yad {
 // nullopt if the message has no such field or is malformed.
 std::optional<std::string_view> BytesField(std::string_view message, unsigned number);
 
-// Returns the message in an apiserver's answer of type application/vnd.kubernetes.protobuf, or nullopt for other
+// Returns the message in an apiserver's response of type application/vnd.kubernetes.protobuf; nullopt for other
 // content.
 std::optional<std::string_view> KubernetesMessage(std::string_view answer);
 

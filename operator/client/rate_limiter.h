@@ -1,4 +1,4 @@
-// A token bucket: at most `qps` requests per second in the long run, `burst` of them at once.
+// A token bucket: on average at most `qps` requests per second, in bursts of at most `burst`.
 #ifndef OPERATOR_CLIENT_RATE_LIMITER_H_
 #define OPERATOR_CLIENT_RATE_LIMITER_H_
 
@@ -23,7 +23,7 @@ class RateLimiter {
   const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  double tokens_;  // A negative value is the number of tokens promised to waiting threads.
+  double tokens_;  // negative: the number of tokens promised to waiting threads
   SteadyTime filled_at_;
 };
 

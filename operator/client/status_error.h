@@ -1,4 +1,4 @@
-// Errors from an apiserver's answers: a metav1.Status, or the answer of a proxy in between.
+// Errors from an apiserver's responses: a metav1.Status, or the response of a proxy in between.
 #ifndef OPERATOR_CLIENT_STATUS_ERROR_H_
 #define OPERATOR_CLIENT_STATUS_ERROR_H_
 
@@ -11,10 +11,10 @@
 
 namespace yad {
 
-// `code` is the HTTP status, or 0 if only the object contains it (an ERROR event of a watch).
+// `code` is the HTTP status; 0 if only the object contains it (an ERROR event of a watch).
 Error ErrorFromStatus(const Json& status, int code);
 
-// Converts an answer with a status other than 2xx. `request` identifies the request in messages: "GET /api/v1/pods".
+// Converts a response whose status is not 2xx. `request` identifies the request in messages: "GET /api/v1/pods".
 Error ErrorFromResponse(const HttpResponse& response, const std::string& request);
 
 }  // namespace yad

@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Encodes all but RFC 3986's unreserved characters as %XX, for a path segment or a query value.
+// Encodes all characters except RFC 3986's unreserved ones as %XX, for a path segment or a query value.
 std::string PercentEncode(std::string_view text);
 
 // The query of a URL: "?a=b&c=d", or "" if nothing was added.

@@ -19,17 +19,17 @@ inline constexpr std::size_t kMaxWatchLine = 16u << 20;
 // Splits a byte stream into lines and decodes each line into an event. Not thread-safe.
 class WatchDecoder {
  public:
-  // The buffer to which a stream's Read() appends.
+  // The buffer to which the caller appends the bytes of the stream.
   std::string& buffer() { return buffer_; }
   // Returns the next complete event, or nullopt if more bytes are needed. An ERROR event becomes the Error that it
   // describes.
   Result<std::optional<WatchEvent>> Next();
-  // Returns true if bytes of an unfinished line are left.
+  // Returns true if the buffer ends with an unfinished line.
   bool InMiddle() const;
 
  private:
   std::string buffer_;
-  std::size_t begin_ = 0;    // start of the first line that was not taken yet
+  std::size_t begin_ = 0;    // start of the first line that Next has not returned
   std::size_t scanned_ = 0;  // [begin_, scanned_) contains no newline.
 };
 

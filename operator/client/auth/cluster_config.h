@@ -1,4 +1,4 @@
-// The address of a cluster, and the identity with which a program reaches it.
+// The address of a cluster, and the credentials for requests to it.
 #ifndef OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
 #define OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
 
@@ -27,7 +27,7 @@ struct ClusterConfig {
   std::string ca_pem;           // empty: the system's CAs
   std::string client_cert_pem;  // may be empty
   std::string client_key_pem;
-  TlsFiles tls_files;      // the files of the three fields above, which are read again
+  TlsFiles tls_files;      // files of the three fields above, which are read again while the program runs
   std::string token;       // static bearer token
   std::string token_file;  // read again when it changes; takes precedence over `token`
   std::string username, password;

@@ -33,7 +33,7 @@ Result<ClusterConfig> LoadFile(const std::string& path, const std::string& conte
   return ConfigFromKubeconfig({{path, std::move(*text)}}, context);
 }
 
-// Loads the files of $KUBECONFIG. Files that do not exist are skipped, as in kubectl, but at least one has to exist.
+// Loads the files of $KUBECONFIG. Missing files are skipped, as in kubectl, but at least one file must exist.
 Result<ClusterConfig> LoadList(const std::string& list, const std::string& context) {
   std::vector<KubeconfigFile> files;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -65,7 +65,7 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
-// A server that refuses the credentials may refuse the client certificate: its CA may have been replaced.
+// A 401 may mean that the server rejects the client certificate, because its CA was replaced.
 void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
@@ -137,7 +137,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // A missing or malfunctioning plugin is reported at startup. A plugin whose run merely fails may work later.
+    // A missing or malfunctioning plugin is an error at startup. A plugin that only fails may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::seconds kMinimumAge{5};
 
-// Returns the value of KUBERNETES_EXEC_INFO. It describes the cluster if the kubeconfig has provideClusterInfo.
+// Returns the value of KUBERNETES_EXEC_INFO. With provideClusterInfo in the kubeconfig, the value includes the cluster.
 std::string ExecInfo(const ClusterConfig& config) {
   Json spec = {{"interactive", false}};
   if (config.exec->provide_cluster_info) {
@@ -101,8 +101,8 @@ void ExecCredentialSource::Invalidate() {
 Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
-  // A retry does not help after kConfig. An exit code other than 0 is kTransport, because the plugin's own server may
-  // be unavailable for a while.
+  // kConfig means that a retry does not help. A non-zero exit code is kTransport, because the server that the plugin
+  // needs may be unavailable for a while.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

@@ -1,4 +1,4 @@
-// Credentials from an exec credential plugin (client.authentication.k8s.io/v1 and v1beta1), run as kubectl runs it.
+// Runs an exec credential plugin (client.authentication.k8s.io/v1 and v1beta1) as kubectl does.
 #ifndef OPERATOR_CLIENT_AUTH_EXEC_CREDENTIAL_H_
 #define OPERATOR_CLIENT_AUTH_EXEC_CREDENTIAL_H_
 
@@ -24,8 +24,8 @@ struct ExecCredential {
   std::optional<WallTime> expires;  // nullopt: never
 };
 
-// Parses the plugin's standard output. Fails with kConfig if it is not an ExecCredential of `api_version`, or has no
-// valid credential.
+// Parses the plugin's standard output. Fails with kConfig if the output is not an ExecCredential of `api_version`, or
+// has no valid credential.
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
 
 // Caches the plugin's credential, and runs the plugin again after the credential has expired or was rejected.
@@ -36,12 +36,12 @@ class ExecCredentialSource {
   ExecCredentialSource(const ClusterConfig& config, Clock& clock,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  // Fails with kCancelled if `stop` fires, and kills the plugin if this call runs it. Fails with kConfig if the program
-  // is missing, cannot be run or prints something else. Fails with kTransport, which may be retried, if it exits with
-  // an error, does not end in time or prints too much.
+  // Fails with kCancelled if `stop` fires; if this call runs the plugin, it kills the plugin. Fails with kConfig if the
+  // program is missing, cannot be run or prints anything but a credential. Fails with kTransport, which may be retried,
+  // if the program exits with an error, does not end in time or prints too much.
   Result<ExecCredential> Get(const std::stop_token& stop = {});
-  // Drops the credential, because the server has rejected it. A credential that is less than 5 s old stays: if many
-  // requests in flight are rejected together, the plugin must not run for each of them.
+  // Drops the credential after the server has rejected it. A credential that is less than 5 s old stays: if many
+  // concurrent requests are rejected together, the plugin must not run for each of them.
   void Invalidate();
 
  private:

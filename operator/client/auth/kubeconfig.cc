@@ -37,8 +37,8 @@ std::string NamesOf(const std::map<std::string, Entry>& entries) {
   return out.empty() ? "none" : out;
 }
 
-// Reads the values of one entry. The first failure is kept. Later reads return empty values, so the caller checks
-// status() once.
+// Reads the values of one entry. After a failure, all reads return empty values, so the caller checks status() once at
+// the end.
 class Fields {
  public:
   // `where` is the prefix of every message: `kubeconfig /x/config: user "a"`.
@@ -75,14 +75,14 @@ class Fields {
     return text == "true";
   }
 
-  // Relative paths are relative to the directory of the kubeconfig file.
+  // Returns a path of the kubeconfig. A relative path is relative to the directory of its file.
   std::string Path(const char* key) {
     const std::string path = String(key);
     if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
     return (std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
   }
 
-  // "<key>-data" (base64) takes precedence over "<key>" (a file), as in kubectl.
+  // Returns the value of "<key>-data" (base64), or otherwise the content of the file in "<key>", as kubectl does.
   std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
     if (const std::string data = String(data_key.c_str()); !data.empty()) {
@@ -98,7 +98,7 @@ class Fields {
   }
 
  private:
-  const YAML::Node body_;  // const: operator[] must not add missing keys
+  const YAML::Node body_;  // const, because operator[] would add missing keys
   const std::string file_;
   const std::string where_;
   std::string error_;
@@ -118,7 +118,7 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    // yaml-cpp does not even allow an assignment to an undefined node.
+    // yaml-cpp does not allow the assignment of an undefined node.
     const YAML::Node found = item[body_key];
     const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");
@@ -132,7 +132,7 @@ Status MergeFile(const KubeconfigFile& file, Merged& into) {
     return Fail(Reason::kConfig, "kubeconfig " + file.path + ": " + why);
   };
   const YAML::Node root = YAML::Load(file.text);
-  if (root.IsNull() || !root.IsDefined()) return {};  // An empty file adds nothing.
+  if (root.IsNull() || !root.IsDefined()) return {};  // An empty file has no entries.
   if (!root.IsMap()) return fail("this is not a kubeconfig: a map with clusters, users and contexts is expected");
   const YAML::Node kind = root["kind"];
   if (kind.IsDefined() && kind.IsScalar() && !kind.Scalar().empty() && kind.Scalar() != "Config") {
@@ -175,7 +175,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // A command with a slash is a path, relative to the kubeconfig; otherwise PATH is searched. kubectl does the same.
+  // A command with a slash is a path relative to the kubeconfig. For a command without one, PATH is searched, as in
+  // kubectl.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }

@@ -11,13 +11,13 @@
 namespace yad {
 
 struct KubeconfigFile {
-  std::string path;  // for messages; relative paths in the file are relative to its directory
+  std::string path;  // for messages, and as the base of relative paths in the file
   std::string text;
 };
 
-// Merges the files as kubectl does: the first file that has a cluster, a user or a context wins, entry by entry.
-// Returns the config of one context; an empty `context` selects the first current-context. Reads the certificates and
-// keys that the context refers to.
+// Merges the files as kubectl does: if several files have a cluster, a user or a context of one name, the first one
+// wins. Returns the config of one context; an empty `context` selects the first current-context. Reads the certificates
+// and keys of the context.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 
 }  // namespace yad

@@ -24,7 +24,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMaxOutput = 4u << 20;
 constexpr std::size_t kErrorTail = 1024;
 
-// A file descriptor that is closed by the destructor.
+// A file descriptor. The destructor closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -125,7 +125,7 @@ Error WhyKilled(const Subprocess& program, const SubprocessResult& result, const
   };
   if (stop.stop_requested()) return error(Reason::kCancelled, "was stopped");
   if (result.output.size() > kMaxOutput) return error(Reason::kTransport, "wrote more than 4 MiB");
-  const std::string tail = Trim(result.error_tail);  // Perhaps what it waits for: "open this page ...".
+  const std::string tail = Trim(result.error_tail);  // may contain the reason for the wait: "open this page ..."
   return error(Reason::kTransport, "did not end within " + std::to_string(program.timeout.count() / 1000) + " s" +
                                        (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
 }
@@ -149,12 +149,12 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::sto
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output_child.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors_child.get(), STDERR_FILENO);
-  // Some sockets of this process do not close on exec.
+  // This process has sockets without close-on-exec, which the program must not inherit.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The program gets its own process group, so that its children can be killed with it. It must not inherit this
-  // process' signal mask.
+  // The program gets its own process group, so that its children can be killed with it. It must not inherit the signal
+  // mask of this process.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);

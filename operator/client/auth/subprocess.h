@@ -13,9 +13,10 @@
 namespace yad {
 
 struct Subprocess {
-  std::string command;  // Searched on PATH if it has no slash. No shell is involved.
+  std::string command;  // searched on PATH if it has no slash; no shell is involved
   std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>> env;  // Added to the environment of this process; takes precedence.
+  std::vector<std::pair<std::string, std::string>>
+      env;  // added to the environment of this process, over variables of the same name
   std::chrono::milliseconds timeout{60'000};
 };
 
@@ -25,9 +26,9 @@ struct SubprocessResult {
   std::string error_tail;  // the end of standard error
 };
 
-// Runs the program with empty standard input. The program and its children are killed at the time-out, or when `stop`
-// fires. Fails with kNotFound if there is no such program, with kTransport if it does not end in time or writes too
-// much, with kCancelled if `stop` fires, and with kConfig if it cannot be run.
+// Runs the program with empty standard input. Kills the program and its children at the time-out, or when `stop` fires.
+// Fails with kNotFound if the program does not exist, with kTransport if it does not end in time or writes too much,
+// with kCancelled if `stop` fires, and with kConfig if it cannot be run.
 Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 
 }  // namespace yad

@@ -10,15 +10,14 @@
 
 namespace yad {
 
-// A token in a file that another program renews; the kubelet does so long before the token expires. Thread-safe.
+// A token in a file that another program renews. The kubelet renews it long before the token expires. Thread-safe.
 class TokenFile {
  public:
   TokenFile(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
-  // Reads the file at most once a minute. While it cannot be read, returns the token that was read last, and fails only
-  // if there is none.
+  // Reads the file at most once a minute. If the file cannot be read, returns the last token; fails if there is none.
   Result<std::string> Get();
-  // Makes the next Get read the file, after the server has rejected the token.
+  // Makes the next Get read the file. Called after the server has rejected the token.
   void Invalidate();
 
  private:

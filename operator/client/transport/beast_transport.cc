@@ -29,7 +29,7 @@ namespace http = beast::http;
 using Code = Connection::Code;
 using Request = http::request<http::span_body<const char>>;
 
-// A body that is appended to a string. Beast's own string_body would reserve whatever length a server announces.
+// A body that is appended to a string. Beast's own string_body would reserve any length that a server announces.
 struct TextBody {
   using value_type = std::string;
 
@@ -61,8 +61,8 @@ struct TextBody {
 using Parser = http::response_parser<TextBody>;
 
 constexpr std::chrono::seconds kConnectTimeout{15};
-constexpr std::size_t kChunk = 16u << 10;       // a TLS record
-constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends up to 4 KiB of warnings
+constexpr std::size_t kChunk = 16u << 10;       // the size of a TLS record
+constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends at most 4 KiB of warnings
 constexpr std::size_t kMaxErrorBody = 1u << 20;
 
 // The state that all requests to one server share. Open streams keep it alive.
@@ -82,7 +82,7 @@ std::string Seconds(std::chrono::milliseconds time) {
 
 SteadyTime In(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
 
-// The stream to which Beast writes a request. It joins small buffers, so that headers and a short body become one TLS
+// The stream to which Beast writes a request. It joins small buffers, so that headers and a short body fit into one TLS
 // record.
 class RequestSink {
  public:
@@ -111,7 +111,7 @@ class RequestSink {
   std::size_t written_ = 0;
 };
 
-// One request and its answer.
+// One request and its response.
 class Exchange : public HttpStream {
  public:
   enum class Kind { kUnary, kStream };
@@ -126,19 +126,19 @@ class Exchange : public HttpStream {
 
   const HttpResponse& head() const override { return head_; }
 
-  // Sends the request and reads the head of the answer.
+  // Sends the request and reads the head of the response.
   Status Start(const HttpRequest& request);
   Result<bool> Read(std::string& out) override;
-  // Reads the rest of the answer, after Start. The connection returns to the pool.
+  // Reads the rest of the response, after Start. The connection returns to the pool.
   Result<HttpResponse> TakeAll();
-  // Reads the rest of an answer that is not a stream into the head's body.
+  // Reads the rest of a response that is not a stream into the head's body.
   Status ReadRefusal();
 
  private:
   Request MakeRequest(const HttpRequest& from) const;
   Status Connect(bool pooled);
-  // Returns true if the request may be sent once more. `connection_` must come from the pool, no byte of an answer may
-  // have arrived, and either no byte of the request was written or the request only reads (GET).
+  // Returns true if the request may be sent again: `connection_` comes from the pool, no byte of a response has
+  // arrived, and either no byte of the request was written or the request only reads (GET).
   bool MayRepeat(const HttpRequest& request, std::size_t written) const;
   Code ReadHead();
   // Reads and parses the next bytes. The parsed body is in the parser's message.
@@ -174,7 +174,7 @@ Request Exchange::MakeRequest(const HttpRequest& from) const {
   request.target(target);
   request.version(11);
   request.set(http::field::host, dialer.server().authority);
-  // The answer shall be uncompressed: decompression would take more time than compression saves on a cluster's network.
+  // No compression: on a cluster's network, decompression takes more time than compression saves.
   request.set(http::field::accept_encoding, "identity");
   if (!from.body.empty()) request.set(http::field::content_type, "application/json");
   for (const auto& [name, value] : from.headers) request.set(name, value);
@@ -207,13 +207,14 @@ Status Exchange::Start(const HttpRequest& request) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
-    // The second attempt uses a new connection, because a restart of the server closes all pooled ones.
+    // The second attempt uses a new connection, because after a restart of the server all pooled connections are
+    // closed.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);
-    // A server may reject a body before it has read all of it, and close the connection. Its answer has arrived
-    // nevertheless.
+    // A server may reject a body before it has read all of it, and close the connection. The response has then arrived
+    // although the write failed.
     const bool timed_out = write_error == asio::error::timed_out;
     const Code error = timed_out ? write_error : ReadHead();
     if (!error) break;
@@ -231,12 +232,13 @@ Code Exchange::ReadHead() {
     parser_.emplace();
     parser_->eager(false);
     parser_->header_limit(kMaxHeaders);
-    // Boost 1.74 treats "no limit" as a limit of 0 if the answer has a length, so a stream gets the largest number.
+    // Boost 1.74 treats "no limit" as a limit of 0 if the response has a length, so the limit of a stream is the
+    // largest number.
     parser_->body_limit(is_stream_ ? std::numeric_limits<std::uint64_t>::max() : max_answer_);
     while (!parser_->is_header_done()) {
       if (const Code error = ParseSome()) return error;
     }
-    // 1xx answers, such as Early Hints, precede the real answer.
+    // 1xx responses, such as Early Hints, precede the real response.
     if (parser_->get().result_int() / 100 != 1 || parser_->get().result_int() == 101) break;
   }
   parser_->eager(true);
@@ -246,8 +248,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // The parser may take only a part of the bytes. ParseSome then returns without a read, because the caller may wait
-    // for the part that is parsed.
+    // The parser may take only some of the bytes. ParseSome then returns without another read, because the caller may
+    // be waiting for the part that is already parsed.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};
@@ -257,7 +259,7 @@ Code Exchange::ParseSome() {
   const std::size_t count =
       connection_.connection->Read(static_cast<char*>(space.data()), space.size(), In(timeout_), error);
   if (error == asio::error::eof && something_arrived_) {
-    parser_->put_eof(error);  // This is the end of a body without a length, or of half an answer.
+    parser_->put_eof(error);  // the end of a body without a length, or of an incomplete response
     return error;
   }
   if (error) return error;
@@ -317,7 +319,7 @@ Result<bool> Exchange::Read(std::string& out) {
   while (body.empty() && !parser_->is_done()) {
     if (const Code error = ParseSome()) return Explain(error);
   }
-  // An idle stream must not keep a buffer.
+  // An idle stream should not keep a buffer.
   if (unparsed_.size() == 0) unparsed_ = {};
   const bool more = !body.empty();
   out += body;

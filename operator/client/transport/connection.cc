@@ -24,7 +24,7 @@ Code EndOfStream() { return boost::asio::error::make_error_code(boost::asio::err
 
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-// OpenSSL's own BIO writes to sockets without MSG_NOSIGNAL, so a broken connection would end the process.
+// OpenSSL's own BIO writes to sockets without MSG_NOSIGNAL. A write to a broken connection would then end the process.
 int WriteToSocket(BIO* bio, const char* from, int size) {
   const auto socket = static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
   BIO_clear_retry_flags(bio);
@@ -80,7 +80,7 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
     const auto timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, timeout);
-    if (ready > 0) return {};  // The next call reports a failure of the connection.
+    if (ready > 0) return {};  // a failure of the connection is reported by the next call
     if (ready == 0 && timeout == 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
     if (ready < 0 && errno != EINTR) return SystemError();
   }
@@ -209,7 +209,7 @@ bool Connection::IsQuiet() {
   if (ssl_ != nullptr && SSL_pending(ssl_.get()) > 0) return false;
   if (::poll(&readable, 1, 0) == 0) return true;
   if (ssl_ == nullptr) return false;
-  // TLS has messages of its own, such as the session tickets of TLS 1.3.
+  // TLS has messages of its own, such as the session tickets of TLS 1.3, so readable bytes need not be data.
   char byte = 0;
   ERR_clear_error();
   const int count = SSL_peek(ssl_.get(), &byte, 1);

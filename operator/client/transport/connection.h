@@ -17,13 +17,13 @@ struct ssl_st;      // OpenSSL's SSL
 namespace yad {
 
 // A connection for one thread; any thread may call Interrupt. Each call blocks until `deadline` at most. Error codes
-// are the system's, OpenSSL's (asio's ssl category, the packed code of OpenSSL's queue), and asio's eof, timed_out and
-// operation_aborted. Only Read may be called after an error.
+// are those of the system, of OpenSSL (asio's ssl category with the packed code of OpenSSL's queue), and asio's eof,
+// timed_out and operation_aborted. After an error, only Read may be called.
 class Connection {
  public:
   using Code = boost::system::error_code;
 
-  // Creates a socket. If the system has no socket left, Connect returns the error.
+  // Creates a socket. If the system has no more sockets, Connect returns the error.
   explicit Connection(int address_family);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -34,13 +34,13 @@ class Connection {
   Code StartTls(ssl_ctx_st* context, SteadyTime deadline);
   // Reads at least one byte and at most `size`. Returns 0 on an error.
   std::size_t Read(char* to, std::size_t size, SteadyTime deadline, Code& error);
-  // Writes all bytes, or fails. Returns the number of bytes that the system has accepted.
+  // Writes all bytes or fails. Returns the number of bytes that the system accepted.
   std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
   // Checks a connection between two requests. Returns false if the server has closed it or has sent unsolicited bytes.
   bool IsQuiet();
   // Ends a blocked call and all later ones with operation_aborted.
   void Interrupt() noexcept;
-  // Sends TLS' close_notify without waiting for an answer. Must not be called after an error.
+  // Sends TLS' close_notify without waiting for a response. Must not be called after an error.
   void SayGoodbye() noexcept;
 
  private:
@@ -49,7 +49,7 @@ class Connection {
   };
 
   Code Wait(short events, SteadyTime deadline) const;
-  // Returns no error if the OpenSSL call that returned `result` (less than 1) can be repeated.
+  // Evaluates an OpenSSL call that returned `result` (less than 1). Returns no error if the call can be repeated.
   Code AfterTlsCall(int result, SteadyTime deadline);
   int Receive(char* to, std::size_t size, Code& error) const;
 

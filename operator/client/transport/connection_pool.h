@@ -30,12 +30,12 @@ class ConnectionPool {
   };
   explicit ConnectionPool(const Limits& limits) : limits_(limits) {}
 
-  // Returns the most recently used connection, which is the least likely to have been closed. Drops connections that
-  // are too old, were idle for too long, or were closed by the server. `connection` is nullptr if none is left.
+  // Returns the most recently used connection, because it is the least likely to be closed. Drops connections that are
+  // too old, were idle for too long, or were closed by the server. `connection` is nullptr if none is left.
   PooledConnection Take();
-  // Returns a connection to the pool, after a whole request and its whole answer.
+  // Puts a connection back into the pool, after a complete request and response.
   void Put(PooledConnection connection);
-  // Returns the time at which a connection created now retires.
+  // Returns the time after which a connection that is created now is not used any more.
   SteadyTime RetireAt();
 
  private:

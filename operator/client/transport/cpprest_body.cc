@@ -66,8 +66,8 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   if (abandoned_) return refuse("the request was abandoned");
   if (bytes_.size() + count > limits_.most)
     return refuse("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
-  // An answer that is taken as a whole is a page of a list. Reserved memory that is never touched costs nothing, but a
-  // growing string copies its bytes.
+  // A response that is taken as a whole is a page of a list. A growing string would copy its bytes, and reserved memory
+  // costs nothing until it is used.
   if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {
     bytes_.reserve(std::min(limits_.most, 8 * bytes_.size()));
   }
@@ -136,7 +136,7 @@ bool Answer::TakeBytes(std::string& out) {
   } else {
     out += bytes_;
   }
-  bytes_ = std::string();  // The memory of a burst is released.
+  bytes_ = std::string();  // releases the memory of a burst
   rested_ = std::chrono::steady_clock::now() + limits_.rest;
   GoOn(std::move(lock));
   return true;

@@ -1,5 +1,5 @@
-// The bodies of a request and of its answer as stream buffers of cpprestsdk. The library's own buffers pass every block
-// through several tasks and copies, which costs more for a watch event than its decryption.
+// The bodies of a request and its response as stream buffers of cpprestsdk. In the library's own buffers, each block
+// goes through several tasks and copies. For a watch event, that costs more than its decryption.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 
@@ -23,7 +23,7 @@
 
 namespace yad {
 
-// A buffer for one direction that supports blocks only. Functions that the library does not call throw
+// A buffer for one direction that supports only blocks. Functions that the library does not call throw
 // std::logic_error.
 class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::uint8_t> {
  public:
@@ -40,7 +40,7 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   std::size_t in_avail() const override { return 0; }
   utility::size64_t size() const override { return 0; }
   std::exception_ptr exception() const override { return nullptr; }
-  // nullptr and false: blocks are copied.
+  // The results nullptr and false make the library copy blocks.
   std::uint8_t* alloc(std::size_t) override { return nullptr; }
   void commit(std::size_t) override {}
   bool acquire(std::uint8_t*&, std::size_t&) override { return false; }
@@ -68,13 +68,16 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   [[noreturn]] static void Refuse();
 };
 
-// The body of a request. It owns the text, because the library may read it to the end after the caller has given up.
+// The body of a request. It owns the text, because the library may still read the text after the caller has stopped
+// waiting.
 class RequestBody : public BlockBuffer {
  public:
   explicit RequestBody(std::string text) : text_(std::move(text)) {}
 
   bool can_read() const override { return true; }
-  bool can_seek() const override { return true; }  // The library repeats a request that met a closed connection.
+  bool can_seek() const override {
+    return true;
+  }  // The library repeats a request after a pooled connection turned out to be closed.
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
   pos_type seekpos(pos_type position, Mode) override;
@@ -87,20 +90,20 @@ class RequestBody : public BlockBuffer {
   std::atomic<std::size_t> taken_ = 0;
 };
 
-// An answer in progress. The library's thread writes it. One other thread waits for it, and is woken only for the part
-// that it waits for.
+// A response in progress. The library's thread writes it. One other thread waits for it, and is woken only when the
+// part that it needs has arrived.
 class Answer : public BlockBuffer {
  public:
   enum class Part { kHead, kSomeBytes, kAll };
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
   struct Limits {
-    // While an answer is taken in parts, the library stops reading once this many bytes wait to be taken.
+    // If a response is taken in parts, the library stops reading when this number of bytes waits to be taken.
     std::size_t most_waiting = 0;
-    std::size_t most = 0;  // Limit of an answer taken as a whole: it fails beyond this many bytes.
-    // The waiting thread is not woken for this time after it has taken bytes, unless the library waits for it. A burst
-    // of events is thus taken together, because a wake-up per event costs as much as reading the event. An event after
-    // a quiet period is delivered at once.
+    std::size_t most = 0;  // limit of a response that is taken as a whole; a longer one fails
+    // After the waiting thread has taken bytes, it is not woken for this time, unless the library waits for it. So a
+    // burst of events is taken together: a wake-up for each event would cost as much as reading the event. An event
+    // after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}
@@ -112,19 +115,19 @@ class Answer : public BlockBuffer {
   pplx::task<std::size_t> putn_nocopy(const std::uint8_t* from, std::size_t count) override;
 
   // ---- for the waiting thread
-  // Blocks until the part has arrived. kThere: the part has arrived, or the answer ended normally. kFailed: the answer
-  // ended before the part arrived, see failure(). kSilent: no byte has arrived for `silence`.
+  // Blocks until the part has arrived. kThere: the part has arrived, or the response ended normally. kFailed: the
+  // response failed before the part arrived; see failure(). kSilent: no byte has arrived for `silence`.
   Waited Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence);
   std::exception_ptr failure() const;  // nullptr: no failure so far
   bool has_begun() const;
   HttpResponse TakeHead();  // status and headers
-  // Appends the bytes that have arrived and were not taken yet. Returns false if there are none.
+  // Appends the bytes that have arrived since the last call. Returns false if there are none.
   bool TakeBytes(std::string& out);
-  // Ends the reading, because the caller waits no longer.
+  // Stops the library from reading on. Called when the caller no longer waits.
   void Abandon();
 
  private:
-  // The library has delivered `count` bytes and waits before it reads further.
+  // The library has delivered `count` bytes and waits until `over` is set.
   struct Pause {
     pplx::task_completion_event<std::size_t> over;
     std::size_t count = 0;
@@ -140,8 +143,8 @@ class Answer : public BlockBuffer {
   std::optional<Part> wanted_;
   bool resting_ = false;  // a Wait for kSomeBytes sleeps until rested_
   std::chrono::steady_clock::time_point rested_;
-  std::size_t pieces_ = 0;  // number of arrivals so far
-  HttpResponse head_;       // status 0: the answer has not begun
+  std::size_t pieces_ = 0;  // number of arrivals
+  HttpResponse head_;       // status 0: the response has not begun
   std::string bytes_;
   std::optional<Pause> pause_;
   bool ended_ = false;

@@ -16,9 +16,9 @@
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
 
-// Replaces OpenSSL's function in this program and does nothing. cpprestsdk calls it for each connection before the
-// context can be replaced, and would read all of the system's CAs (10 ms, 1 MB) in vain. TlsClient::MakeContext loads
-// them into the certificate store if they are needed.
+// Replaces OpenSSL's function in this program and does nothing. cpprestsdk calls this function for each connection
+// before the context can be replaced. OpenSSL would then load all of the system's CAs (10 ms, 1 MB) without need. If
+// they are needed, TlsClient::MakeContext loads them.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -28,14 +28,14 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;          // more than the requests that are ever in flight at once
+constexpr int kMaxWriteAttempts = 64;          // more than the number of concurrent requests
 constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
 
 // The state that all requests to one server share. Open streams keep it alive.
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;         // "" if the library's own header is right
+  std::string host_header;         // "" if the header that the library sends is right
   std::shared_ptr<TlsClient> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
@@ -59,8 +59,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The library reports the value of the lower layer's error code without its category. The text names the failed
-    // step.
+    // The library reports the value of the underlying error code without its category. The text names the step that
+    // failed.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -94,7 +94,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   }
 }
 
-// One request and its answer's body.
+// One request and the body of its response.
 class Exchange : public HttpStream {
  public:
   Exchange(std::shared_ptr<Server> server, const HttpRequest& request, std::stop_token stop)
@@ -104,18 +104,18 @@ class Exchange : public HttpStream {
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
-  // Closes the connection, unless the answer was read to its end: such a connection returns to the pool.
+  // Closes the connection, except after the response was read to its end: the connection then returns to the pool.
   ~Exchange() override {
     if (!ended_) Cancel();
   }
 
   const HttpResponse& head() const override { return head_; }
 
-  // Sends the request and blocks until this part of the answer has arrived.
+  // Sends the request and blocks until this part of the response has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
-    // If the server has closed a pooled connection, the first write fails, or the read after it. The library repeats
-    // the request after a failed read. This loop repeats it after a failed write if the server cannot have processed
-    // it. A restart of the server closes all pooled connections; each attempt uses one up.
+    // If the server has closed a pooled connection, either the first write or the next read fails. After a failed read,
+    // the library repeats the request. After a failed write, this loop repeats it, if the server cannot have processed
+    // it. Each attempt uses up one of the pooled connections, which a restart of the server has closed.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
       answer_ = std::make_shared<Answer>(limits_);
@@ -127,8 +127,8 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
-      // The write also fails when a server rejects a body early and closes. Such a server has read some of the body, so
-      // the request is not repeated.
+      // A write also fails if the server rejects a body early and closes the connection. Such a server has read some of
+      // the body, so the request is not repeated.
       if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
   }
@@ -140,14 +140,14 @@ class Exchange : public HttpStream {
     return !ended_;
   }
 
-  // Returns the whole answer, after Start with Part::kAll.
+  // Returns the whole response, after Start with Part::kAll.
   HttpResponse TakeAll() {
     ended_ = true;
     answer_->TakeBytes(head_.body);
     return std::move(head_);
   }
 
-  // Reads the server's error, sent instead of a stream, into the head's body.
+  // If the server responds with an error instead of a stream, reads the error into the head's body.
   Status ReadRefusal() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));
@@ -164,8 +164,7 @@ class Exchange : public HttpStream {
   http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);
-    // The answer shall be uncompressed: decompression would take more time than compression saves on a cluster's
-    // network.
+    // No compression: on a cluster's network, decompression takes more time than compression saves.
     request.headers().add("Accept-Encoding", "identity");
     if (!server_->host_header.empty()) request.headers().add("Host", server_->host_header);
     std::string content_type = "application/json";
@@ -196,7 +195,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // An unobserved exception of a task ends the process. These continuations observe every exception and throw none.
+  // If the exception of a task is not observed, the process ends. These continuations observe each exception and throw
+  // none.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -218,8 +218,8 @@ class Exchange : public HttpStream {
     });
   }
 
-  // Waits until the time-out or the stop at most. The library's own timer is not usable: it cannot be set per request,
-  // and neither the timer nor a cancellation ends a name resolution.
+  // Waits until the time-out or the stop at most. The library's own timer cannot be set per request. Neither this timer
+  // nor a cancellation ends a name resolution.
   Status Wait(Answer::Part part) {
     switch (answer_->Wait(part, stop_, timeout_)) {
       case Answer::Waited::kThere:
@@ -248,7 +248,7 @@ class Exchange : public HttpStream {
     try {
       cancel_.cancel();
       if (answer_ != nullptr) answer_->Abandon();
-    } catch (...) {  // Nothing is left to cancel in this case.
+    } catch (...) {  // Nothing is left to cancel.
     }
   }
 
@@ -258,8 +258,8 @@ class Exchange : public HttpStream {
   const Answer::Limits limits_;
   const std::string what_;
   pplx::cancellation_token_source cancel_;
-  std::shared_ptr<RequestBody> body_;  // body of the last attempt; null without a body
-  std::shared_ptr<Answer> answer_;     // answer to the last attempt
+  std::shared_ptr<RequestBody> body_;  // body of the last attempt; null: no body
+  std::shared_ptr<Answer> answer_;     // response to the last attempt
   HttpResponse head_;
   bool ended_ = false;
 };
@@ -289,23 +289,23 @@ void RunLibraryOnOneThread() {
   static std::once_flag once;
   std::call_once(once, [] {
     try {
-      // The default is 40 threads. No code on these threads blocks, and passing a step to another thread costs more
-      // than most steps do: a watch event takes a third less CPU with one thread than with four.
+      // The default is 40 threads. One is enough, because no code on these threads blocks. Passing a step to another
+      // thread costs more than most steps: with one thread, a watch event takes a third less CPU than with four.
       crossplat::threadpool::initialize_with_threads(1);
-    } catch (const std::exception&) {  // Other code in this process has initialized the pool already.
+    } catch (const std::exception&) {  // The process has already initialized the pool.
     }
   });
 }
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
-  // The library ignores cancellations until a proxy has answered CONNECT, and only this time-out closes the socket
-  // then. The time-out is longer than any silence that Wait() allows.
+  // Until a proxy has responded to CONNECT, the library ignores cancellations, and only this time-out closes the
+  // socket. It is longer than any silence that Wait() allows.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {
     return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
   }
-  // The library would connect to port 0. Brackets are treated as in MakeCpprestTransport.
+  // Without a port, the library would connect to port 0. Brackets are treated as in MakeCpprestTransport.
   web::uri_builder address(proxy_uri);
   if (proxy_uri.port() <= 0) address.set_port(80);
   if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))
@@ -327,7 +327,8 @@ Status SetTls(const TransportOptions& options, Server& server, http::client::htt
   config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
   const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
   if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-  // The library would create a context per connection, at 130 KB each, and a burst of writes opens dozens.
+  // Otherwise, the library creates a context of 130 KB for each connection, and a burst of writes opens dozens of
+  // connections.
   config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
     context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
   });
@@ -353,8 +354,8 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     server->host = uri.host();
     web::uri_builder base(uri);
     if (server->host.starts_with('[') && server->host.ends_with(']')) {
-      // The library passes the host unchanged to the resolver, which does not accept brackets. Only the header and a
-      // proxy need them.
+      // The library passes the host unchanged to the resolver, which does not accept brackets. Only the header and the
+      // request to a proxy contain brackets.
       server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
       server->host = server->host.substr(1, server->host.size() - 2);
       if (options.proxy_url.empty()) base.set_host(server->host);

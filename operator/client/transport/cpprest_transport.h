@@ -10,7 +10,7 @@
 namespace yad {
 
 // Returns a transport on cpprestsdk. Fails with kConfig if the address, a certificate or a key is not usable. The
-// library keeps its connections as long as the server does: the ages and the idle time in `options` have no effect.
+// library keeps a connection until the server closes it, so the ages and the idle time in `options` have no effect.
 Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
 
 }  // namespace yad

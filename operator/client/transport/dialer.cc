@@ -18,7 +18,7 @@ tl::unexpected<Error> Unreachable(const std::string& target, const std::string& 
   return Fail(Reason::kTransport, "cannot reach " + target + ": " + why);
 }
 
-// Returns the reason of a failed connect in this project's words.
+// Returns the reason of a failed connect, for a message.
 std::string ConnectFailure(const Connection::Code& code) {
   switch (code.value()) {
     case ECONNREFUSED:
@@ -84,7 +84,8 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SocketAddress& address = (*addresses)[i];
     auto connection = std::make_unique<Connection>(address.bytes.ss_family);
     const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
-    // The time is shared, so that an address that does not answer leaves time for the others.
+    // Each address gets an equal share of the remaining time, so that one that does not respond leaves time for the
+    // others.
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
@@ -109,7 +110,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
   std::array<char, 4096> bytes;
   std::size_t size = 0;
   while (!error && !parser.is_done()) {
-    // A proxy sends no bytes after this answer until the client starts TLS.
+    // After this response, a proxy sends no bytes until the client starts TLS.
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     parser.put(boost::asio::buffer(bytes.data(), size), error);

@@ -27,8 +27,8 @@ class Dialer {
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // Returns the proxy if the server has no TLS, nullptr otherwise or without a proxy. Requests to this proxy must have
-  // whole URLs instead of paths. A server with TLS is reached through a tunnel (CONNECT).
+  // Returns the proxy if requests must be sent to it with whole URLs instead of paths, which is the case if the server
+  // has no TLS. Otherwise nullptr. A server with TLS is reached through a tunnel (CONNECT).
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
   // Returns the reason of a TLS failure. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;

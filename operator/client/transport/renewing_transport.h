@@ -12,15 +12,15 @@
 
 namespace yad {
 
-// Creates a new transport when the source returns other certificates. Requests and streams in progress keep theirs. If
-// the new material is not usable (for instance because the certificate's key is not written yet), a warning is logged
-// and the last transport stays in use. Thread-safe.
+// Creates a new transport when the source returns other certificates. Requests and streams in progress keep the old
+// transport. If the new material is not usable (for example, because the certificate's key is not written yet), a
+// warning is logged and the old transport stays in use. Thread-safe.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
 
-  // `source` is called for each request, from any thread, with the request's stop token. `on_failure` is called after a
-  // request without an answer.
+  // `source` is called for each request, on any thread, with the request's stop token. `on_failure` is called after a
+  // request without a response.
   RenewingTransport(
       TransportOptions options, Source source, std::function<void()> on_failure = [] {})
       : options_(std::move(options)), source_(std::move(source)), on_failure_(std::move(on_failure)) {}
@@ -35,7 +35,7 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  // The material of the last transport, or newer material that was not usable.
+  // The material of `current_`, or newer material that was not usable.
   std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };

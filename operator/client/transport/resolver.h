@@ -18,10 +18,10 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-// Returns the addresses of a name or of a numeric address, in the order in which to try them; at least one. The
-// system's resolver cannot be interrupted, so it runs on a thread of its own that outlives a caller that gives up.
-// Fails with kTransport if the name is unknown, no answer arrives until `deadline`, or too many resolutions hang. Fails
-// with kCancelled if `stop` fires.
+// Returns at least one address of a name or of a numeric address, in the order in which to try them. The system's
+// resolver cannot be interrupted, so it runs on a separate thread, which may outlive the call. Fails with kTransport if
+// the name is unknown, if there is no result until `deadline`, or if too many resolutions hang. Fails with kCancelled
+// if `stop` fires.
 Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::string& port, SteadyTime deadline,
                                            const std::stop_token& stop);
 

@@ -12,7 +12,7 @@ struct ServerAddress {
   bool tls = true;
   std::string host;       // a name or an IP address, without brackets
   std::string port;       // "443"
-  std::string authority;  // for the header Host: "[::1]:6443"; has a port only if the URL has one
+  std::string authority;  // for the header Host, such as "[::1]:6443"; without a port if the URL has none
   std::string prefix;     // "" or "/path", without a trailing slash
 };
 

@@ -32,7 +32,7 @@ std::string TimeText(const ASN1_TIME* time) {
   return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
-// Returns the names and addresses that a certificate is valid for, for a message.
+// Returns the names and addresses for which a certificate is valid, for a message.
 std::string NamesOf(X509* cert) {
   NamesPtr names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
   std::string out;
@@ -108,7 +108,7 @@ TlsClient* OwnerOf(const SSL_CTX* context) {
   return owner == nullptr ? nullptr : owner->get();
 }
 
-// Replaces any other callback for the certificates of a chain, so that OpenSSL's verdict counts.
+// Replaces other callbacks for the certificates of a chain, so that OpenSSL's own result counts.
 int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
 
 }  // namespace
@@ -146,7 +146,7 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
     material->key = std::move(key);
   }
   std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
-  // The trailing dot of "api.example.com." keeps the resolver from trying other domains. Certificates never contain it.
+  // The trailing dot of "api.example.com." makes the resolver try no other domains. Certificates never contain the dot.
   if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "" would match every certificate
   material->name_is_address = IsIpAddress(name);
   if (!material->name_is_address) material->sni = name;
@@ -174,8 +174,8 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   }
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // The HTTP library would send the URL's host as the server name. It has no hook at which the name is known and the
-  // connection already exists. The first callback of a handshake has both.
+  // The HTTP library would send the host of the URL as the server name. It has no hook in which both the name is known
+  // and the connection exists. The first callback of a handshake has both.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
@@ -205,7 +205,7 @@ int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   auto* self = static_cast<TlsClient*>(self_pointer);
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
-  // A certificate that is in the bundle itself is trusted regardless of its issuer, as in Go.
+  // A certificate that is itself in the bundle is trusted regardless of its issuer, as in Go.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const int set = self->material_->name_is_address
@@ -218,7 +218,7 @@ int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   const int verdict = X509_verify_cert(chain);
   if (verdict <= 0) {
     self->SetRefusal(Refusal(chain, self->name_, self->material_->trusted != nullptr));
-    ERR_clear_error();  // The connection reports its oldest error, which must be the failed verification.
+    ERR_clear_error();  // The connection reports the oldest error in the queue, which must be the failed verification.
   }
   return verdict > 0 ? 1 : 0;
 }

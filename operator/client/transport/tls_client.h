@@ -14,8 +14,8 @@ struct x509_store_ctx_st;
 
 namespace yad {
 
-// Must be called first in main. Otherwise exit() destroys OpenSSL's state while cpprestsdk's threads may still be in a
-// handshake, which is a segmentation fault: exit() waits for these threads only afterwards.
+// Must be called first in main. Otherwise, exit() destroys OpenSSL's state before it waits for cpprestsdk's threads,
+// which may still be in a handshake. The result would be a segmentation fault.
 void KeepOpenSslUntilTheEnd();
 
 // Trusted CAs, client certificate and server name of one client. Thread-safe.
@@ -30,7 +30,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
 
   // Returns a context for all connections. The context keeps this object alive. Returns null if OpenSSL fails.
   std::shared_ptr<ssl_ctx_st> MakeContext();
-  // Returns `context` with one more reference, for an owner that frees it on its own.
+  // Returns `context` with one more reference, which the caller must free.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
   // Returns the reason of the last rejection of the server's certificate, or "" if there was none.
   std::string last_refusal() const;

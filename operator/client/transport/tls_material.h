@@ -19,7 +19,8 @@ struct TlsMaterial {
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
 };
 
-// Files that other programs renew: the cluster's CA in a pod, or the certificates of a kubeconfig. "": not from a file.
+// Files that other programs renew: the cluster's CA in a pod, or the certificates of a kubeconfig. "": the part has no
+// file.
 struct TlsFiles {
   std::string ca;
   std::string client_cert;
@@ -31,13 +32,13 @@ struct TlsFiles {
 // Reads certificates from files and caches them. Thread-safe.
 class TlsMaterialReader {
  public:
-  // `initial` holds the contents of the files when the configuration was read, and the parts that have no file.
+  // `initial` contains the files as they were when the configuration was read, and the parts without a file.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
-  // Reads the files at most once a minute. While one of them cannot be read, returns the material that was read last.
+  // Reads the files at most once a minute. If one of them cannot be read, returns the last material.
   std::shared_ptr<const TlsMaterial> Get();
-  // Makes the next Get read the files, unless they were read within the last second. Call it after a connection has
-  // failed, or after the server has refused the client certificate.
+  // Makes the next Get read the files, unless they were read within the last second. To be called after a connection
+  // has failed, or after the server has rejected the client certificate.
   void Invalidate();
 
  private:

@@ -1,5 +1,5 @@
-// The boundary between the API client and the network: it takes HTTP requests and returns answers or byte streams.
-// Tests implement it with a fake; beast_transport and cpprest_transport are real.
+// The boundary between the API client and the network: requests in, responses or byte streams out. Tests use a fake;
+// beast_transport and cpprest_transport are the real implementations.
 #ifndef OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
 
@@ -19,7 +19,7 @@ struct HttpRequest {
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
   std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // the longest silence before the answer and within it
+  std::chrono::milliseconds timeout{30'000};  // the longest silence before the response and within it
   std::size_t max_answer = 64u << 20;         // bytes of the body; a stream has no limit
 };
 
@@ -29,19 +29,19 @@ struct HttpResponse {
   std::string body;
 };
 
-// An answer whose body arrives over time. One thread reads it.
+// A response whose body arrives over time. One thread reads it.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  virtual const HttpResponse& head() const = 0;  // status and headers; also the body unless the status is 2xx
+  virtual const HttpResponse& head() const = 0;  // status and headers; with the body if the status is not 2xx
   // Blocks until at least one byte has arrived, and appends the bytes to `out`. Returns false if the stream ended
   // normally.
   virtual Result<bool> Read(std::string& out) = 0;
 };
 
 // Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
-// connection is closed. An answer with any HTTP status is a result, not an Error. A request without an answer fails
-// with kTransport, and one with a body larger than `max_answer` with kTooLarge.
+// connection is closed. A response with any HTTP status is a result, not an Error. A request without a response fails
+// with kTransport; one whose response has more than `max_answer` bytes fails with kTooLarge.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

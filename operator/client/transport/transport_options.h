@@ -20,12 +20,12 @@ struct TransportOptions {
   std::string client_key_pem;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
-  // A pooled connection beyond a random age between these two is closed after its request. Load thus returns to a
-  // server that was restarted, if there are several.
+  // Each pooled connection gets a random maximum age between these two. A connection beyond its age is closed after its
+  // request. So load returns to a server that was restarted, if there are several servers.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
   // A pooled connection that was idle for longer is not used again. Kubernetes' apiserver closes idle connections after
-  // 90 s, and a request sent at that very moment would fail.
+  // 90 s, and a request that is sent at the same moment would fail.
   std::chrono::milliseconds max_idle = std::chrono::seconds(60);
 };
 
