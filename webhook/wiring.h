@@ -1,4 +1,4 @@
-// Adds the admission webhook to the manager. It runs on every replica, leader or not.
+// Adds the admission webhook to the manager. The webhook runs on every replica, not only on the leader.
 #ifndef WEBHOOK_WIRING_H_
 #define WEBHOOK_WIRING_H_
 
@@ -15,8 +15,8 @@ struct WebhookOptions {
   CertificateOptions certificates;
 };
 
-// Listens, and adds the server and the Runnable that maintains its certificate to the manager. `client` and the stores
-// must outlive the manager's Run. Fails with kConfig if the port can't be listened on.
+// Starts to listen, and adds the server and the Runnable that maintains its certificate to the manager. `client` and
+// the stores must outlive the manager's Run. Fails with kConfig if the port can't be listened on.
 Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& stores, const WebhookOptions& options);
 
 }  // namespace yad

@@ -1,9 +1,9 @@
-// A cache, keyed by content, of what the cluster has accepted lately. A repeated dry run then costs nothing.
+// A cache of contents that the cluster has accepted lately, so that a repeated dry run sends no request.
 //
-// The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline that does
-// a dry run before it writes; a GitOps controller that compares by a dry run every few minutes; a retry after a
-// conflict. The cache holds acceptances only, because a rejection must end as soon as its cause ends. It holds them for
-// a short time only, because quotas, policies and the cluster's version change.
+// The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline with a dry
+// run before the write; a GitOps controller that compares by a dry run every few minutes; a retry after a conflict. The
+// cache contains no rejections, because a rejection must end as soon as its cause ends. An acceptance expires soon,
+// because quotas, policies and the cluster's version change.
 #ifndef WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 #define WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 
@@ -26,10 +26,10 @@ class AcceptanceCache {
   explicit AcceptanceCache(Clock& clock, std::size_t capacity = 1024, Duration lifetime = std::chrono::minutes(2))
       : clock_(clock), capacity_(capacity), lifetime_(lifetime) {}
 
-  // Returns the SHA-256 of `content`, so that a client can't construct other content that counts as accepted.
+  // Returns the SHA-256 of `content`. A client cannot construct other content with the same digest.
   static std::string Digest(const std::string& content);
 
-  // Returns the warnings that came with the acceptance; nullopt if the content is not known to be accepted.
+  // Returns the warnings of the acceptance; nullopt if the cache has no acceptance of this content.
   std::optional<std::vector<std::string>> Find(const std::string& digest) const;
   void Put(const std::string& digest, std::vector<std::string> warnings);
 
@@ -40,7 +40,7 @@ class AcceptanceCache {
   };
   struct State {
     std::map<std::string, Entry> entries;
-    std::deque<std::string> by_age;  // the oldest first; each once
+    std::deque<std::string> by_age;  // each digest once, the oldest first
   };
 
   Clock& clock_;

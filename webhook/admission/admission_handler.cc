@@ -20,14 +20,14 @@
 namespace yad {
 namespace {
 
-// The apiserver's default, for a call without a time limit.
+// The time limit of a call that has none: the apiserver's default.
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
 constexpr std::chrono::milliseconds kMaxTimeout =
     std::chrono::seconds(30);  // the maximum of timeoutSeconds in a webhook configuration
 
 HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
 
-// Parses "10s" or "500ms", as Go writes a duration. A result of more than kMaxTimeout is cut to it.
+// Parses "10s" or "500ms", as Go writes a duration. The result is at most kMaxTimeout.
 std::chrono::milliseconds ParseTimeout(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -70,7 +70,7 @@ class WebhookMetrics {
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
                                        {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
         answered_(CounterOf(200)) {
-    CounterOf(500);  // A counter of 0 differs from a counter that does not exist.
+    CounterOf(500);  // creates the counter, because a missing counter is not the same as 0
   }
 
   void Begin() { in_flight_.Add(1); }
@@ -93,7 +93,7 @@ class WebhookMetrics {
   metrics::Counter& answered_;
 };
 
-// Measures one call, and counts it as 500 if it ends by an exception. The latency includes the time that the call has
+// Measures one call. Counts it as 500 if it ends with an exception. The latency includes the time for which the call
 // waited for a thread.
 class Measured {
  public:
@@ -142,7 +142,7 @@ class AdmissionHandler {
   using Judge = std::function<AdmissionAnswer(const AdmissionRequest& request, SteadyTime answer_until)>;
   struct Webhook {
     const ResourceType& type;
-    const Judge judge;  // judges a CREATE or an UPDATE of the type
+    const Judge judge;  // answers a CREATE or an UPDATE of the type
     WebhookMetrics metrics;
   };
 
@@ -160,7 +160,7 @@ class AdmissionHandler {
   }
 
   static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {
-    // This webhook does not judge a DELETE, nor a subresource (status).
+    // The webhook allows each DELETE and each write of a subresource (status).
     if (request.operation != "CREATE" && request.operation != "UPDATE") return AdmissionAnswer::Allowed();
     if (!request.subresource.empty()) return AdmissionAnswer::Allowed();
     const ResourceType& type = webhook.type;
@@ -175,7 +175,7 @@ class AdmissionHandler {
       return AdmissionAnswer::BadRequest("request.oldObject is missing or not an object");
     }
     if (request.operation == "CREATE") request.old_object = nullptr;
-    // The apiserver generates a name (generateName) just before the call, and sends it in the object only.
+    // For generateName, the apiserver generates the name just before the call, and sends it only in the object.
     if (request.key.name.empty()) request.key.name = StringAt(request.object, {"metadata", "name"});
     return webhook.judge(request, deadline);
   }

@@ -14,13 +14,13 @@ inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtapp
 inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
 inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
 
-// Returns whether the handler answers the call without a request to the apiserver: true for calls of the defaulting
+// Returns true if the handler sends no request to the apiserver for this call, which holds for calls of the defaulting
 // webhook. Thread-safe.
 bool NeverWaits(const HttpsCall& call);
 
-// Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive it; HttpsCall::arrived
-// is a time of `clock`. Requests to the apiserver may take half of the apiserver's time limit, counted from the arrival
-// of the call. After that, the answer is based on what was found without them.
+// Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive the handler;
+// HttpsCall::arrived is a time of `clock`. Requests to the apiserver may take half of the call's time limit, counted
+// from the arrival of the call. After that, the handler answers without the results of further requests.
 //
 // The handler replies with
 //   200 and an AdmissionReview: the answer, allowed or not

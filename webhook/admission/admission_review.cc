@@ -16,18 +16,18 @@ constexpr std::size_t kMaxCauses = 100;
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxField = 512;         // bytes of a cause's field
 constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
-// Bytes of all causes as JSON. The longest possible cause consists of characters that JSON escapes to six bytes each,
-// and takes less.
+// Bytes of all causes as JSON. Even the longest possible cause, in which JSON escapes each character to six bytes,
+// takes less.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
-// Values in a body. The shortest value takes one byte of text and a hundred bytes of memory, several times over. The
-// review of an object's next change contains the object twice, with its status, which no review judges and which has
-// 10,000 values at most. An object that did not fit into that review could not even lose its finalizers.
+// Values in a body. The shortest value takes one byte of text, but a hundred bytes in each of several trees in memory.
+// The next review of an object contains the object twice, with its status. The status, which no review checks, has at
+// most 10,000 values. If an object were too large for that review, not even its finalizers could be removed.
 constexpr std::size_t kMaxValues = 300'000;
 constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
-// Returns the text as one line, because an apiserver drops a warning with control characters.
+// Returns the text as one line, because an apiserver drops warnings with control characters.
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
@@ -35,7 +35,7 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Cuts the text to `limit` bytes, between two characters.
+// Truncates the text to `limit` bytes, between two characters.
 std::string Cut(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
   std::size_t end = limit - 3;
@@ -43,8 +43,8 @@ std::string Cut(std::string text, std::size_t limit) {
   return text.substr(0, end) + "...";
 }
 
-// Formats the warnings as the apiserver does it: long ones are cut only if all together are too long, and then the last
-// ones are left out.
+// Formats the warnings as the apiserver does: only if all together are too long, each one is truncated, and then the
+// last ones are omitted.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();
@@ -70,18 +70,18 @@ std::size_t JsonSize(const std::string& text) {
 // The causes of a rejection: the list in a status's details, and the text of its message.
 class Refusal {
  public:
-  // Returns false if there is no room for the cause.
+  // Adds the cause. Returns false if there is no room for it.
   bool Add(const Cause& cause) {
     const std::string field = Cut(cause.field, kMaxField);
     const std::string message = Cut(cause.message, kMaxMessage);
-    constexpr std::size_t kKeys = 64;  // of an entry of the list, including its reason
+    constexpr std::size_t kKeys = 64;  // the keys of an entry in the list, and its reason
     const std::size_t size = 2 * (JsonSize(field) + JsonSize(message)) + cause.reason.size() + kKeys;
     if (size > left_) return false;
     left_ -= size;
     Append(field, cause.reason, message);
     return true;
   }
-  // Adds that there were more causes, no matter how much room is left.
+  // Adds a cause that reports how many were omitted, even if there is no room.
   void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
 
   const Json& List() const { return list_; }
@@ -98,7 +98,7 @@ class Refusal {
   std::string text_;
 };
 
-// Checks the parts of a request that answers quote.
+// Checks the lengths of the parts of a request that answers quote.
 Status CheckLengths(const AdmissionRequest& request) {
   const std::pair<const char*, const std::string*> parts[] = {
       {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
@@ -112,7 +112,7 @@ Status CheckLengths(const AdmissionRequest& request) {
   return {};
 }
 
-// Returns the maximum number of values that the JSON text can have. Text within strings does not count.
+// Returns an upper bound of the number of values in the JSON text. Commas and brackets within strings do not count.
 std::size_t MostValuesIn(std::string_view text) {
   std::size_t values = 0;
   bool in_string = false;
@@ -125,7 +125,7 @@ std::size_t MostValuesIn(std::string_view text) {
   return values;
 }
 
-// Counts values as MostValuesIn does.
+// Counts the values in the same way as MostValuesIn.
 std::size_t CountValues(const Json& value) {
   if (!value.is_structured()) return 0;
   std::size_t values = std::max<std::size_t>(value.size(), 1);
@@ -134,7 +134,7 @@ std::size_t CountValues(const Json& value) {
 }
 
 bool HasTooManyValues(const Json& object) {
-  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // Only its removal is left.
+  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // It can only be removed.
   const Json* status = Find(object, {"status"});
   return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
 }
@@ -174,7 +174,7 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
-  // Most bodies have fewer bytes than that, and need no count.
+  // A body of at most this number of bytes, as most bodies are, cannot have too many values.
   const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   YAD_TRY(auto review, ParseJson(body));
@@ -204,7 +204,7 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
   return parsed;
 }
 
-// Builds the review member by member, because a braced list copies each member twice.
+// The review is built member by member, because a braced list copies each member twice.
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer) {
   Json review = Json::object();
   review["apiVersion"] = kApiVersion;

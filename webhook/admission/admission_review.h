@@ -1,4 +1,4 @@
-// admission.k8s.io/v1 AdmissionReview: the apiserver's request and the response to it. Pure.
+// admission.k8s.io/v1 AdmissionReview: the apiserver's request, and the response. Pure.
 #ifndef WEBHOOK_ADMISSION_ADMISSION_REVIEW_H_
 #define WEBHOOK_ADMISSION_ADMISSION_REVIEW_H_
 
@@ -25,22 +25,23 @@ struct AdmissionAnswer {
   bool allowed = true;
   Json status;  // the reason for a rejection: a metav1.Status
   Json patch;   // JSONPatch (RFC 6902); null or empty: none
-  // kubectl shows each warning as one line. If all together exceed 4 KiB, each is cut to 256 bytes, and the last ones
-  // are left out, as an apiserver does it.
+  // kubectl shows each warning as one line. If all together exceed 4 KiB, each is truncated to 256 bytes, and the last
+  // ones are omitted, as in an apiserver.
   std::vector<std::string> warnings;
 
   static AdmissionAnswer Allowed() { return {}; }
-  // Returns 422 Invalid with these causes, in an apiserver's words: `YurtAppDaemon.apps.openyurt.io "web" is invalid:
-  // …`. The name, each field and each message are cut. If there are more than 100 causes, or if the status would take
-  // more than 80 KiB as JSON, the last causes are left out and counted.
+  // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
+  // invalid: …`. The name, each field and each message are truncated. If there are more than 100 causes, or if the
+  // status would take more than 80 KiB as JSON, the last causes are omitted and counted.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
   static AdmissionAnswer BadRequest(const std::string& message);
 };
 
 // Parses a request. Fails with kDecode if the body is not JSON. Fails with kBadRequest if the body is not an
-// AdmissionReview v1 with a request and a uid, if it or its object has too many values, or if the request's uid, kind,
-// resource or subresource is longer than 253 bytes: an answer quotes them, and must never be long.
+// AdmissionReview v1 with a request and a uid, or if it or its object has too many values. Also fails with kBadRequest
+// if the request's uid, kind, resource or subresource is longer than 253 bytes: an answer quotes these, and must be
+// short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

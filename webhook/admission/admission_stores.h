@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// The caches of the controller, with their projections and Controller::kControllerUidIndex. The webhooks skip a cache
-// that has not synced yet; an admission call never fails because of it.
+// The controller's caches, with their projections and Controller::kControllerUidIndex. While a cache has not synced,
+// the webhooks skip the checks that need it; no admission call fails because of this.
 struct AdmissionStores {
   const Store& daemons;
   const Store& pools;

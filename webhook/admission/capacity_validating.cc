@@ -42,8 +42,8 @@ class Examiner {
   }
 
  private:
-  // Adds a fault. It is only a warning if the object had it before (`known`), so that the user can still fix something
-  // else.
+  // Adds a fault. If the object had the fault before (`known`), it is only a warning, so that the user can fix
+  // something different.
   void Object(bool known, FieldError fault) {
     if (known) {
       objections_.warnings.push_back(fault.ToString());
@@ -115,7 +115,7 @@ class Examiner {
                                           "\" too: " + mend));
   }
 
-  // Returns the name of a Node in both inventories; nullopt if there is none now, or if the answer does not arrive in
+  // Returns the name of a Node in both inventories; nullopt if there is none, or if the response does not arrive in
   // time.
   std::optional<std::string> NodeOfBoth(const std::string& mine, const std::string& theirs) {
     if (deadline_.Passed() || ++asked_ > kMaxAsked) return std::nullopt;

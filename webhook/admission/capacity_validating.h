@@ -12,14 +12,14 @@ namespace yad {
 // Thread-safe. The constructor's arguments must outlive it.
 class CapacityValidator {
  public:
-  // The pool is not checked while `pools` has not synced.
+  // While `pools` has not synced, the pool is not checked.
   CapacityValidator(Client& client, const Store& pools, Clock& clock) : client_(client), pools_(pools), clock_(clock) {}
 
-  // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
-  // - An object that is being deleted, and an update that does not change the spec, are admitted.
-  // - All static faults are reported at once. If there is none, the other NodePoolAutoscalers are read from the server:
-  //   a pool has only one, and two inventories share no Node. A failed read is not a reason to reject the object.
-  // - A fault that the old spec had already is a warning.
+  // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
+  // - Admits an object that is being deleted, and an update that does not change the spec.
+  // - Reports all static faults together. If there is none, reads the other NodePoolAutoscalers from the server: a pool
+  //   may have only one, and two inventories must not share a Node. A failed read is not a reason to reject the object.
+  // - A fault that the old spec has too is only a warning.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

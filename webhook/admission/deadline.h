@@ -1,4 +1,4 @@
-// The time by which a review must be answered.
+// The time until which a review must have an answer.
 #ifndef WEBHOOK_ADMISSION_DEADLINE_H_
 #define WEBHOOK_ADMISSION_DEADLINE_H_
 
@@ -14,13 +14,13 @@ namespace yad {
 // The deadline of one review. Thread-safe. `clock` must outlive it.
 class Deadline {
  public:
-  // A time limit that leaves less than this counts as passed, because the apiserver could hardly answer a request in
+  // With less time than this, the deadline counts as passed, because the apiserver would hardly respond to a request in
   // time.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
   Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
 
-  // Compares with the clock, so that it does not depend on how soon a thread wakes.
+  // Compares with the clock, because the thread of Token may wake late.
   bool Passed() const { return clock_.Now() >= at_; }
   // Returns a token that fires at the deadline, for calls that only a stop token can end. The first call starts a
   // thread that waits for the deadline. Most reviews send no request, and need no thread.

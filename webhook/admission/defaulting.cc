@@ -11,15 +11,15 @@ constexpr int kRevisionHistoryLimit = 10;
 bool Missing(const Json* value) { return value == nullptr || value->is_null(); }
 
 void Add(const std::string& path, Json value, Json& patch) {
-  // "add" replaces an existing value, null included.
+  // "add" replaces an existing value, including null.
   Json& entry = patch.emplace_back(Json::object());
   entry["op"] = "add";
   entry["path"] = path;
   entry["value"] = std::move(value);
 }
 
-// Returns whether a template may keep its own selector: it selects the same as spec.selector, even if spelled
-// differently.
+// Returns whether a template may keep its own selector: the selector is equivalent to spec.selector, perhaps in another
+// spelling.
 bool Alike(const Json& own, const LabelSelector& selector) {
   const auto parsed = LabelSelector::Parse(own, "");
   return parsed && parsed->ToString() == selector.ToString();
@@ -38,7 +38,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
   }
   const Json* selector = Find(*spec, {"selector"});
   if (selector == nullptr || !selector->is_object()) return result;
-  // Validation rejects a selector with faults. A copy would only be reported twice.
+  // Validation rejects a selector with faults. With a copy, it would report them twice.
   const auto parsed = LabelSelector::Parse(*selector, "spec.selector");
   if (!parsed) return result;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -47,7 +47,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* own = Find(*workload, {"selector"});
     if (!Missing(own) && (!own->is_object() || Alike(*own, *parsed))) continue;
     Add(std::string("/spec/workloadTemplate/") + TemplateField(kind) + "/spec/selector", *selector, result.patch);
-    // A selector that is stored already is this webhook's default, and not one that the user should leave out.
+    // A selector that is already stored is this webhook's default, so the user need not remove it.
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {

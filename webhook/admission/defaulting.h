@@ -11,14 +11,14 @@
 namespace yad {
 
 struct Defaulting {
-  Json patch = Json::array();         // JSONPatch (RFC 6902); empty if nothing is missing
+  Json patch = Json::array();         // JSONPatch (RFC 6902); empty if no default is missing
   std::vector<std::string> warnings;  // about values of the user that the patch replaces
 };
 
 // Returns a patch that sets spec.revisionHistoryLimit if it is missing, and that sets the template's own selector to
-// spec.selector, even if the template has another one (docs/decisions/0006). After the patch, nothing is left to
-// default. Nothing is set from a spec.selector with faults, below a parent that is missing or has a wrong type, or in
-// an object that is being deleted. `old_object` is the stored object, null for a new one.
+// spec.selector, even if the template has another one (docs/decisions/0006). After the patch, no default is missing.
+// The patch sets nothing from a spec.selector with faults, nothing below a parent that is missing or has a wrong type,
+// and nothing in an object that is being deleted. `old_object` is the stored object; null for a new one.
 Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object = Json());
 
 }  // namespace yad

@@ -26,14 +26,14 @@ bool IsAtOrBelow(const std::string& field, const std::string& path) {
          (field.size() == path.size() || std::string(".[").find(field[path.size()]) != std::string::npos);
 }
 
-// Returns the path in the YurtAppDaemon for a field of its workload.
+// Converts the path of a field in a workload to its path in the YurtAppDaemon.
 std::string DaemonPath(WorkloadKind kind, const std::string& field) {
   if (IsAtOrBelow(field, "spec.selector")) return field;
   return field.empty() ? TemplatePath(kind) : TemplatePath(kind) + "." + field;
 }
 
-// Drops a beginning such as `deployments.apps "web-a-x7k2p" is forbidden: `, which names a workload that the user did
-// not write.
+// Removes a prefix such as `deployments.apps "web-a-x7k2p" is forbidden: `, because the user did not write this
+// workload.
 std::string WithoutSubject(const std::string& message) {
   for (const char* verb : {" is forbidden: ", " is invalid: "}) {
     const std::size_t at = message.find(verb);
@@ -50,7 +50,7 @@ std::string Between(const std::string& text, std::string_view begin, std::string
   return to == std::string::npos ? "" : text.substr(from + begin.size(), to - from - begin.size());
 }
 
-// Describes a Go type in words.
+// Describes a Go type in words that a user understands.
 std::string WantedType(const std::string& type) {
   if (type == "string") return "a string";
   if (type == "bool") return "true or false";
@@ -60,7 +60,8 @@ std::string WantedType(const std::string& type) {
 }
 
 // Returns the cause for a message such as "… cannot be handled as a Deployment: json: cannot unmarshal string into Go
-// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". Its path has no indices.
+// struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32". The path in such a
+// message has no indices.
 Cause UndecodableCause(const std::string& message, WorkloadKind kind) {
   const std::string found = Between(message, "cannot unmarshal ", " into Go struct field ");
   const std::string field = Between(message, " into Go struct field ", " of type ");
@@ -89,13 +90,13 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// Returns the causes for a rendering that failed. Its error already has paths of the YurtAppDaemon.
+// Returns the causes of a failed rendering. Its error already has paths of the YurtAppDaemon.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
 }
 
-// Converts the text of a Warning header to a warning about the YurtAppDaemon; "" if its author can't fix the cause.
+// Converts the text of a Warning header to a warning about the YurtAppDaemon; "" if the user can't fix the cause.
 std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   constexpr std::string_view kUnknown = "unknown field \"";
   if (text.starts_with(kUnknown) && text.ends_with('"')) {
@@ -108,7 +109,7 @@ std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
 }
 
-// Returns a digest of a merged workload. It does not depend on the name of the revision.
+// Returns a digest of a merged workload, which does not depend on the name of the revision.
 std::string MergedDigest(Json workload) {
   Json& metadata = workload["metadata"];
   for (const char* key : {"generation", "ownerReferences"}) metadata.erase(key);
@@ -117,12 +118,12 @@ std::string MergedDigest(Json workload) {
   return AcceptanceCache::Digest("PUT " + DumpJson(workload));
 }
 
-// Returns a digest of the inputs of NewWorkload, so that a workload that is in the cache need not be rendered. It does
-// not depend on the daemon's name or on overrides that do not apply.
+// Returns a digest of the inputs of NewWorkload, so that a workload in the cache of acceptances need not be rendered.
+// The digest does not depend on the daemon's name, nor on overrides that do not apply.
 std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   const RevisionContent& content = plan.to.revision->content;
   const RenderInputs& inputs = plan.to.inputs;
-  // The encoding of each part has its length, so that different inputs never have the same text.
+  // Each part is encoded with its length, so that different inputs never give the same text.
   std::string text = "POST ";
   AppendCborKey(TypeOf(daemon.kind).kind, text);
   AppendCborKey(daemon.meta.key.ns, text);
@@ -144,7 +145,7 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   return AcceptanceCache::Digest(text);
 }
 
-// Returns the place of a fault that overrides may have caused; "" if no override applies.
+// Returns the pool and the overrides to which a fault belongs; "" if no override applies.
 std::string Where(const Rendering& rendering) {
   const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
   if (overrides.empty()) return "";
@@ -163,7 +164,7 @@ void Count(const char* result) {
       .Increment();
 }
 
-// Returns true if one of `causes` is the same fault, perhaps at another index of a list.
+// Returns true if `causes` contains this fault, perhaps at another index of a list.
 bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   return std::any_of(causes.begin(), causes.end(), [&](const Cause& other) {
     return WithoutIndices(other.field) == WithoutIndices(cause.field) && other.reason == cause.reason &&
@@ -171,7 +172,7 @@ bool Contains(const std::vector<Cause>& causes, const Cause& cause) {
   });
 }
 
-// Collects the findings of all renderings. A fault of the template occurs in every rendering, and is reported once.
+// Collects the findings of all renderings. A fault of the template is in every rendering, but is reported once.
 class FindingsCollector {
  public:
   void Warn(const std::string& text) {
@@ -189,7 +190,7 @@ class FindingsCollector {
   Findings Take() && {
     for (Cause& cause : findings_.refusals) {
       const auto& found = places_.at({cause.field, cause.reason, cause.message});
-      // A fault that also occurs without overrides is a fault of the template.
+      // A fault that occurs without overrides too is a fault of the template.
       if (std::find(found.begin(), found.end(), "") != found.end()) continue;
       if (cause.field.starts_with("spec.overrides[")) continue;
       cause.message += " (in " + found.front();
@@ -201,7 +202,8 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;  // of each refusal
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>>
+      places_;  // the places of each refusal
 };
 
 }  // namespace
@@ -239,7 +241,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
                                              bool may_send) {
-  // A lookup by NewDigest needs no budget, so that slow reviews do not delay it.
+  // A lookup by NewDigest needs no budget, so other reviews that wait for a request do not delay it.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
@@ -251,7 +253,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     if (!take_text()) return Answer();
     workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
-    (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of status would cause conflicts.
+    (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of the status would cause conflicts.
     workload->erase("status");
   }
   const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
@@ -265,7 +267,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     workload = NewWorkload(daemon, plan);
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   }
-  text->ShrinkTo(MeasureJson(*workload).text);  // The request may take long.
+  text->ShrinkTo(MeasureJson(*workload).text);  // The rest is free for others while the request runs.
   return Send(daemon, plan, *workload, digest, deadline.Token());
 }
 
@@ -278,7 +280,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
 
   struct Outcome {
     Answer now;
-    Answer then;  // by the spec of `before`; only if `now` has causes
+    Answer then;  // the answer for the spec of `before`; set only if `now` has causes
   };
   std::vector<Outcome> results(renderings.size());
   const auto ask = [&](std::size_t i, bool may_send) {
@@ -291,7 +293,8 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     results[i].then = *std::move(then);
     return true;
   };
-  // This thread handles the renderings before the first one that needs a request: known answers need no other threads.
+  // This thread handles the renderings up to the first one that needs a request. If all are known, no other threads are
+  // started.
   std::size_t answered = 0;
   while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
   ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {

@@ -1,5 +1,5 @@
-// Dry runs of the workloads of a YurtAppDaemon. They are sent with dryRun=All, so that the apiserver's validation and
-// defaults, quotas and other policies of the cluster are applied, in every version of Kubernetes.
+// Dry runs of the workloads of a YurtAppDaemon. They are sent with dryRun=All. So the apiserver's validation and
+// defaults, quotas and other policies apply, in every version of Kubernetes.
 #ifndef WEBHOOK_ADMISSION_DRY_RUN_H_
 #define WEBHOOK_ADMISSION_DRY_RUN_H_
 
@@ -24,9 +24,9 @@ struct Findings {
   std::vector<std::string> warnings;
 };
 
-// The bytes of JSON text that all dry runs of the process render, merge and send at once. A tree of Json takes about
-// ten times the memory of its text, and a merge needs several trees. The reconciler's writes have their own budget
-// (PlanExecutor::Options::text), so that dry runs that wait for a slow apiserver never block them.
+// The bytes of JSON text that all dry runs of the process may render, merge and send at the same time. A tree of Json
+// takes about ten times the memory of its text, and a merge needs several trees. The reconciler's writes have their own
+// budget (PlanExecutor::Options::text), so dry runs that wait for a slow apiserver never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
 // Thread-safe. The constructor's arguments must outlive it.
@@ -38,12 +38,12 @@ class DryRun {
   // Sends at most 16 distinct renderings, up to 8 in parallel, until `deadline`. Renderings that were accepted lately
   // are not sent again. A new workload is sent by POST, and the merge with an existing one by PUT without
   // resourceVersion.
-  // - A 422, a workload that the apiserver can't decode, and a rendering that fails are refusals. A fault that the spec
-  //   of `before` (null: a new object) has too is a warning.
+  // - A 422, a workload that the apiserver can't decode, and a failed rendering are refusals. If the spec of `before`
+  //   (null: a new object) has the same fault, it is only a warning.
   // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
-  // - All other answers have no effect, and neither has an answer that does not arrive in time. Nothing is sent for a
-  //   template that is too large to be stored.
+  // - Other responses have no effect, and neither has a response that does not arrive in time. If a template is too
+  //   large to be stored, nothing is sent.
   Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:
@@ -51,7 +51,7 @@ class DryRun {
     std::vector<Cause> causes;  // the faults; empty if the workload is not rejected
     std::vector<std::string> warnings;
   };
-  // Returns the result for one rendering; nullopt if that needs a request and `may_send` is false.
+  // Returns the result for one rendering; nullopt if the result needs a request and `may_send` is false.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
               std::stop_token stop);

@@ -1,4 +1,5 @@
-// Faults that an object had before an update. They are warnings, so that the user can change something else. Pure.
+// Faults that an object had before an update. They are only warnings, so that the user can change something different.
+// Pure.
 #ifndef WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 #define WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 
@@ -9,7 +10,7 @@
 
 namespace yad {
 
-// Returns "spec.a[].b" for "spec.a[12].b", because elements of a list may have moved.
+// Returns "spec.a[].b" for "spec.a[12].b", because an update may move the elements of a list.
 std::string WithoutIndices(const std::string& path);
 
 struct SortedFaults {
@@ -17,10 +18,10 @@ struct SortedFaults {
   FieldErrors known;
 };
 
-// Sorts the faults. A fault is known if the old object had one with the same type and detail at the same path, whatever
-// the value, or with the same value at another place of the same list. Each old fault explains one new fault.
-// FieldErrors keeps a limited number of faults. If `now` is full and has known faults, one more fault in `fresh`
-// reports that there are too many to compare.
+// Sorts the faults. A fault is known if the old object had a fault of the same type and detail, either at the same path
+// with any value, or with the same value at another place of the same list. Each old fault makes at most one new fault
+// known. FieldErrors keeps a limited number of faults. If `now` has reached that number and has known faults, one more
+// fault in `fresh` reports that there are too many to compare.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

@@ -26,8 +26,8 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
   return revision;
 }
 
-// Numbers the entries of overrides by their effects: two entries that do the same to different pools have the same
-// number.
+// Numbers the entries of overrides by their effects. Two entries with the same changes, for different pools, have the
+// same number.
 class Effects {
  public:
   std::vector<int> Of(const RevisionContent& content) {
@@ -53,8 +53,8 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the old spec's target for the pool. If the live workload has the old spec's revision, the inputs that it has
-// recorded are used.
+// Returns the target of the old spec for the pool. If the live workload has the revision of the old spec, the target
+// has the inputs that the workload has recorded.
 Target Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
   if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
     const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
@@ -63,7 +63,7 @@ Target Before(const RevisionPtr& revision, const NodePool& pool, const std::opti
   return {revision, InputsFor(revision->content, pool)};
 }
 
-// Returns the daemon's workloads by pool. Empty if the cache has not synced: every workload then counts as new.
+// Returns the daemon's workloads by pool. Empty if the cache has not synced; every workload then counts as new.
 std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   std::unordered_map<std::string, WorkloadRef> by_pool;
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
@@ -77,7 +77,7 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
   return by_pool;
 }
 
-// Returns the selected pools: those with a workload first, then by name.
+// Returns the selected pools. Pools with a workload come first; the order is then by name.
 std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
                                    const std::unordered_map<std::string, WorkloadRef>& live) {
   std::vector<PoolRef> pools;
@@ -114,7 +114,7 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   if (any_pool) pools.push_back(&made_up);
 
   std::vector<Rendering> by_overrides;  // one for each set of overrides
-  std::vector<Rendering> by_taints;     // one for each further set of taints
+  std::vector<Rendering> by_taints;     // one for each set of taints that has none yet
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
   for (const NodePool* const at : pools) {

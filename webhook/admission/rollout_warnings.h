@@ -1,4 +1,4 @@
-// Warnings about a daemon's rollout settings that are legal and probably wrong.
+// Warnings about valid rollout settings that are probably mistakes.
 #ifndef WEBHOOK_ADMISSION_ROLLOUT_WARNINGS_H_
 #define WEBHOOK_ADMISSION_ROLLOUT_WARNINGS_H_
 
@@ -10,11 +10,11 @@
 
 namespace yad {
 
-// Warns of groups of updateStrategy.rollingUpdate that are empty now, that name unknown pools, or that name pools of an
+// Warns of groups in updateStrategy.rollingUpdate that are empty now, that name unknown pools, or that name pools of an
 // earlier group.
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
 
-// Returns a warning if a request sets annotation approve to a value with an entry that approves nothing; "" otherwise.
+// Returns a warning if a request sets annotation approve to a value in which an entry approves no group; "" otherwise.
 // `old_object` is null for a new object.
 std::string ApprovalWarning(const Json& object, const Json& old_object);
 

@@ -25,7 +25,7 @@ RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   return content;
 }
 
-// Returns the first workload of the daemon by name; nullopt if the cache shows none.
+// Returns the daemon's first workload by name; nullopt if the cache has none.
 std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const AdmissionStores& stores) {
   const Store& store = daemon.kind == WorkloadKind::kDeployment ? stores.deployments : stores.stateful_sets;
   const auto workloads = ControlledObjects(store, daemon.meta);
@@ -114,7 +114,7 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
-  // The Service contains its rendering twice, and a variable of 12 bytes becomes a name of up to 63 bytes.
+  // A Service contains its rendering twice, and a variable of 12 bytes may become a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   Trial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);

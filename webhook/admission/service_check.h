@@ -1,4 +1,4 @@
-// Checks of a serviceTemplate: the result of a dry run in the cluster, and warnings about probable mistakes.
+// Checks of a serviceTemplate: a dry run in the cluster, and warnings about probable mistakes.
 #ifndef WEBHOOK_ADMISSION_SERVICE_CHECK_H_
 #define WEBHOOK_ADMISSION_SERVICE_CHECK_H_
 
@@ -13,14 +13,14 @@
 
 namespace yad {
 
-// Sends the Service of one pool with dryRun=All, if the template differs from the one of `before` (null: there is
-// none). It updates the Service that a pool has (PUT); without one, it creates a Service (POST). The answers are judged
-// as by DryRun::Ask, but a port or an address that is already taken is a warning, because another pool's Service may
-// have it. Sends at most three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
+// If the template differs from that of `before` (null: there is none), sends the Service of one pool with dryRun=All.
+// Uses PUT for a pool that has a Service, and POST otherwise. Responses count as in DryRun::Ask, with one exception: a
+// port or an address that is already in use is only a warning, because another pool's Service may use it. Sends at most
+// three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 
-// Warns of fields that only one pool's Service can have, and of StatefulSets whose pods get no DNS names. Sends no
+// Warns of fields whose values only one Service can have, and of StatefulSets whose pods get no DNS names. Sends no
 // request. Thread-safe.
 std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before);
 

@@ -38,7 +38,7 @@ void CheckPort(const JsonField& field, FieldErrors& errors) {
     errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer: remove the quotes"));
     return;
   }
-  // 0 means no port. The apiserver reports it if one is required.
+  // 0 means no port. If a port is required, the apiserver reports that.
   if (!field.present() || *field.value == 0) return;
   FieldErrors faults;
   AsInt(field, 1, kMaxPort, faults);
@@ -70,7 +70,7 @@ void CheckResources(const JsonField& resources, FieldErrors& errors) {
 }
 
 void CheckContainer(const JsonField& container, FieldErrors& errors) {
-  // The error of the apiserver's decoder would not name the container.
+  // The error of the apiserver's decoder would not contain the container's name.
   for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
     AsArray(container.Child(list), errors);
   }
@@ -113,7 +113,7 @@ void AddContainerNames(const Json& workload, std::set<std::string>& names) {
 void CheckOverrideImages(const JsonField& overrides, const Json& workload_template, FieldErrors& errors) {
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
-  bool anything_goes = false;  // JSON patches may add any container
+  bool anything_goes = false;  // JSON patches may add any container, so no image is a fault
   ForEach(overrides, errors, [&](const JsonField& entry) {
     ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");

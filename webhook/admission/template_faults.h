@@ -1,4 +1,4 @@
-// Faults that the kube-apiserver describes badly or can't detect, in helpful words. Pure.
+// Helpful messages for faults that the kube-apiserver describes badly or can't detect. Pure.
 #ifndef WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
 #define WEBHOOK_ADMISSION_TEMPLATE_FAULTS_H_
 
@@ -9,12 +9,14 @@
 
 namespace yad {
 
-// Returns the faults beyond those of ValidateYurtAppDaemon:
-// - Values that YAML has turned into another type than Kubernetes expects (a number as an environment variable, a port
-//   in quotes, an invalid quantity). An apiserver answers such a workload with 400, and does not name the container.
-// - An image of an override for a container that does not exist. Only the pools of the entry would show this fault, and
-//   there may be none yet.
-// Returns none for an object that is nested deeper than kMaxJsonDepth.
+// Returns the faults that ValidateYurtAppDaemon does not detect:
+// - Values that YAML has turned into a type that Kubernetes does not expect (a number as an environment variable, a
+//   port in quotes, an invalid quantity). An apiserver rejects such a workload with 400, and does not name the
+//   container.
+// - An override's image for a container that does not exist. Otherwise, only a pool of the override would show this
+//   fault, and there may be no such pool yet.
+//
+// Returns no faults for an object that is nested deeper than kMaxJsonDepth.
 FieldErrors TemplateFaults(const Json& object);
 
 }  // namespace yad

@@ -16,7 +16,7 @@
 namespace yad {
 namespace {
 
-// Compares without recursion, for values that are nested too deeply for other checks.
+// Compares without recursion, because the values may be nested too deeply for a recursive comparison.
 bool SameAtAnyDepth(const Json& a, const Json& b) {
   std::vector<std::pair<const Json*, const Json*>> open{{&a, &b}};
   while (!open.empty()) {
@@ -38,14 +38,14 @@ bool SameAtAnyDepth(const Json& a, const Json& b) {
 
 const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
 
-// `spec` after the defaulting webhook, with its templates separated from the rest.
+// The `spec` as the defaulting webhook would make it. Its templates are separate from the rest.
 struct ComparableSpec {
   Json deployment, stateful_set;
   Json rest;
 };
 
 ComparableSpec Comparable(const Json& object) {
-  Json defaulted = Json::object();  // One copy only, because the object may be as large as a review can be.
+  Json defaulted = Json::object();  // only one copy, because the object may be as large as a review may be
   Json& spec = defaulted["spec"] = SpecOf(object);
   defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
   ComparableSpec comparable;
@@ -53,7 +53,7 @@ ComparableSpec Comparable(const Json& object) {
     comparable.rest = std::move(spec);
     return comparable;
   }
-  // A null in a patch has a meaning: it removes a field.
+  // A null in a patch removes a field, so it stays.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));
   const auto choice = spec.find("workloadTemplate");
@@ -61,10 +61,10 @@ ComparableSpec Comparable(const Json& object) {
                                     std::pair{WorkloadKind::kStatefulSet, &comparable.stateful_set}}) {
     if (choice == spec.end() || !choice->is_object() || !choice->contains(TemplateField(kind))) continue;
     Json& workload = (*choice)[TemplateField(kind)];
-    *place = std::exchange(workload, true);  // marks that there is a template
+    *place = std::exchange(workload, true);  // true marks the place of the template
   }
   spec["overrides"] = std::move(overrides);
-  // {} and [] mean the same as an absent field, except for the selector of pools, where {} means all of them.
+  // {} and [] mean the same as an absent field, except for nodepoolSelector, where {} selects all pools.
   for (auto it = spec.begin(); it != spec.end();) {
     const bool nothing = it->is_null() || (it->is_structured() && it->empty() && it.key() != "nodepoolSelector");
     it = nothing ? spec.erase(it) : std::next(it);
@@ -79,7 +79,7 @@ bool SameTemplate(const Json& a, const Json& b) {
 
 struct Checked {
   FieldErrors faults;
-  bool parses = false;  // if false, the faults contain the reason
+  bool parses = false;  // false: `faults` contains the reason
 };
 
 Checked Check(const Json& object) {
@@ -90,7 +90,7 @@ Checked Check(const Json& object) {
   return checked;
 }
 
-// Parses the template alone if other fields have faults, so that the faults of the template are reported with those.
+// Parses only the template if other fields have faults, so that all faults are reported together.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   const Json& spec = SpecOf(object);
   Json rest = Json::object();
@@ -102,33 +102,33 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   return ParseYurtAppDaemon(std::move(rest));
 }
 
-// Parses as much of the object as a dry run can use.
+// Parses the object or, if that fails, the part that a dry run can use.
 Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
-  // The server sets these later. The ownerReference of a workload must have a uid.
+  // The server sets these later. A workload's ownerReference must have a uid.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
   if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
   return daemon;
 }
 
-// Returns whether a static check has already reported this fault of the field in other words.
+// Returns whether a static check has already reported the fault of this field.
 bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
   return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
-    // A value that can't be decoded stops the apiserver's checks, and its cause names no element of a list.
+    // If the apiserver can't decode a value, it makes no other checks, and its cause names no element of a list.
     const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
     return other.field == cause.field || undecoded;
   });
 }
 
-// Returns whether the apiserver would only repeat faults of the serviceTemplate that are reported already.
+// Returns whether a static check has reported faults of the serviceTemplate, which the apiserver would only repeat.
 bool IsToldOfServices(const std::vector<Cause>& told) {
   return std::any_of(told.begin(), told.end(),
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
 }
 
-// An update of metadata alone may still set a token or an approval that has no effect.
+// Even an update of only the metadata may set a token or an approval that has no effect.
 AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
   AdmissionAnswer answer = AdmissionAnswer::Allowed();
   for (std::string warning :

@@ -10,7 +10,7 @@
 
 namespace yad {
 
-// Returns whether an update leaves the meaning of the spec as it was: nulls, defaults and different spellings of the
+// Returns whether an update does not change the meaning of the spec. Nulls, defaults and different spellings of the
 // same value make no difference. Pure.
 bool SameSpec(const Json& object, const Json& old_object);
 
@@ -20,14 +20,14 @@ class Validator {
   Validator(Client& client, const AdmissionStores& stores, Clock& clock)
       : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock, text_) {}
 
-  // Returns the answer to a CREATE or an UPDATE. It waits for the apiserver until `answer_until` at most.
-  // - An object that is being deleted, and an update that does not change the spec, are admitted, so that finalizers,
-  //   labels and status can always be written.
-  // - All static faults are reported at once. A fault that the old spec had already is a warning.
-  // - If the workload template can be parsed, the cluster judges it (DryRun), and the Service too (TryService). Causes
-  //   in fields with a static fault are left out. If less than Deadline::kLeast is left, the static checks and the
-  //   caches decide alone.
-  // - Without static faults, there are also warnings about probable mistakes.
+  // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
+  // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
+  //   and status can always be written.
+  // - Reports all static faults together. A fault that the old spec has too is only a warning.
+  // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
+  //   Ignores causes in fields that have a static fault. If less than Deadline::kLeast is left, uses only the static
+  //   checks and the caches.
+  // - If there are no static faults, warns about probable mistakes.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

@@ -1,4 +1,4 @@
-// Helpers for warnings. For this folder only.
+// Helpers for warnings. Only this folder uses them.
 #ifndef WEBHOOK_ADMISSION_WARNING_LIST_H_
 #define WEBHOOK_ADMISSION_WARNING_LIST_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Collects warnings of one kind. It keeps a few of them and counts the rest.
+// Collects warnings of one kind. Keeps the first few, and counts the rest.
 class Warnings {
  public:
   explicit Warnings(std::vector<std::string>& out) : out_(out) {}
@@ -27,7 +27,7 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
-// Returns text such as "a", "b", "c" and 4 more.
+// Returns a text such as "a", "b", "c" and 4 more.
 inline std::string QuoteSome(const std::vector<std::string>& names) {
   constexpr std::size_t kNamed = 3;
   std::string text;

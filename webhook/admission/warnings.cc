@@ -23,7 +23,8 @@ std::string TemplatePath(const YurtAppDaemon& daemon) {
   return std::string("spec.workloadTemplate.") + TemplateField(daemon.kind);
 }
 
-// Returns the elements of `names` that are not the name of a pool. "-x" and "x" name the same pool, and "*" names none.
+// Returns the elements of `names` that name no existing pool. "-x" and "x" name the same pool; "*" is not the name of a
+// pool.
 std::vector<std::string> Unknown(const Json& names, const std::set<std::string_view>& pools) {
   std::vector<std::string> unknown;
   if (!names.is_array()) return unknown;
@@ -86,9 +87,9 @@ bool SamePools(const PoolSelection& a, const PoolSelection& b) {
   return text(a) == text(b) && a.type == b.type && a.names == b.names && a.exclude == b.exclude;
 }
 
-// Warns of daemons whose workloads could claim each other's pods. A workload selects by spec.selector and the pool.
-// Everything that selects by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity) counts a pod that
-// matches two selectors for both.
+// Warns of daemons whose selectors overlap. A workload selects by spec.selector and the pool, but other objects select
+// only by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity). For them, a pod that matches two
+// selectors belongs to both daemons.
 void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, const std::vector<ObjectPtr>& pools,
                    std::vector<std::string>& out) {
   auto daemons = stores.daemons.List();
@@ -110,7 +111,7 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
       if (shared != nullptr && shared->name <= pool.name) continue;
       if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
     }
-    // Daemons with the same selection may overlap even if no pool exists yet.
+    // Two daemons with the same selection of pools will overlap, even if no pool exists yet.
     if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
     const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
     warnings.Add("spec.selector", "overlaps with that of YurtAppDaemon \"" + meta.key.name + "\", which selects " +
@@ -121,7 +122,7 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
 bool IsLatest(const std::string& image) {
   if (image.find('@') != std::string::npos) return false;
   const std::size_t slash = image.rfind('/');
-  const std::size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);  // not a registry's port
+  const std::size_t colon = image.find(':', slash == std::string::npos ? 0 : slash);  // skips the port of a registry
   return colon == std::string::npos || image.substr(colon) == ":latest";
 }
 
@@ -157,8 +158,8 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   }
 }
 
-// A pool that a revision cuts off is detected through its nodes, and only some 40 s later. An update that does not
-// change the strategy gets no warning, because it may be one of many.
+// Warns of a minReadySeconds that is too short: if a revision cuts a pool off, its nodes show that only about 40 s
+// later. An update that does not change the strategy gets no warning, because it may be one of many.
 void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   constexpr std::chrono::seconds kShortest{60};
   const UpdateStrategy& strategy = daemon.strategy;

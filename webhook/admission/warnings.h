@@ -1,4 +1,4 @@
-// Warnings about a YurtAppDaemon that is legal and probably wrong.
+// Warnings about a valid YurtAppDaemon with a probable mistake.
 #ifndef WEBHOOK_ADMISSION_WARNINGS_H_
 #define WEBHOOK_ADMISSION_WARNINGS_H_
 
@@ -12,16 +12,16 @@
 
 namespace yad {
 
-// Returns warnings of one line each: `field: the problem, and the fix`. Warnings that need a cache are left out until
-// it has synced. Sends no request. `before` is the object before an update, null for a new one. Thread-safe.
+// Returns warnings of one line each: `field: the problem, and the fix`. Warnings that need a cache are omitted until
+// the cache has synced. Sends no request. `before` is the object before an update; null for a new one. Thread-safe.
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
                                      const AdmissionStores& stores);
 
-// Returns a warning about the headless Service of a StatefulSet; "" if there is no reason, or if the answer does not
-// arrive in time. Sends at most one request. Thread-safe.
+// Returns a warning about the headless Service of a StatefulSet; "" if there is no reason for one, or if the response
+// does not arrive in time. Sends at most one request. Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
-// Returns a warning if an update sets annotation allow-removal to a token that allows nothing; "" otherwise.
+// Returns a warning if an update sets annotation allow-removal to a token that allows no removal; "" otherwise.
 std::string RemovalTokenWarning(const Json& object, const Json& old_object);
 
 }  // namespace yad

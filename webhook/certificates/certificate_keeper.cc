@@ -14,10 +14,9 @@ namespace yad {
 namespace {
 
 constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
-// The pause after a failure, and after a write too: another actor that keeps reverting our writes must not cause writes
-// at full speed.
+// The pause after a failure and after a write. If another actor keeps reverting our writes, the pause grows.
 constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
-// Rounds of one Pass. The longest Pass creates the Secret and then writes the caBundles.
+// The maximum number of rounds in one Pass. The longest Pass creates the Secret, and then writes the caBundles.
 constexpr int kMaxRounds = 2;
 
 }  // namespace
@@ -64,7 +63,7 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) break;
     Note(again);
     if (!again || wrote_) {
-      if (clock_.Now() - rested > rest) backoff.Reset();  // There was nothing to do for a while.
+      if (clock_.Now() - rested > rest) backoff.Reset();  // No step was due for a while.
       rest = backoff.Next();
       if (!again) rest = std::max<Duration>(rest, again.error().retry_after.value_or(std::chrono::milliseconds(0)));
       clock_.Sleep(rest, stop);
@@ -80,13 +79,13 @@ Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
   for (int round = 0; round < kMaxRounds; ++round) {
     YAD_TRY(const Work cached, Look(Cached()));
     if (cached.idle()) return cached.plan.look_again;
-    // The caches may lag behind, so the live objects are read before a write.
+    // The caches may lag, so the live objects are read before a write.
     YAD_TRY(const Snapshot live, Read(stop));
     YAD_TRY(const Work work, Look(live));
     if (work.idle()) return work.plan.look_again;  // The caches lag behind, and their next event wakes Run.
     if (work.plan.step == RotationStep::kNone) {
       YAD_TRY_VOID(WriteTrust(live, work, stop));
-      break;  // A Pass after the pause checks that the write lasts.
+      break;  // After the pause, another Pass checks that the write was not reverted.
     }
     YAD_TRY_VOID(WriteSecret(live, work, stop));
   }
@@ -105,7 +104,7 @@ void CertificateKeeper::AwaitWake(WallTime until, const std::stop_token& stop) {
 }
 
 void CertificateKeeper::Note(const Result<WallTime>& outcome) {
-  // A lost race is not a failure: another replica has taken the step.
+  // A conflict is not a failure, because another replica has taken the step.
   const bool failed =
       !outcome && outcome.error().reason != Reason::kConflict && outcome.error().reason != Reason::kAlreadyExists;
   const std::string text = failed ? outcome.error().ToString() : "";
@@ -129,10 +128,10 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// Reads the objects as they were at one moment: the Secret is the same before and after the configurations are read.
-// This matters if the process is suspended here for a while. A Secret that is written over this one then contains all
-// the CAs that other replicas have put into the configurations. A CA goes into the configurations only after it is in
-// the Secret, so a caBundle that is written over one of these contains all those CAs too.
+// Reads all objects as they were at one moment, which is proven by a Secret that is the same before and after the read
+// of the configurations. This matters if the process is suspended for a while before its write. Other replicas put a CA
+// into the Secret first, and only then into the configurations. So a Secret that is written over this one contains all
+// CAs of the configurations, and so does a caBundle that is written over one of these.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
   YAD_TRY(std::optional<Json> before, Read(secret_, stop));
@@ -154,7 +153,7 @@ Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, con
   return std::optional<Json>(*std::move(object));
 }
 
-// Works out what a snapshot calls for. A pair that is to be served is loaded here, at once.
+// Determines the work that a snapshot requires. If the pair of the Secret has to be served, it is loaded here.
 Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
   Work work;
   RotationView& view = work.view;
@@ -175,7 +174,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
   MeasureTrust(snapshot, view);
   work.plan = PlanRotation(view);
   // Without configurations, no apiserver calls this webhook. An uninstallation deletes the configurations first and the
-  // Secret last, and the Secret must not be recreated.
+  // Secret last, so the Secret must not be recreated then.
   const auto exists = [](const std::optional<Json>& object) { return object.has_value(); };
   if (!snapshot.secret && !configurations_.empty() &&
       std::none_of(snapshot.configurations.begin(), snapshot.configurations.end(), exists)) {
@@ -192,7 +191,8 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
 }
 
 void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& view) {
-  // A new uid or generation counts as a change: the configuration may have lost the CA and got it back unobserved.
+  // A new uid or generation counts as a change: the configuration may have lost the CA and got it back between two
+  // reads.
   std::string generations;
   for (const std::optional<Json>& configuration : snapshot.configurations) {
     if (!configuration) continue;
@@ -254,7 +254,7 @@ Status CertificateKeeper::WriteTrust(const Snapshot& live, const Work& work, con
     SetTrust(object, service_, work.view.secret.at(kCaKey));
     Result<Json> written = client_.Update(*one.type, object, {}, stop);
     if (!written) {
-      status = Fail(written.error());  // The write of the other configuration may succeed.
+      status = Fail(written.error());  // The other configuration is still written.
       continue;
     }
     wrote_ = true;

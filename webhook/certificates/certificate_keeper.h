@@ -1,5 +1,5 @@
-// The certificate keeper carries out the plans of rotation.h: it maintains the Secret, the caBundles of the
-// configurations, and the pair that this replica serves.
+// Executes the plans of rotation.h. Maintains the Secret, the caBundles of the configurations, and the pair that this
+// replica serves.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
 
@@ -31,7 +31,7 @@ inline const ResourceType kMutatingConfigurationType{
 inline const ResourceType kValidatingConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// Returns the name by which an apiserver calls a webhook behind this Service.
+// Returns the DNS name by which an apiserver calls a webhook behind this Service.
 std::string CalledName(const ObjectKey& service);
 
 // One object in the cache of its informer.
@@ -41,20 +41,21 @@ struct CachedObject {
   Store* store;
 };
 
-// Carries out rotations. One thread calls Run (or Pass); the rest is thread-safe.
+// Executes rotations. One thread calls Run (or Pass); all other functions are thread-safe.
 class CertificateKeeper {
  public:
-  // `configurations` may be empty; then no caBundle is written.
+  // If `configurations` is empty, no caBundle is written.
   CertificateKeeper(Client& client, CachedObject secret, std::vector<CachedObject> configurations, ObjectKey service,
                     Duration validity, std::shared_ptr<ServingCertificate> certificate, Clock& clock);
 
-  // Runs a Pass whenever an object has changed or a step is due, until `stop`. Never fails, never spins.
+  // Runs a Pass whenever an object has changed or a step is due, until `stop` fires. Never fails. Waits after each
+  // failure.
   Status Run(const std::stop_token& stop);
-  // Takes the steps that are due, and returns the time of the next Pass. The stores must have synced.
+  // Takes the steps that are due. Returns the time of the next Pass. The stores must have synced.
   Result<WallTime> Pass(const std::stop_token& stop);
   // Requests a Pass, because one of the objects has changed.
   void Wake();
-  // Returns the error of the last Pass; "" if it has succeeded, or if another replica was faster.
+  // Returns the error of the last Pass; "" if the Pass was successful, or if another replica took the step first.
   std::string failure() const;
 
  private:
@@ -63,14 +64,14 @@ class CertificateKeeper {
     std::optional<Json> secret;
     std::vector<std::optional<Json>> configurations;
   };
-  // The work that a snapshot calls for.
+  // The work that a snapshot requires.
   struct Work {
     RotationView view;
     RotationPlan plan;
-    std::vector<std::size_t> distrusting;  // configurations whose caBundle has to be written
+    std::vector<std::size_t> distrusting;  // the configurations whose caBundle has to be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // The time since which the configurations, in these generations, vouch for a certificate.
+  // The time since which the configurations, in these generations, trust a certificate.
   struct Trusted {
     std::string generations;
     SteadyTime since;

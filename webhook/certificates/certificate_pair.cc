@@ -30,7 +30,7 @@ tl::unexpected<Error> Complaint(Reason reason, const std::string& what) {
   return Fail(reason, why == nullptr ? what : what + ": " + why);
 }
 
-// Returns every readable certificate. Broken PEM blocks, and PEM blocks of other kinds, are skipped.
+// Returns each readable certificate. Skips broken PEM blocks, and PEM blocks of other kinds.
 std::vector<CertPtr> ReadAll(const std::string& pem) {
   std::vector<CertPtr> certificates;
   const BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
@@ -40,7 +40,7 @@ std::vector<CertPtr> ReadAll(const std::string& pem) {
   long size = 0;
   for (std::size_t left = BIO_ctrl_pending(bio.get()); left > 0;) {
     const bool read = PEM_read_bio(bio.get(), &name, &header, &data, &size) == 1;
-    // PEM_read_bio moves past each block that it has read, even if the block is broken. No progress means the end.
+    // PEM_read_bio advances past each block, even past a broken one. If it does not advance, it is at the end.
     if (BIO_ctrl_pending(bio.get()) >= std::exchange(left, BIO_ctrl_pending(bio.get()))) break;
     if (!read) continue;
     const unsigned char* at = data;
@@ -88,14 +88,14 @@ bool AddExtension(X509& certificate, X509& issuer, int id, const std::string& va
   return added;
 }
 
-// Returns a certificate without a signature. It is its own issuer if `issuer` is nullptr.
+// Returns an unsigned certificate. If `issuer` is nullptr, the certificate is its own issuer.
 CertPtr Unsigned(const std::string& subject, EVP_PKEY& key, X509* issuer, WallTime not_before, WallTime not_after) {
   CertPtr certificate(X509_new());
   const NumberPtr serial(BN_new());
   const auto seconds = [](WallTime time) { return std::chrono::system_clock::to_time_t(time); };
   if (certificate == nullptr || serial == nullptr) return nullptr;
   X509* made = certificate.get();
-  // The serial number is positive, and takes at most 20 bytes.
+  // The serial number must be positive, and have at most 20 bytes.
   const bool good =
       X509_set_version(made, X509_VERSION_3) == 1 &&
       BN_rand(serial.get(), 127, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 &&
@@ -108,7 +108,7 @@ CertPtr Unsigned(const std::string& subject, EVP_PKEY& key, X509* issuer, WallTi
   return good ? std::move(certificate) : nullptr;
 }
 
-// Returns a different subject each time, because verifiers look up a leaf's CA in a bundle by its subject.
+// Returns a new subject for each CA, because verifiers find the CA of a leaf in a bundle by its subject.
 std::string CaSubject() {
   const NumberPtr number(BN_new());
   if (number == nullptr || BN_rand(number.get(), 64, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) != 1) return "";

@@ -1,5 +1,5 @@
 // X.509 for the certificate of a webhook: issues a certificate, and verifies one as the apiserver does. All texts are
-// PEM. Thread-safe: nothing is shared.
+// PEM. Thread-safe, because there is no shared state.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 
@@ -19,7 +19,7 @@ struct CertificatePair {
 };
 
 struct IssuedCertificate {
-  std::string ca;  // its private key is discarded, so that it can't sign a second leaf
+  std::string ca;  // its private key is discarded, so it signs only this leaf
   CertificatePair pair;
 };
 
@@ -27,8 +27,8 @@ struct CertificateTimes {
   WallTime not_before, not_after;
 };
 
-// Issues a new CA, and a leaf for these DNS names. Both are ECDSA P-256 and valid in [not_before, not_after], in whole
-// seconds.
+// Issues a new CA, and a leaf for these DNS names. Both use ECDSA P-256, and are valid in [not_before, not_after], in
+// whole seconds.
 Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
                                            WallTime not_after);
 
@@ -38,17 +38,16 @@ Result<CertificateTimes> ReadTimes(const std::string& certificate);
 // Returns the DNS names of the first certificate; empty if there is no certificate.
 std::vector<std::string> ReadNames(const std::string& certificate);
 
-// Checks that a client that trusts only `bundle` accepts `certificate` at `now` as the server `name`, for each of
-// `names`. As in Go, any certificate of the bundle may end the chain, and only subjectAltName counts. Fails with
-// kConfig and the reason.
+// Checks that a client that trusts only `bundle` accepts `certificate` at `now`, as a server with each of `names`. As
+// in Go, the chain may end at any certificate of the bundle, and only subjectAltName counts. Fails with kConfig and the
+// reason.
 Status VerifyServer(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
                     WallTime now);
 
-// Fails with kConfig if the certificate or the key can't be read, or if the key belongs to another certificate.
+// Fails with kConfig if the certificate or the key can't be read, or if they do not belong together.
 Status VerifyKey(const CertificatePair& pair);
 
-// Returns the readable certificates of a PEM text, one PEM each, in the same encoding. Other text and repetitions are
-// left out.
+// Returns the readable certificates of a PEM text, each as PEM in the same encoding. Omits other text and repetitions.
 std::vector<std::string> SplitBundle(const std::string& bundle);
 
 }  // namespace yad

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Duration kFilesPeriod = std::chrono::seconds(1);
 
-// RBAC with resourceNames allows exactly this list and watch.
+// Lists and watches only this object, which RBAC with resourceNames allows.
 Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey& key) {
   ReflectorOptions options;
   options.type = type;
@@ -23,8 +23,8 @@ Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey
   return manager.InformerFor(std::move(options));
 }
 
-// Returns why an apiserver can't call the webhook over TLS, given the configurations; "" if it can. `certificate` is
-// the one that is served, "" for none.
+// Returns the reason why an apiserver with these configurations can't call the webhook over TLS; "" if it can.
+// `certificate` is the served one; "": none.
 std::string Distrust(const std::vector<CachedObject>& configurations, const ObjectKey& service,
                      const std::string& certificate, WallTime now) {
   std::string missing = certificate.empty() ? "no certificate is loaded yet" : "";

@@ -1,4 +1,4 @@
-// The webhook's certificate: its source, its trust, and its replacement.
+// The webhook's certificate: its source, its trusted CAs, and its rotation.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATES_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATES_H_
 
@@ -15,22 +15,25 @@ namespace yad {
 
 // Exactly one of `directory` and `secret` is given.
 struct CertificateOptions {
-  std::string directory;  // holds tls.crt and tls.key, which another program maintains
-  ObjectKey secret;       // maintained by the operator: issued, rotated, its CAs put into configurations (rotation.h)
-  // The Service that the apiserver calls. The leaf has its DNS names, and only webhooks that call it are changed.
+  std::string directory;  // contains tls.crt and tls.key, which another program maintains
+  // A Secret that the operator maintains: it issues and rotates the pair, and puts the CAs into the configurations.
+  ObjectKey secret;
+  // The Service that the apiserver calls. The leaf has its DNS names. Only webhooks that call this Service are changed.
   ObjectKey service;
-  // The name of our MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration. If it is empty, there are
-  // none, and readiness does not require their trust.
+  // The name of our MutatingWebhookConfiguration and of our ValidatingWebhookConfiguration. If empty, there are no
+  // configurations, and readiness does not depend on them.
   std::string configuration;
-  Duration validity = std::chrono::hours(365 * 24);  // of each issued certificate; `secret` only
+  Duration validity = std::chrono::hours(365 * 24);  // of each issued certificate; only with `secret`
 };
 
 // Must be called before Manager::Run. Adds to the Manager
-// - a Runnable that keeps `certificate` loaded (on every replica; replicas agree by compare-and-swap on the Secret),
-// - informers of the Secret and of both configurations, each of that one object,
+// - a Runnable that keeps `certificate` loaded (on every replica; replicas coordinate by compare-and-swap of the
+//   Secret),
+// - informers of the Secret and of both configurations, each of which selects only that object,
 // - a ready check: a certificate is loaded, and both configurations trust it.
-// All of them share `certificate`. With `secret`, this needs the verbs get, list, watch and update on these three
-// objects, and create on Secrets.
+//
+// All of them share `certificate`. With `secret`, this needs the verbs get, list, watch and update for these three
+// objects, and create for Secrets.
 void AddCertificates(Manager& manager, Client& client, const CertificateOptions& options,
                      std::shared_ptr<ServingCertificate> certificate, Clock& clock = Clock::Real());
 

@@ -8,8 +8,8 @@ namespace {
 
 using std::chrono::hours;
 
-// The maximum number of CAs that are trusted at the same time. Rotations alone need two. Repeated deletions of the
-// Secret must not fill the configurations.
+// The maximum number of CAs that are trusted at the same time. Rotations need two. The limit keeps the configurations
+// small if the Secret is deleted again and again.
 constexpr std::size_t kMaxTrusted = 8;
 constexpr Duration kSecond = std::chrono::seconds(1);  // the resolution of a certificate's times
 constexpr Duration kNeverSooner = std::chrono::milliseconds(10);
@@ -23,7 +23,8 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// The key of the served pair was checked when it was loaded. Reading a key costs more than all the other checks.
+// Returns whether the pair works. For the served pair, only the certificate is checked: the key was checked when it was
+// loaded, and this check costs more than all others.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
   if (view.served && view.served->pair == pair)
@@ -36,7 +37,7 @@ bool ServesUsable(const RotationView& view) {
          VerifyServer(view.served->pair.certificate, view.served->bundle, view.names, view.now).has_value();
 }
 
-// Requires a usable pair.
+// Returns the times of a usable pair.
 CertificateTimes TimesOf(const CertificatePair& pair) {
   return ReadTimes(pair.certificate).value_or(CertificateTimes{});
 }
@@ -47,7 +48,7 @@ bool ServedIsTrusted(const RotationView& view) {
   });
 }
 
-// Joins the certificates of these texts, without expired ones. The first ones have priority for the kMaxTrusted places.
+// Joins the certificates of these texts, without expired ones. If there are more than kMaxTrusted, the first ones stay.
 std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   std::vector<std::string> certificates;
   for (const std::string& text : texts) {
@@ -64,9 +65,9 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   return bundle;
 }
 
-// Issues a new pair in place of `replaced`. The new pair includes the names of `replaced` while that is valid: two
-// releases that share the Secret and use different Service names (an upgrade that renames it) would otherwise revert
-// each other's work forever.
+// Issues a new pair in place of `replaced`. If `replaced` is valid, the new pair includes its names. Otherwise, two
+// releases that share the Secret and use different Service names (as in an upgrade that renames it) would replace each
+// other's pair forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -128,7 +129,7 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // If less than the overlap is left until `end`, a certificate that is trusted at all counts as well known.
+  // If less than the overlap is left until `end`, any trusted certificate counts as well known.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;
@@ -166,7 +167,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     made[kNextPrivateKeyKey] = then.key;
     return made;
   };
-  // All CAs that are trusted now stay trusted, because another replica may still serve a leaf of them.
+  // All CAs that are trusted now stay trusted, because another replica may still serve one of their leaves.
   std::vector<std::string> trusted = {old_bundle};
   trusted.insert(trusted.end(), view.carried.begin(), view.carried.end());
   const auto and_trusted = [&](std::vector<std::string> first) {
@@ -182,7 +183,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // A user who deletes the Secret may want to get rid of the key, so a rotation begins as well.
+      // A user may have deleted the Secret because its key is compromised, so a rotation begins as well.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));

@@ -1,20 +1,20 @@
-// Decides when the certificate of a webhook is replaced, by which one, and which one is served meanwhile. Pure, except
-// for the random keys.
+// Decides when the certificate of a webhook is replaced, by which certificate, and which one is served until then.
+// Pure, except for the random keys.
 //
-// The Secret holds `ca.crt` (every CA that is trusted now), `tls.crt` and `tls.key` (the pair to serve), and during a
+// The Secret has `ca.crt` (all CAs that are trusted now), `tls.crt` and `tls.key` (the pair to serve), and during a
 // rotation `next.crt` and `next.key`. Each certificate has its own CA with the same validity. Any replica may take a
-// step, by compare-and-swap. The next step follows from the contents of the Secret:
+// step, by compare-and-swap. The contents of the Secret determine the next step:
 //
 //   tls.crt unusable -> kRestore  if this replica serves a usable pair, which becomes tls.crt again
 //                       kPromote  otherwise, if next.crt is usable
-//                       kIssue    otherwise: a new pair, to be served at once
-//   2/3 of its life  -> kBegin    issues the next pair, and its CA is trusted too
-//   CA well known    -> kPromote  next becomes the pair to serve; the old CA stays trusted until it expires
+//                       kIssue    otherwise: a new pair, which is served immediately
+//   2/3 of its life  -> kBegin    issues the next pair, whose CA is then trusted too
+//   CA well known    -> kPromote  next becomes the pair to serve; the old CA is trusted until it expires
 //
-// A CA is well known if both configurations have carried it for the overlap time without a change. In that time every
-// apiserver has observed the CA. Each replica measures the time by its own steady clock: the Secret need not store it,
-// no two clocks must agree, and it starts over for a configuration that lost the CA meanwhile. It also starts over
-// after a restart. The last third of a certificate's life is long enough for that: more than three overlaps.
+// A CA is well known if both configurations have contained it for the overlap time without a change. In that time,
+// every apiserver has observed the CA. Each replica measures the time by its own steady clock, so the Secret does not
+// store it and no two clocks must agree. The time starts again if a configuration loses the CA, and after a restart of
+// the replica. The last third of a certificate's life, which is more than three overlaps, is long enough for that.
 #ifndef WEBHOOK_CERTIFICATES_ROTATION_H_
 #define WEBHOOK_CERTIFICATES_ROTATION_H_
 
@@ -37,11 +37,11 @@ inline constexpr char kPrivateKeyKey[] = "tls.key";
 inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
-// Returns min(1 hour, a tenth of `validity`): the time for which a CA is trusted before a replica serves a leaf of it,
-// and the tolerance for differences between clocks.
+// Returns min(1 hour, a tenth of `validity`). A CA is trusted for this time before a replica serves its leaf. Clocks
+// may differ by this time.
 Duration Overlap(Duration validity);
 
-// A pair, and the CAs that vouch for it.
+// A pair, and the CAs that make it trusted.
 struct TrustedPair {
   CertificatePair pair;
   std::string bundle;
@@ -55,10 +55,11 @@ struct RotationView {
   WallTime now;
   Duration validity;                  // of a certificate that is issued now
   std::optional<TrustedPair> served;  // the pair that this replica serves
-  // The caBundles in our webhooks of the configurations. It contains "" if a webhook has none, or if a configuration is
-  // missing or has no webhook of ours.
+  // The caBundles in our webhooks of the configurations. Contains "" if a webhook has no caBundle, or if a
+  // configuration is missing or has none of our webhooks.
   std::set<std::string> carried;
-  // How long this replica has observed `carried` vouch for tls.crt and next.crt, unchanged. nullopt if it does not.
+  // The time for which this replica has observed that `carried` trusts tls.crt and next.crt, without a change. nullopt
+  // if it does not trust them.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 
@@ -67,21 +68,21 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load the Secret's tls.crt and tls.key now. A replica keeps serving a pair that still
-  // works and that the configurations trust until the pair of the Secret is well known. No call fails, whatever a user
-  // did to the Secret.
+  // True if this replica must load the Secret's tls.crt and tls.key now. As long as the served pair works and the
+  // configurations trust it, the replica keeps serving it until the pair of the Secret is well known. So no call fails,
+  // even after a user has changed the Secret.
   bool serve = false;
-  // The time of the next check if nothing changes. It is later than now, but never far away, because the wall clock may
-  // jump.
+  // The time of the next check if nothing changes. It is later than now, but never far in the future, because the wall
+  // clock may jump.
   WallTime look_again;
 };
 
 RotationPlan PlanRotation(const RotationView& view);
 
-// Returns the Secret's data after the step: all of our keys that it then has. Keys of other writers are not included.
+// Returns the Secret's data after the step, with only our keys. Keys of other writers are not included.
 Result<StringMap> TakeStep(RotationStep step, const RotationView& view);
 
-// Returns the certificates of the bundle that vouch for this leaf.
+// Returns the certificates in the bundle that make this leaf trusted.
 std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now);
 
 // Checks that `pair` works at `now` for clients that trust `bundle`.

@@ -43,10 +43,10 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (context == nullptr) return Complaint("no TLS context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Repeated renegotiations by a client would cost too much CPU.
+  // A client could use up CPU with repeated renegotiations.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
-  // Clients store their sessions themselves, as tickets. A cache of 20,000 sessions would take tens of megabytes here.
+  // Clients store their own sessions, as tickets. A cache of 20,000 sessions would take tens of megabytes here.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return Complaint("tls.crt is refused");
   for (std::size_t i = 1; i < certificates.size(); ++i) {
@@ -78,7 +78,7 @@ std::string ServingCertificate::certificate_pem() const {
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period, Clock& clock) {
   PairText loaded;
-  std::string reported;  // the logged fault, until it is gone
+  std::string reported;  // the fault that was logged; "" if there is none
   do {
     const Result<PairText> found = ReadPair(directory);
     const bool changed = found && *found != loaded;

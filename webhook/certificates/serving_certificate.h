@@ -17,8 +17,8 @@ namespace yad {
 // Thread-safe.
 class ServingCertificate {
  public:
-  // Replaces the pair. Fails with kConfig, and keeps the old pair, if the PEM is unreadable or the key is of another
-  // certificate.
+  // Replaces the pair. If the PEM is unreadable or the key does not belong to the certificate, fails with kConfig and
+  // keeps the old pair.
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
   // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
   std::shared_ptr<SSL_CTX> context() const;
@@ -37,8 +37,8 @@ class ServingCertificate {
   Synchronized<Pair> pair_;
 };
 
-// Reads tls.crt and tls.key in `directory` every `period`, and loads them whenever one has changed, until `stop`. It
-// retries a pair that does not match (a write half done). A Runnable for the Manager.
+// Reads tls.crt and tls.key in `directory` every `period`, and loads them when one of them has changed, until `stop`
+// fires. Retries a pair that does not match, because the files may be half written. A Runnable for the Manager.
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period = std::chrono::seconds(1), Clock& clock = Clock::Real());
 

@@ -18,7 +18,8 @@ std::string BundleOf(const Json& webhook) {
   return Base64Decode(StringAt(webhook, {"clientConfig", "caBundle"})).value_or("");
 }
 
-// Returns the certificates sorted, so that two releases that order them differently don't overwrite each other forever.
+// Returns the certificates in sorted order. Two releases with different orders would otherwise overwrite each other
+// forever.
 std::vector<std::string> Certificates(const std::string& bundle) {
   std::vector<std::string> certificates = SplitBundle(bundle);
   std::sort(certificates.begin(), certificates.end());
@@ -45,7 +46,7 @@ bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& 
     if (!Calls(webhook, service)) continue;
     const std::string carried = BundleOf(webhook);
     if (carried == bundle || Certificates(carried) == Certificates(bundle)) continue;
-    // Only readable certificates are written, because the apiserver rejects a caBundle with other text.
+    // Only readable certificates are written, because the apiserver rejects a caBundle that contains other text.
     std::string text;
     for (const std::string& certificate : SplitBundle(bundle)) text += certificate;
     webhook["clientConfig"]["caBundle"] = Base64Encode(text);

@@ -9,17 +9,18 @@
 
 namespace yad {
 
-// The trust of one webhook that calls our Service.
+// The caBundle of one webhook that calls our Service.
 struct WebhookTrust {
   std::string webhook;  // its name
-  std::string bundle;   // PEM; if empty, the apiserver uses the CAs of its machine, which do not vouch for this webhook
+  std::string bundle;   // PEM; if empty, the apiserver uses the CAs of its machine, which do not include ours
 };
 
-// Returns the trust of every webhook of the configuration that calls `service`, on any port and path. The other
-// webhooks are not ours.
+// Returns the trust of each webhook of the configuration that calls `service`, on any port and path. Other webhooks are
+// not ours.
 std::vector<WebhookTrust> TrustIn(const Json& configuration, const ObjectKey& service);
 
-// Sets `bundle` in each of these webhooks whose caBundle has other certificates. Returns whether anything has changed.
+// Sets `bundle` in each of our webhooks whose caBundle has other certificates. Returns whether the configuration has
+// changed.
 bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& bundle);
 
 }  // namespace yad

@@ -36,18 +36,18 @@ using tcp = net::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 16 * 1024;
-// The most that a parser may need at once: a header, the head of a chunk, or trailers.
+// The largest part that a parser may need as a whole: a header, the head of a chunk, or trailers.
 constexpr std::size_t kMaxBuffer = 64 * 1024;
-constexpr std::size_t kFirstRead = 4 * 1024;  // the most that an idle connection holds
+constexpr std::size_t kFirstRead = 4 * 1024;  // the largest buffer of an idle connection
 constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::chrono::seconds kFarewellTime{1};  // for the client's part of a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
-// The send buffer of a connection, in the kernel. Without this limit the kernel takes some 4 MB of an answer that its
-// client does not read. They count as memory of the container, and max_bodies does not include them.
+// The size of a connection's send buffer in the kernel. By default, the kernel buffers some 4 MB of a reply that the
+// client does not read. These bytes count for the container, but not for max_bodies.
 constexpr int kSendBuffer = 64 * 1024;
 
-// The bytes of bodies and answers that may still be held. Thread-safe.
+// The bytes of bodies and replies that connections may still hold. Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -97,8 +97,8 @@ struct Shared {
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
-  std::atomic<bool> stopping{false};  // each answer is the last one of its connection
-  std::atomic<bool> draining{false};  // no further request is awaited either
+  std::atomic<bool> stopping{false};  // each reply is the last one of its connection
+  std::atomic<bool> draining{false};  // connections do not wait for another request either
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
       : options(std::move(the_options)),
@@ -123,8 +123,8 @@ struct Shared {
   }
 };
 
-// One connection. Its steps run one after the other on its strand. Only the handler runs elsewhere, while no other step
-// is pending.
+// One connection. Its steps run one after the other on its strand. Only the handler runs on another thread, while no
+// step is pending.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
@@ -140,12 +140,12 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Returns the time (of the steady clock) since which the connection waits for its client: for a handshake, for a
-  // whole request (since its first byte, because any number of bytes may never complete one), until the client takes an
-  // answer, or until it closes. Returns 0 if a handler works for it, or if it was aborted. Thread-safe, as the next
-  // two.
+  // Returns the time (of the steady clock) since which the connection has waited for its client: for a handshake, for a
+  // whole request (since its first byte, because a client may send a request that never ends), until the client has
+  // read a reply, or until it closes. Returns 0 while a handler works for the connection, or if the connection was
+  // aborted. This function and the next two are thread-safe.
   SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
-  // Closes an idle connection now, and the others after their answer, because the server stops.
+  // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
       if (!self->asked_) self->Close();
@@ -157,7 +157,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after an answer
+  enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after a reply
 
   void Expire(Duration after) {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
@@ -173,12 +173,12 @@ class Session : public std::enable_shared_from_this<Session> {
     BeQuiet(shared_.options.handshake_timeout);
     stream_.async_handshake(ssl::stream_base::server, [self = shared_from_this()](error_code error) {
       if (!error) return self->AwaitRequest();
-      // Clients that do not trust the certificate fail here, but so do probes and scanners.
+      // The handshake fails for clients that do not trust the certificate, but also for probes and scanners.
       log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
     });
   }
 
-  // The idle timeout ends with the first byte of a request, not with its end: a slow request has its own limit.
+  // The idle timeout ends with the first byte of a request. After that, the request has its own limit.
   void AwaitRequest() {
     if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
     if (shared_.draining) return Shutdown();
@@ -219,7 +219,8 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Reads piece by piece and counts only what has arrived, so that a client can't reserve memory by an announcement.
+  // Reads piece by piece, and counts only bytes that have arrived. So a client cannot reserve memory with a large
+  // Content-Length.
   void ReadBody() {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
@@ -237,7 +238,7 @@ class Session : public std::enable_shared_from_this<Session> {
     const Then then = request.keep_alive() ? Then::kNextRequest : Then::kShutdown;
     HttpsCall call{std::string(request.method_string()), std::string(request.target()),
                    std::string(request[http::field::content_type]), std::move(request.body()), Clock::Real().Now()};
-    // The connection has no timeout while the handler works.
+    // While the handler works, the connection has no timeout.
     beast::get_lowest_layer(stream_).expires_never();
     net::thread_pool& pool = shared_.PoolFor(call);
     net::post(pool, [self = shared_from_this(), call = std::move(call), then]() mutable {
@@ -248,14 +249,14 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // The answer replaces the body in the budget.
+  // In the budget, the reply replaces the body.
   void Handled(HttpsReply reply, Then then) {
     BeQuiet();
     if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
     Answer(std::move(reply), then);
   }
 
-  // Answers a request that can't be passed to a handler.
+  // Replies to a request that can't be passed to a handler.
   void Refuse(error_code error) {
     if (error == http::error::body_limit) {
       return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
@@ -265,7 +266,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
       return Reject(400, "this is not an HTTP/1.1 request");
     }
-    // The client is gone, or too slow. The connection ends with this object.
+    // The client has closed the connection, or is too slow. The connection ends with this object.
   }
 
   void Reject(int status, const std::string& text) {
@@ -274,7 +275,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // quiet_since_ is not reset: a client that does not read its answer makes room for another client.
+  // quiet_since_ is not reset, so a client that does not read its reply can be closed in favour of another client.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
@@ -308,7 +309,7 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_.async_shutdown([self = shared_from_this()](error_code) { self->Close(); });
   }
 
-  // A close while the client still sends would reset the connection, and the answer would be lost.
+  // A close while the client is still sending would reset the connection, and the client would not get the reply.
   void Discard() {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kMaxBuffer), [self = shared_from_this()](error_code error, std::size_t) {
@@ -316,7 +317,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Sets the connection's share of the budget. Returns false, and keeps the share, if there is no room for more.
+  // Sets the connection's share of the budget. If there is no room for more, returns false and keeps the old share.
   bool Hold(std::size_t bytes) {
     if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
     if (bytes < held_) shared_.bodies.Give(held_ - bytes);
@@ -324,7 +325,7 @@ class Session : public std::enable_shared_from_this<Session> {
     return true;
   }
 
-  const std::shared_ptr<ssl::context> context_;  // outlives stream_, no matter which certificates came since
+  const std::shared_ptr<ssl::context> context_;  // must outlive stream_, even if the certificate was replaced
   ssl::stream<beast::tcp_stream> stream_;
   Shared& shared_;
   beast::flat_buffer buffer_{kMaxBuffer};
@@ -332,10 +333,10 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies, first for the body, then for the answer
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies, for the body and later for the reply
   std::atomic<SteadyTime::rep> quiet_since_{0};
   std::atomic<bool> aborted_{false};
-  bool asked_ = false;  // a request has begun, and its answer has not been sent
+  bool asked_ = false;  // a request has begun, and its reply has not been sent
 };
 
 }  // namespace
@@ -347,10 +348,10 @@ struct HttpsServer::Impl {
   const std::shared_ptr<const ServingCertificate> certificate;
   Shared shared;
   net::io_context context{kIoThreads};
-  // Accepting and the list of sessions run on this strand.
+  // The acceptor and the list of sessions are used only on this strand.
   net::strand<net::io_context::executor_type> strand{context.get_executor()};
   tcp::acceptor acceptor{strand};
-  int port = 0;  // the port of the acceptor, which may be closed by now
+  int port = 0;  // the port of the acceptor, also after it was closed
   net::steady_timer accept_retry{strand};
   std::list<std::weak_ptr<Session>> sessions;
 
@@ -358,7 +359,7 @@ struct HttpsServer::Impl {
     acceptor.async_accept(net::make_strand(context), [this](error_code error, tcp::socket socket) {
       if (shared.draining || error == net::error::operation_aborted) return;
       if (error) {
-        // An immediate retry would spin, for instance if there are no descriptors left.
+        // The process may be out of file descriptors, so an immediate retry would loop.
         accept_retry.expires_after(kAcceptRetry);
         return accept_retry.async_wait([this](error_code cancelled) {
           if (!cancelled) Accept();
@@ -371,19 +372,19 @@ struct HttpsServer::Impl {
 
   void Begin(tcp::socket socket) {
     const std::shared_ptr<SSL_CTX> pair = certificate->context();
-    if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the Service may pick another replica.
-    SSL_CTX_up_ref(pair.get());                  // asio's context gives one reference back.
+    if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the client may reach another replica.
+    SSL_CTX_up_ref(pair.get());                  // asio's context releases one reference.
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
-                      ignored);  // An answer must not wait for the acknowledgement of the last one.
+                      ignored);  // A reply must not wait for the acknowledgement of the previous one.
     socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
     auto session = std::make_shared<Session>(std::move(socket), std::make_shared<ssl::context>(pair.get()), shared);
     sessions.push_back(session);
     session->Start();
   }
 
-  // Returns whether one more connection is allowed. If necessary, the one that has waited longest for its client is
-  // closed. Otherwise a client that opens many connections would lock out the apiserver.
+  // Returns whether one more connection is allowed. At the limit, closes the connection that has waited longest for its
+  // client. Otherwise, a client that opens many connections would lock out the apiserver.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;
@@ -407,7 +408,7 @@ struct HttpsServer::Impl {
         context.run();
         return;
       } catch (const std::exception& exception) {
-        // Only one step of one connection has failed. Its resources are freed with it.
+        // Only this connection has failed. Its resources are freed with it.
         log::Err("a connection of the webhook failed", {{"what", exception.what()}});
       }
     }

@@ -1,4 +1,4 @@
-// An HTTPS/1.1 server for admission calls: TLS 1.2+, keep-alive, and a limit on all resources that a client can occupy.
+// An HTTPS/1.1 server for admission calls: TLS 1.2+, keep-alive, and limits on all resources that a client can use.
 #ifndef WEBHOOK_SERVER_HTTPS_SERVER_H_
 #define WEBHOOK_SERVER_HTTPS_SERVER_H_
 
@@ -31,43 +31,45 @@ struct HttpsReply {
 struct HttpsServerOptions {
   std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
   int handler_threads = 8;     // a handler may wait for the apiserver
-  // A further connection closes the one that has waited longest for its client, but none that a handler works for.
+  // Another connection closes the one that has waited longest for its client. Connections whose handler works are not
+  // closed.
   std::size_t max_connections = 256;
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
-  // Larger bodies are handled one at a time, because parsed JSON takes up to twenty times the memory of its text.
+  // Larger bodies are handled one by one, because parsed JSON takes up to twenty times the memory of its text.
   std::size_t large_body = 128 * 1024;
-  // Returns whether the handler never waits for this call. Such quick calls have one thread of their own, whatever
-  // their size, so that waiting handlers and large bodies don't delay them. It is called on several threads at once and
-  // must not throw. If it is empty, no call is quick.
+  // Returns true if the handler never waits during this call. Such quick calls of any size have their own thread, so
+  // that waiting handlers and large bodies don't delay them. Called on several threads at the same time; must not
+  // throw. If empty, no call is quick.
   std::function<bool(const HttpsCall& call)> is_quick;
-  // The total bytes of all requests, as far as they have arrived, and of all answers until they are written. The server
-  // replies with 503 beyond that.
+  // The total bytes of the received parts of all requests, and of all replies that are not written yet. Beyond this
+  // limit, the server replies with 503.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
-  // The maximum time between two requests of a connection. An apiserver closes its idle connections after 90 s. A
-  // server that closes them first may do so while a review is in flight, and the apiserver does not repeat a POST.
+  // The maximum time between two requests of a connection. An apiserver closes its idle connections after 90 s. If the
+  // server closed them earlier, a review could be lost in flight, because the apiserver does not repeat a POST.
   Duration idle_timeout = std::chrono::minutes(2);
   Duration read_timeout = std::chrono::seconds(20);  // for one request, counted from its first byte
-  // The time after a stop during which the server still accepts connections, because clients learn later of the stop.
+  // The time after a stop during which the server still accepts connections, because clients do not know of the stop
+  // yet.
   Duration linger = std::chrono::seconds(3);
-  Duration drain_timeout = std::chrono::seconds(10);  // after `linger`, for requests that are being answered
+  Duration drain_timeout = std::chrono::seconds(10);  // after `linger`, for requests in progress
 };
 
-// One thread sets it up (Listen), and one runs it (Run). The handler is called on handler threads, several at once; an
-// exception of the handler becomes 500.
+// One thread sets the server up (Listen), and one thread calls Run. The handler is called on handler threads, on
+// several at the same time. An exception of the handler becomes 500.
 class HttpsServer {
  public:
   using Handler = std::function<HttpsReply(const HttpsCall& call)>;
 
-  // Each new connection gets the certificate that is current then. Connections are closed until there is one.
+  // Each new connection uses the certificate at that time. Before there is a certificate, connections are closed.
   HttpsServer(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> certificate, Handler handler);
   ~HttpsServer();
 
   // Opens the port. Fails with kConfig if the address is malformed or can't be listened on.
   Status Listen();
   int port() const;  // valid after Listen
-  // Serves until `stop`, and for `linger` longer. Then it accepts no connection any more, and answers the requests that
-  // have begun. Waits for handlers without limit. A Runnable for the Manager.
+  // Serves until `stop` fires, and for `linger` longer. After that, accepts no connection, and replies to the requests
+  // that have begun. Waits for handlers without a limit. A Runnable for the Manager.
   Status Run(std::stop_token stop);
 
  private:
