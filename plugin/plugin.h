@@ -1,4 +1,4 @@
-// kubectl-yad: the whole program except main.
+// kubectl-yad: the whole program except for main.
 #ifndef PLUGIN_PLUGIN_H_
 #define PLUGIN_PLUGIN_H_
 
@@ -13,8 +13,8 @@ namespace yad {
 // Parses the arguments (without the program's name), runs the command and returns the exit code.
 int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console);
 
-// Formats an error as kubectl does: `Error from server (NotFound): …` for a response of a server, `Unable to connect to
-// the server: …` for a failed connection, and `error: …` for other errors.
+// Formats an error as kubectl does: `Error from server (NotFound): …` for the response of a server, `Unable to connect
+// to the server: …` for a failed connection, and `error: …` for other errors.
 std::string DescribeError(const Error& error);
 
 }  // namespace yad

@@ -10,9 +10,10 @@
 
 namespace yad {
 
-// Adds "<status.updateRevision>/<group>" to annotation apps.openyurt.io/approve, and removes entries of other
-// revisions. `approved_before` gets the groups that are listed already. Returns false if nothing has to be written.
-// Fails if a group does not wait for approval (the error names those that do), or if status is about an older spec.
+// Adds "<status.updateRevision>/<group>" to annotation apps.openyurt.io/approve, and removes the entries of other
+// revisions. `approved_before` gets the groups that were approved already. Returns false if the annotation does not
+// change. Fails if a group does not wait for approval (the error names the groups that do), or if status is about an
+// older spec.
 Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before);
 
 // Returns the names of the groups with approval Manual, in the order of the spec.

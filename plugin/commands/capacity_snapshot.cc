@@ -26,8 +26,8 @@ std::string Names(const std::vector<Json>& objects) {
   return NameSome(names, names.size());
 }
 
-// Converts numbers and booleans to texts. An apiserver has only texts in these fields, but YAML reads values that a
-// user writes without quotes as numbers and booleans.
+// Converts numbers and booleans to texts. In these fields, an apiserver has only texts, but YAML reads unquoted values
+// as numbers and booleans.
 class Texts {
  public:
   Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
@@ -56,7 +56,7 @@ class Texts {
   }
 
  private:
-  // Returns the member, or a value that is discarded.
+  // Returns the member. If there is none, returns a value that is discarded.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

@@ -11,17 +11,17 @@ namespace yad {
 
 struct CapacitySnapshot {
   NodePoolAutoscaler autoscaler;
-  PoolAttributes pool;     // empty if the file has no NodePool of that name
-  bool pool_gone = false;  // being deleted
-  bool stopped = false;    // its nodes can't leave it, and the mode is Auto
+  PoolAttributes pool;     // empty if the file has no NodePool of this name
+  bool pool_gone = false;  // the NodePool is being deleted
+  bool stopped = false;    // the mode is Auto, but the pool's nodes can't leave it
   std::vector<Node> nodes;
   std::vector<Pod> pods;
-  std::vector<std::string> notes;  // values that an apiserver would not have, and how they were read
+  std::vector<std::string> notes;  // values that an apiserver would not return, and how they were interpreted
 
   CapacityPlan Plan(WallTime now) const;
 };
 
-// `source` is the file's name in errors. Pods without a namespace are in `ns`.
+// `source` is the file's name, for errors. Pods without a namespace are in `ns`.
 Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
                                               const std::string& ns);
 

@@ -14,8 +14,8 @@
 namespace yad {
 namespace {
 
-// Lists the pools in the highest version that can be read: objects that are stored in another version may need a
-// webhook that is gone.
+// Lists the pools in the highest version that can be read. Objects that are stored in another version may need a
+// conversion webhook that is gone.
 Result<std::vector<Json>> ListPools(Client& client) {
   YAD_TRY(const auto types, DiscoverNodePoolTypes(client, {}));
   Result<std::vector<Json>> pools;
@@ -56,8 +56,8 @@ Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
   return labels;
 }
 
-// Follows the operator: adds the revisions that workloads name in `labels`. If a workload names no known revision, any
-// revision may have made it.
+// Adds the revisions that workloads name in `labels`, as the operator does. If a workload names an unknown revision,
+// adds all revisions, because any of them may have made it.
 Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapshot& snapshot) {
   YAD_TRY(auto entries, ReadRevisions(client, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid));
   std::vector<RevisionPtr> all;

@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Reads the inputs for `daemon` as it is or might be: its spec need not be that on the server. The snapshot has no
-// spec.paused and no updateStrategy, so that a plan of it leads to the final state that the spec requests.
+// Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has neither spec.paused
+// nor updateStrategy, so a plan for it leads to the final state that the spec requests.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
 
 }  // namespace yad

@@ -24,7 +24,7 @@ Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
 // Completes a command line for kubectl and the completion scripts. The last of `arguments` is the beginning of a word.
-// Prints the candidates, one per line, as programs with cobra do. Never fails: without a cluster there are fewer
+// Prints the candidates, one per line, as programs with cobra do. Never fails; without a cluster, there are fewer
 // candidates.
 int RunComplete(const std::vector<std::string>& arguments, Console& console);
 

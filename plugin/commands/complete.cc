@@ -1,4 +1,4 @@
-// Finds the words that may come next on a command line.
+// Finds the candidates for the next word of a command line.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,10 +17,10 @@
 namespace yad {
 namespace {
 
-// Timeout of a request. It is short, because the user waits for the completion.
+// Time-out of a request. It is short, because the user waits for the completion.
 constexpr std::chrono::milliseconds kPatience{2'000};
 
-// Directives of cobra: the shell completes file names, or does not.
+// Directives of cobra: the shell also completes file names (kFiles), or it does not (kNoFiles).
 constexpr int kFiles = 0;
 constexpr int kNoFiles = 4;
 
@@ -28,10 +28,10 @@ const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 
 // The command line before the word to complete.
 struct Line {
-  bool unknown = false;  // no such command exists
+  bool unknown = false;  // the line has a command that does not exist
   const CommandHelp* command = nullptr;
   std::vector<std::string> positionals;
-  const FlagHelp* open_flag = nullptr;  // set if the last word is a flag that still needs its value
+  const FlagHelp* open_flag = nullptr;  // set if the last word is a flag without its value
   std::string kubeconfig, context, ns;
 };
 
@@ -59,7 +59,7 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the command, only the flags that all commands have are valid.
+      // Before the command, only the flags of all commands are valid.
       const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
       if (flag == nullptr || !flag->takes_value) continue;
       line.open_flag = flag;
@@ -87,7 +87,7 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
   return line;
 }
 
-// Names of objects in the cluster; empty if the cluster does not respond.
+// Finds names of objects in the cluster; none if the cluster does not respond.
 class Names {
  public:
   explicit Names(const Line& line) {
@@ -200,7 +200,7 @@ int RunComplete(const std::vector<std::string>& arguments, Console& console) {
   Candidates candidates = For(commands, before, word);
   for (const std::string& candidate : candidates.words) {
     if (!candidate.starts_with(word)) continue;
-    // Text from the cluster may have any content, and the shell inserts it into its line.
+    // Text from the cluster may have any content, and the shell inserts it into the command line.
     const std::size_t tab = candidate.find('\t');
     console.out << Printable(candidate.substr(0, tab));
     if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));

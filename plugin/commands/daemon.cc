@@ -12,7 +12,7 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-// The apiserver reports "not found" for an object, and these messages for a type that it does not know.
+// For an unknown type, the apiserver has these messages. For an unknown object, it has "not found".
 bool IsUnknownType(const Error& error) {
   return error.message.find("the server could not find the requested resource") != std::string::npos ||
          error.message.find("404 page not found") != std::string::npos;

@@ -12,12 +12,12 @@
 
 namespace yad {
 
-// Returns "yurtappdaemon.apps.openyurt.io/web", as kubectl names an object that it has changed.
+// Returns "yurtappdaemon.apps.openyurt.io/web", as kubectl prints an object that it has changed.
 std::string Subject(const std::string& daemon);
-// Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl names an object in an error.
+// Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl prints an object in an error.
 std::string Quoted(const std::string& daemon);
 
-// Returns whether an error with reason kNotFound is about a missing type, not about a missing object.
+// Returns whether the server does not know the type. Otherwise, an error with reason kNotFound is about an object.
 bool IsUnknownType(const Error& error);
 
 // Returns the session's YurtAppDaemon. If it does not exist, the error contains advice.
@@ -27,16 +27,16 @@ Result<Json> GetDaemon(Session& session);
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector = "");
 
-// Applies `change` to the session's YurtAppDaemon and writes it, guarded by its resourceVersion. The operator often
-// writes status, so a conflict is retried with the newest object while spec stays the same. Returns an Error of
-// `change`. Returns null, and writes nothing, if `change` returns false.
+// Applies `change` to the session's YurtAppDaemon and writes the object with its resourceVersion. The operator often
+// writes status, so after a conflict the newest object is tried again, if its spec is the same. Fails if `change`
+// fails. If `change` returns false, writes nothing and returns null.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
-// Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, depending on --output.
+// Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, as --output requests.
 void PrintWritten(Session& session, const Json& object, const std::string& what);
 // Prints an object or a list of objects as JSON or YAML. Returns false if --output requests neither.
 bool PrintObject(const PluginOptions& options, Console& console, const Json& object);
-// Returns the object of kind List that kubectl makes of several objects.
+// Returns a List of these objects, as kubectl prints several objects.
 Json ListOf(std::vector<Json> items);
 
 }  // namespace yad

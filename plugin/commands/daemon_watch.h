@@ -13,15 +13,15 @@
 
 namespace yad {
 
-// An internal thread reads and watches from construction to destruction, and reconnects by itself. Used by one other
-// thread. `client` must outlive it.
+// From construction to destruction, an internal thread reads and watches, and reconnects after failures. Used by one
+// other thread. `client` must outlive this object.
 class DaemonWatch {
  public:
   // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
   ~DaemonWatch();
 
-  // Blocks until there has been a change since the last call, or until `end`. Before the first list there is no change.
+  // Blocks until there has been a change since the last call, or until `end`. There is no change before the first list.
   void Wait(SteadyTime end);
   bool synced() const { return informer_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name

@@ -23,7 +23,7 @@ std::string Pools(const std::vector<std::string>& pools) {
   return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kNamed);
 }
 
-// "deployment.apps/web-a-x7k2p"
+// Returns a name such as "deployment.apps/web-a-x7k2p".
 std::string TypedName(const Preview::Removal& removal) {
   if (removal.kind == kServiceType.kind) return "service/" + removal.name;
   return (removal.kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + removal.name;
@@ -33,10 +33,10 @@ std::string TypedName(const Preview::Removal& removal) {
 Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
   WriteOptions dry_run;
   dry_run.dry_run = true;
-  std::vector<std::string> warnings;  // Warnings are for the operator, which would make the write, not for this user.
+  std::vector<std::string> warnings;  // The warnings concern the operator's write, not this user.
   dry_run.warnings = &warnings;
   Json object = change.after;
-  object["metadata"].erase("resourceVersion");  // Each status update of the workload changes the version.
+  object["metadata"].erase("resourceVersion");  // Each update of the workload's status changes the version.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {
@@ -47,7 +47,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   return answer;
 }
 
-// Prints how the workloads of one YurtAppDaemon would change. Returns true if something differs.
+// Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are any.
 Result<bool> Print(Session& session, const Json& wanted) {
   YAD_TRY(const auto snapshot, ReadClusterSnapshot(session.client, wanted, session.clock.WallNow()));
   const YurtAppDaemon& daemon = snapshot.daemon;
@@ -65,7 +65,7 @@ Result<bool> Print(Session& session, const Json& wanted) {
     }
     const Json before = Shown(change.before);
     const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
-    if (text.empty()) continue;  // The server would store what is there already.
+    if (text.empty()) continue;  // The object that the server would store equals the present one.
     differs = true;
     const std::string name = StringAt(change.after, {"metadata", "name"});
     const std::string path =

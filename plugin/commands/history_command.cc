@@ -47,7 +47,7 @@ Result<int> RunHistory(Session& session) {
   YAD_TRY(const auto revisions, ReadRevisions(session.client, session.ns, ParseMeta(daemon).uid));
   std::ostream& out = session.console.out;
 
-  // The number 0 stands for all revisions, as in kubectl.
+  // As in kubectl, the number 0 means all revisions.
   if (const std::int64_t number = session.options.revision.value_or(0); number != 0) {
     YAD_TRY(const auto found, FindRevision(revisions, number));
     if (session.options.output == OutputFormat::kName) {

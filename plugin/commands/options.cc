@@ -21,7 +21,7 @@ Exit codes:
   0  done; status: the rollout is complete; diff: nothing differs
   1  status: the rollout has stopped; diff: something differs
   2  the command line is wrong
-  3  it failed: not found, refused, no answer, a file that cannot be read
+  3  the command failed: not found, rejected, no response, a file that cannot be read
   4  status: --timeout expired
 
 More: docs/kubectl-yad.md of the project)";
@@ -43,11 +43,11 @@ class Parser {
     app_.require_subcommand(1);
     app_.footer(kFooter);
     app_.get_formatter()->column_width(34);
-    app_.add_option("--kubeconfig", options_.kubeconfig, "Kubeconfig file. Without it: as kubectl finds it.");
-    app_.add_option("--context", options_.context, "Context of the kubeconfig. Without it: the current one.");
-    app_.add_option("-n,--namespace", options_.ns, "Namespace. Without it: the context's.");
+    app_.add_option("--kubeconfig", options_.kubeconfig, "Kubeconfig file. Default: the file that kubectl would use.");
+    app_.add_option("--context", options_.context, "Context of the kubeconfig. Default: the current context.");
+    app_.add_option("-n,--namespace", options_.ns, "Namespace. Default: the namespace of the context.");
     Duration(app_, "--request-timeout", options_.request_timeout,
-             "How long one request to the server may take: 10s, 1m; 0 means 30s.");
+             "Time-out of one request to the server, such as 10s or 1m; 0 means 30s.");
     AddCommands();
   }
 
@@ -71,7 +71,7 @@ class Parser {
         });
   }
 
-  CLI::Option* Name(CLI::App* app, const std::string& help = "The YurtAppDaemon: NAME or yad/NAME.") {
+  CLI::Option* Name(CLI::App* app, const std::string& help = "YurtAppDaemon: NAME or yad/NAME.") {
     return app
         ->add_option_function<std::string>(
             "NAME", [this](const std::string& text) { options_.daemon = *DaemonNameOf(text); }, help)
@@ -84,7 +84,7 @@ class Parser {
 
   void Pool(CLI::App* app) {
     app->add_option_function<std::string>(
-           "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "The NodePool.")
+           "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "Name of the NodePool.")
         ->type_name("")
         ->required()
         ->check([](const std::string& pool) -> std::string {
@@ -101,7 +101,8 @@ class Parser {
       names += (names.empty() ? "" : "|") + std::string(format);
     }
     app->add_option_function<std::string>(
-           "-o,--output", [this](const std::string& format) { options_.output = kOutputs.at(format); }, "Format.")
+           "-o,--output", [this](const std::string& format) { options_.output = kOutputs.at(format); },
+           "Output format.")
         ->type_name(names)
         ->check([allowed, names](const std::string& format) -> std::string {
           return allowed.contains(format) ? "" : "unknown output format \"" + format + "\"; valid: " + names;
@@ -122,7 +123,7 @@ class Parser {
         {"none", DryRun::kNone}, {"client", DryRun::kClient}, {"server", DryRun::kServer}};
     app->add_option_function<std::string>(
            "--dry-run", [this](const std::string& kind) { options_.dry_run = kinds.at(kind); },
-           "client: only print what would be done. server: the server checks the request, and stores nothing.")
+           "client: the command only prints the result. server: the server checks the request, but stores nothing.")
         ->type_name("none|client|server")
         ->check([](const std::string& kind) -> std::string {
           return kinds.contains(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
@@ -137,33 +138,39 @@ class Parser {
     CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
                            "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
     Name(status)->required();
-    status->add_flag("-w,--watch", status_watch_, "Wait. --watch=false: show the current progress.")
+    status
+        ->add_flag("-w,--watch", status_watch_,
+                   "If set, the command waits. --watch=false: it shows the current progress and exits.")
         ->default_str("true");
-    Duration(*status, "--timeout", options_.timeout, "Give up waiting after this time (exit code 4); 0: never.");
+    Duration(*status, "--timeout", options_.timeout,
+             "Maximum time to wait; after it, the exit code is 4. 0: no limit.");
 
-    CLI::App* pools = Add(Command::kPools, "pools", "The pools of a YurtAppDaemon; without NAME: all YurtAppDaemons",
-                          "  kubectl yad pools web -o wide\n  kubectl yad pools web -w\n  kubectl yad pools -A");
+    CLI::App* pools =
+        Add(Command::kPools, "pools", "Show the pools of a YurtAppDaemon or, without NAME, all YurtAppDaemons",
+            "  kubectl yad pools web -o wide\n  kubectl yad pools web -w\n  kubectl yad pools -A");
     Name(pools);
-    pools->add_flag("-A,--all-namespaces", options_.all_namespaces, "The YurtAppDaemons of all namespaces.");
-    Watch(pools, "Show what changes, until interrupted.");
+    pools->add_flag("-A,--all-namespaces", options_.all_namespaces,
+                    "If set, the command shows the YurtAppDaemons of all namespaces.");
+    Watch(pools, "If set, the command shows changes until it is interrupted.");
     Output(pools, {"wide", "json", "yaml", "name"});
 
-    CLI::App* history = Add(Command::kHistory, "history", "The revisions of a YurtAppDaemon",
+    CLI::App* history = Add(Command::kHistory, "history", "Show the revisions of a YurtAppDaemon",
                             "  kubectl yad history web\n  kubectl yad history web --revision=3");
     Name(history)->required();
     Revision(history, "--revision",
-             "Show the template and the overrides of this one; 0, and without it: a table of all.");
+             "Number of a revision whose template and overrides are shown. Default: 0, a table of all revisions.");
     Output(history, {"json", "yaml", "name"});
 
     CLI::App* undo = Add(Command::kUndo, "undo", "Restore the template and the overrides of an earlier revision",
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
-    Revision(undo, "--to-revision", "The revision to restore; 0, and without it: the one before the last.");
+    Revision(undo, "--to-revision",
+             "Number of the revision to restore. Default: 0, the revision before the present one.");
     DryRunFlag(undo);
     Output(undo, {"json", "yaml", "name"});
 
-    CLI::App* pause =
-        Add(Command::kPause, "pause", "Update no pool to another revision until resume", "  kubectl yad pause web");
+    CLI::App* pause = Add(Command::kPause, "pause", "Stop updates of pools to another revision, until resume",
+                          "  kubectl yad pause web");
     Name(pause)->required();
     Output(pause, {"json", "yaml", "name"});
 
@@ -171,27 +178,28 @@ class Parser {
     Name(resume)->required();
     Output(resume, {"json", "yaml", "name"});
 
-    CLI::App* restart =
-        Add(Command::kRestart, "restart",
-            "Restart the pods of all pools as a new revision, or immediately the pods of the pools in --pool",
-            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
+    CLI::App* restart = Add(Command::kRestart, "restart",
+                            "Restart the pods of all pools, by a new revision, or of the pools in --pool, immediately",
+                            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     Name(restart)->required();
-    restart->add_option("--pool", options_.pools, "Only this pool, at once; may be given several times.")
+    restart
+        ->add_option("--pool", options_.pools, "Pool whose pods are restarted immediately; may be given several times.")
         ->type_name("POOL");
     Output(restart, {"json", "yaml", "name"});
 
-    CLI::App* approve =
-        Add(Command::kApprove, "approve", "Approve groups that wait for approval", "  kubectl yad approve web north");
+    CLI::App* approve = Add(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
+                            "  kubectl yad approve web north");
     Name(approve)->required();
     approve->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate with approval Manual.")
         ->type_name("")
         ->required();
     Output(approve, {"json", "yaml", "name"});
 
-    CLI::App* hold = Add(Command::kHold, "hold", "Let no update of a pool start (updateStrategy RollingUpdate)",
+    CLI::App* hold = Add(Command::kHold, "hold",
+                         "Stop updates of a pool from starting (updateStrategy RollingUpdate), until release",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
-    hold->add_option("--reason", options_.reason, "Why; status shows it while the pool waits.")
+    hold->add_option("--reason", options_.reason, "Reason for the hold. It is part of the status while the pool waits.")
         ->type_name("TEXT")
         ->required();
     Output(hold, {"json", "yaml", "name"});
@@ -200,45 +208,49 @@ class Parser {
     Pool(release);
     Output(release, {"json", "yaml", "name"});
 
-    CLI::App* diff =
-        Add(Command::kDiff, "diff",
-            "Show what the operator would change in the workloads, now or if a file were applied; nothing is written",
-            "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
+    CLI::App* diff = Add(Command::kDiff, "diff",
+                         "Show the changes that the operator would make to the workloads, now or after a file is "
+                         "applied. Writes nothing",
+                         "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
     Name(diff);
-    File(diff, "The manifest that might be applied; - is standard input.");
+    File(diff, "Manifest to apply; - is standard input.");
 
-    CLI::App* render = Add(Command::kRender, "render", "Exactly what the operator would create for a pool; offline",
-                           "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
-                           "yad render web.yaml --pool-file=-");
-    render->add_option("FILE", positional_file_, "The YurtAppDaemon's manifest; - is standard input.")->type_name("");
-    File(render, "The same.");
-    render->add_option("--pool", options_.pools, "The pool; may be given several times.")->type_name("POOL");
-    render->add_option("--pool-file", options_.pool_file, "NodePools: their labels, types and taints.")
+    CLI::App* render =
+        Add(Command::kRender, "render", "Show the objects that the operator would create for a pool, without a cluster",
+            "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
+            "yad render web.yaml --pool-file=-");
+    render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
+    File(render, "Manifest of the YurtAppDaemon, instead of the argument.");
+    render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")->type_name("POOL");
+    render
+        ->add_option("--pool-file", options_.pool_file,
+                     "File with NodePools, for their labels, types and taints; - is standard input.")
         ->type_name("FILE");
-    render->add_option("--uid", options_.uid, "The YurtAppDaemon's uid, which the workload's name depends on.")
+    render->add_option("--uid", options_.uid, "Uid of the YurtAppDaemon. The names of the workloads depend on it.")
         ->type_name("UID");
     Output(render, {"json", "yaml", "name"});
 
     AddCapacity();
 
-    CLI::App* completion = Add(Command::kCompletion, "completion", "A script that completes commands, names and flags",
-                               "  source <(kubectl-yad completion bash)");
-    completion->add_option("SHELL", options_.shell, "bash, zsh or fish")
+    CLI::App* completion =
+        Add(Command::kCompletion, "completion", "Print a script that completes commands, names and flags",
+            "  source <(kubectl-yad completion bash)");
+    completion->add_option("SHELL", options_.shell, "Shell: bash, zsh or fish.")
         ->required()
         ->type_name("")
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
-    Add(Command::kVersion, "version", "The version of this program", "  kubectl yad version");
+    Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
   }
 
   void AddCapacity() {
     CLI::App* capacity =
-        Add(Command::kCapacity, "capacity", "The NodePoolAutoscalers: what they have leased, and what is short",
+        Add(Command::kCapacity, "capacity", "Show the NodePoolAutoscalers with their leased nodes and shortages",
             "  kubectl yad capacity\n  kubectl yad capacity hangzhou");
     capacity
         ->add_option_function<std::string>(
             "NAME", [this](const std::string& text) { options_.autoscaler = *AutoscalerNameOf(text); },
-            "The NodePoolAutoscaler: NAME or npa/NAME.")
+            "NodePoolAutoscaler: NAME or npa/NAME.")
         ->type_name("")
         ->check([](const std::string& text) -> std::string {
           const auto name = AutoscalerNameOf(text);
@@ -246,15 +258,15 @@ class Parser {
         });
     Output(capacity, {"json", "yaml"});
 
-    CLI::App* plan =
-        capacity->add_subcommand("plan", "What the operator would lease and release, planned from a file; offline");
+    CLI::App* plan = capacity->add_subcommand(
+        "plan", "Show the leases and releases that the operator would plan from a file, without a cluster");
     plan->footer(
         "\nExamples:\n  kubectl get npa,nodes,pods -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
         "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
-    File(plan, "Nodes, Pods, one NodePoolAutoscaler, and perhaps its NodePool; - is standard input.");
+    File(plan, "File with Nodes, Pods, one NodePoolAutoscaler, and optionally its NodePool; - is standard input.");
     plan->add_option_function<std::string>(
             "--now", [this](const std::string& text) { options_.now = ParseTime(text); },
-            "The moment that the plan is for (RFC 3339). Without it: now.")
+            "Time of the plan (RFC 3339). Default: now.")
         ->type_name("TIME")
         ->check([](const std::string& text) -> std::string {
           return ParseTime(text) != WallTime()
@@ -267,8 +279,7 @@ class Parser {
   }
 
  public:
-  // Completes the options, and checks combinations that no single flag can check. Returns the error; "" if there is
-  // none.
+  // Completes the options, and checks combinations of flags. Returns the error; "" if there is none.
   std::string Finish() {
     if (options_.command == Command::kStatus) options_.watch = status_watch_;
     if (options_.command == Command::kPools) {
@@ -301,7 +312,7 @@ class Parser {
   std::string positional_file_;
 };
 
-// Explains the error in kubectl's words.
+// Describes the error as kubectl does.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   if (!app.get_subcommands().empty()) return error.what();
   for (const std::string& argument : app.remaining()) {
@@ -310,7 +321,7 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   return app.remaining().empty() ? "no command is given" : "unknown flag: " + app.remaining().front();
 }
 
-// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. Errors suggest `brief`.
+// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. An error suggests the kind `brief`.
 Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
                            const std::set<std::string>& kinds) {
   std::string name = argument;

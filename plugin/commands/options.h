@@ -64,14 +64,15 @@ struct PluginOptions {
   std::optional<WallTime> now;           // for capacity plan
 };
 
-// Returns nullopt if the program has to end with `exit_code` (help 0, a wrong command line 2). All output has been
-// printed then.
+// Returns nullopt if the program must exit with `exit_code` (help 0, a wrong command line 2). All output has then been
+// printed.
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code);
 
-// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms; kBadRequest for the name of another type.
+// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms. Fails with kBadRequest for the name of
+// another type.
 Result<std::string> DaemonNameOf(const std::string& argument);
-// Does the same for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+// Like DaemonNameOf, for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
 Result<std::string> AutoscalerNameOf(const std::string& argument);
 
 // Commands and flags, as completion scripts offer them.
@@ -80,7 +81,7 @@ struct FlagHelp {
   std::string brief;  // "-o"; "": none
   std::string help;
   bool takes_value = false;
-  std::vector<std::string> values;  // the valid values, if there are few
+  std::vector<std::string> values;  // the valid values; empty if any value is valid
 };
 struct CommandHelp {
   std::string name;  // "capacity plan" for a subcommand

@@ -74,7 +74,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 
-// Prints the table if there is no screen, and then each row that has changed. A change of its age alone does not count.
+// Prints the table without a screen, and then each row that has changed. A change of only the age does not count.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

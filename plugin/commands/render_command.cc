@@ -1,4 +1,4 @@
-// kubectl yad render: does not contact a cluster.
+// kubectl yad render. It does not contact a cluster.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 struct Pools {
   std::vector<NodePool> pools;
-  bool described = false;  // a file has them: labels, types and taints are known
+  bool described = false;  // the pools are from a file, so labels, types and taints are known
 };
 
 Result<Pools> PoolsToRender(const PluginOptions& options, Console& console) {

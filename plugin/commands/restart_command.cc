@@ -15,12 +15,12 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation for one pool. It differs from kubectl's: after a restart of the whole daemon, the template has
-// kubectl's annotation, and the operator would restore the template's value.
+// The annotation for one pool. It is not kubectl's: after a restart of the whole daemon, the template contains
+// kubectl's annotation, and the operator would restore its value.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamed = 10;
 
-// Returns deploymentTemplate or statefulSetTemplate, whichever the spec has; null if it has neither.
+// Returns the one of deploymentTemplate and statefulSetTemplate that the spec has; null if it has neither.
 const char* FieldOf(const Json& daemon) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
@@ -68,7 +68,7 @@ Result<int> RestartPools(Session& session) {
     if (meta.controller() != nullptr && meta.controller()->uid == uid && !meta.deleting())
       by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
   }
-  // All names are checked before the first restart, because a restart of only half the list would be worse.
+  // All names are checked before the first restart, so that an unknown name does not leave some pools restarted.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {
     if (by_pool.contains(pool)) continue;

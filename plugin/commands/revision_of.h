@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the newest of `known` that has the daemon's content. If there is none, returns the revision that the operator
-// would make, with the name that the operator would choose.
+// Returns the newest of `known` with the daemon's content. If there is none, returns the revision that the operator
+// would create, with the same name.
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
 
 }  // namespace yad

@@ -17,11 +17,11 @@ struct RevisionEntry {
   Json object;  // the ControllerRevision
 };
 
-// Returns the revisions in ascending order of their numbers, without objects whose data is not a revision of this
+// Returns the revisions in ascending order of their numbers. Omits objects whose data is not a revision of this
 // operator.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 
-// Returns the revision with this number. The error names the existing numbers.
+// Returns the revision with this number. If there is none, the error names the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 }  // namespace yad

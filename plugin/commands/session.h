@@ -16,7 +16,7 @@ struct Session {
   const PluginOptions& options;
   Console& console;
   Client& client;
-  std::string ns;  // --namespace, or the context's
+  std::string ns;  // --namespace, or the namespace of the context
   Clock& clock = Clock::Real();
 };
 

@@ -15,11 +15,11 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{1000};  // Ages on the screen advance even if nothing happens.
+constexpr std::chrono::milliseconds kTick{1000};  // The ages on the screen advance without events.
 constexpr std::size_t kNamed = 10;
 
-// Prints "pool a failed: ImagePullBackOff: …", once for each pool and text, and "pool a: …" for a pool that has not
-// failed yet.
+// Prints "pool a failed: ImagePullBackOff: …", once for each pool and text; without "failed" if the pool has not failed
+// yet.
 class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {

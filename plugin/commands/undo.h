@@ -11,14 +11,14 @@
 
 namespace yad {
 
-// Returns the revision to restore: the one with that number; for 0, the one before that of the spec, as in kubectl
-// rollout undo. If the spec has no revision, because it is invalid or the operator has not observed it yet, that is the
-// last one.
+// Returns the revision with this number. For 0, returns the revision before that of the spec, as kubectl rollout undo
+// does. If the spec has no revision, because it is invalid or the operator has not observed it yet, returns the last
+// one.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
-// Replaces the workload template, Service template and overrides of `daemon` by those of the revision. Returns false if
-// they are equal already. The template's selector, which the operator fills in, is left out if the spec does not have
-// one.
+// Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false
+// if they are already equal. If the spec does not contain the template's selector, which the operator can set, the
+// result does not contain it either.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

@@ -8,13 +8,13 @@
 
 namespace yad {
 
-// Returns the YurtAppDaemon that `kubectl apply` of this manifest would leave, by a dry run on the server: with
-// defaults, and checked by the webhooks. The manifest must have a namespace.
+// Returns the YurtAppDaemon that would result from `kubectl apply` of this manifest. A dry run on the server adds
+// defaults and calls the webhooks. The manifest must have a namespace.
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
-// Returns the merge patch that kubectl apply makes for types that it does not know. The patch sets the values of
-// `manifest` that `live` does not have, and removes the members of `last` (the last applied manifest) that `manifest`
-// no longer has. Pure.
+// Returns the merge patch of kubectl apply for types that kubectl does not know. The patch sets the values of
+// `manifest` that `live` does not have, and removes the members of `last` (the last applied manifest) that are no
+// longer in `manifest`. Pure.
 Json ManifestPatch(const Json& last, const Json& manifest, const Json& live);
 
 }  // namespace yad

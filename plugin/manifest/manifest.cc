@@ -10,11 +10,11 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxSize = 1u << 30;  // fits all pods of a large cluster
+constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cluster
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
-  // kubectl prints a whole cluster as a List, which the JSON reader reads many times faster. Files that users write are
-  // YAML, and the YAML reader reports the line of an error.
+  // kubectl prints a whole cluster as a List, which the JSON reader reads many times faster than the YAML reader. Users
+  // write their files in YAML, and only the YAML reader reports the line of an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")
       return std::vector<Json>{*std::move(json)};
@@ -39,7 +39,7 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
       return Fail(Reason::kConfig, source + ": a document is not an object with apiVersion and kind");
     const auto items = document.find("items");
     if (StringAt(document, {"kind"}).ends_with("List") && items != document.end() && items->is_array()) {
-      // The items of a NodeList lack the kind and apiVersion that the list implies.
+      // The items of a NodeList have no kind and apiVersion of their own.
       const std::string kind = StringAt(document, {"kind"}), version = StringAt(document, {"apiVersion"});
       for (Json& item : *items) {
         if (kind != "List" && item.is_object() && !item.contains("kind")) {

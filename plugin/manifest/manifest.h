@@ -14,13 +14,13 @@ namespace yad {
 // Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Returns the objects of this type's group and kind, in any version; `left_out` counts the others. Fails if there are
-// none.
+// Returns the objects of this type's group and kind, in any version. `left_out` counts the other objects. Fails if
+// there is no object of the type.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t& left_out);
 
-// Sets the object's namespace: its own, else `flag` (--namespace), else `fallback`. Fails if the object's own namespace
-// and the flag differ, as kubectl does.
+// Sets the object's namespace: its own, or `flag` (--namespace), or `fallback`. As in kubectl, fails if the object's
+// own namespace differs from the flag.
 Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback);
 
 }  // namespace yad

@@ -15,7 +15,7 @@ namespace {
 
 bool IsAlphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Returns the same text for two pools whose workloads change alike.
+// Returns a text that is equal for two pools whose workloads change in the same way.
 std::string KindOfChange(const std::string& pool, const Json& before, const Json& after) {
   const std::string text =
       before.is_null() ? ToYaml(Shown(after)) : UnifiedDiff(ToYaml(Shown(before)), ToYaml(Shown(after)));
@@ -58,7 +58,7 @@ Result<Preview> MakePreview(const Snapshot& snapshot) {
   ServiceMemo service_memo;
   Plan plan = MakePlan(snapshot, memo);
   PlanServices(snapshot, service_memo, plan);
-  std::map<std::string, std::size_t> known;  // kinds of changes, and their indices in preview.changes
+  std::map<std::string, std::size_t> known;  // kinds of changes, with their indices in preview.changes
   const auto add = [&](const std::string& pool, const Json& before, Json after) {
     if (after == before) return;
     const auto [found, is_new] = known.try_emplace(KindOfChange(pool, before, after), preview.changes.size());

@@ -1,4 +1,4 @@
-// The writes that the operator would make, where equal changes of several pools are one. Pure.
+// The writes that the operator would make. Equal changes of several pools are one Change. Pure.
 #ifndef PLUGIN_MANIFEST_PREVIEW_H_
 #define PLUGIN_MANIFEST_PREVIEW_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Pools whose workloads, or Services, would change in the same way, and the change of the first of them.
+// The pools whose workloads, or Services, would change in the same way, and the change for the first of them.
 struct Change {
   std::vector<std::string> pools;
   Json before;  // the live object; null: it would be created
@@ -32,10 +32,10 @@ struct Preview {
 
 Result<Preview> MakePreview(const Snapshot& snapshot);
 
-// Returns the parts of a workload that matter to a user, without those that its controllers and the server write.
+// Returns the parts of a workload that a user controls, without the parts that its controllers and the server write.
 Json Shown(Json workload);
 
-// Replaces every occurrence of `word` that stands alone, with neither letters nor digits around it.
+// Replaces `word` wherever it has neither letters nor digits next to it.
 std::string ReplaceWord(const std::string& text, const std::string& word, const std::string& by);
 
 }  // namespace yad

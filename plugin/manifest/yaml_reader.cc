@@ -14,7 +14,7 @@
 namespace yad {
 namespace {
 
-// Limit of the values in a document, because aliases make large trees of small texts.
+// Limit of the number of values in a document, because a short text with aliases can describe a large tree.
 constexpr std::size_t kMaxNodes = 2'000'000;
 
 struct Unreadable : std::exception {
@@ -91,7 +91,7 @@ class Converter {
         return list;
       }
       case YAML::NodeType::Scalar:
-        // The library gives tag "!" to quoted scalars, and "?" to plain ones.
+        // The library sets tag "!" for quoted scalars, and "?" for plain ones.
         return node.Tag() == "?" || node.Tag().empty() ? Plain(node.Scalar()) : Json(node.Scalar());
       case YAML::NodeType::Null:
       case YAML::NodeType::Undefined:
@@ -117,7 +117,7 @@ class Converter {
     return object;
   }
 
-  // Merges `<<: *anchor`, or a list of anchors. The map's own members win, then those of earlier anchors.
+  // Merges `<<: *anchor`, or a list of anchors. The map's own members take precedence, then those of earlier anchors.
   void Merge(const YAML::Node& from, Json& object) {
     if (from.IsSequence()) {
       for (const YAML::Node& element : from) Merge(element, object);

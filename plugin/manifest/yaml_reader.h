@@ -10,9 +10,9 @@
 
 namespace yad {
 
-// Returns the documents of a text, without empty ones. Plain scalars mean what they mean to kubectl (YAML 1.1: `yes`
-// and `on` are booleans, 0777 is octal); quoted scalars are texts. Fails with kConfig, `source` and the line if the
-// text is not valid YAML.
+// Returns the documents of a text, without empty ones. Plain scalars have the same meaning as in kubectl (YAML 1.1:
+// `yes` and `on` are booleans, 0777 is octal); quoted scalars are texts. If the text is not valid YAML, fails with
+// kConfig and a message with `source` and the line.
 Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source);
 
 }  // namespace yad

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kIndent = 2;
 
 std::string Quoted(const std::string& text) {
-  // Quoted texts of JSON are valid YAML, except for characters that YAML does not print: DEL and those that may break a
-  // line.
+  // A quoted text in JSON is valid YAML, except for characters that YAML does not allow: DEL, and characters that may
+  // break a line.
   std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -37,7 +37,7 @@ std::string Quoted(const std::string& text) {
   return result;
 }
 
-// Returns whether YAML can contain the whole text as it is.
+// Returns whether the text has only characters that YAML can contain without escapes.
 bool HasOnlyPrintable(const std::string& text, bool newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -47,18 +47,18 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // Quoted replaces bytes that are not UTF-8.
+  // In Quoted, bytes that are not UTF-8 are replaced.
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
-// Returns the text in single quotes, which is more readable for a text full of quotes, such as JSON.
+// Returns the text in single quotes. This form is easier to read for a text with many quotes, such as JSON.
 std::string SingleQuoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + "'";
 }
 
-// Returns whether some reader of YAML 1.1 or 1.2 takes the text for a null, a boolean, a number, a date or a merge.
+// Returns whether a reader of YAML 1.1 or 1.2 may read the text as a null, a boolean, a number, a date or a merge.
 bool MeansSomethingElse(const std::string& text) {
   static const std::set<std::string_view> words{"null", "true", "false", "yes", "no", "on",
                                                 "off",  "y",    "n",     "~",   "<<", "="};
@@ -77,7 +77,8 @@ bool MeansSomethingElse(const std::string& text) {
 
 bool IsPlain(const std::string& text) {
   if (text.empty() || !HasOnlyPrintable(text, false) || MeansSomethingElse(text)) return false;
-  // Indicators. "-", "?" and ":" are indicators only before a space, but all of them are quoted to be safe.
+  // A text that begins with an indicator is quoted. "-", "?" and ":" are indicators only before a space, but are always
+  // quoted to be safe.
   if (std::string_view("-?:,[]{}#&*!|>'\"%@` ").find(text.front()) != std::string_view::npos) return false;
   if (text.back() == ' ' || text.back() == ':') return false;
   return text.find(": ") == std::string::npos && text.find(" #") == std::string::npos &&
@@ -90,7 +91,7 @@ std::string OneLine(const std::string& text) {
   return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : Quoted(text);
 }
 
-// Returns whether the text has several lines that a literal block shows as they are.
+// Returns whether a literal block can contain the text, which must have several lines.
 bool IsBlock(const std::string& text) {
   const std::size_t newline = text.find('\n');
   if (newline == std::string::npos || newline == 0 || !HasOnlyPrintable(text, true)) return false;
@@ -115,7 +116,7 @@ class Writer {
     }
   }
 
-  // `continued` means that the first line has begun already ("- ").
+  // `continued` means that the first line has already begun with "- ".
   void Members(const Json& object, std::size_t indent, bool continued) {
     for (const auto& [key, value] : object.items()) {
       if (!continued) out_.append(indent, ' ');
@@ -142,7 +143,7 @@ class Writer {
     }
   }
 
-  // Writes a value without parts of its own, and the end of its line.
+  // Writes a value that has no members or elements, and the end of its line.
   void Scalar(const Json& value, std::size_t indent) {
     if (!value.is_string()) {
       out_ += value.dump() + "\n";

@@ -8,9 +8,9 @@
 
 namespace yad {
 
-// Returns block style with sorted keys and lists that are not indented. A text of several lines is a literal block.
-// Every reader of YAML 1.1 or 1.2 gets the same JSON: a text that could be taken for another value is quoted. Ends in a
-// newline.
+// Returns YAML in block style, with sorted keys and lists that are not indented. A text of several lines is a literal
+// block. A text that could be read as another value is quoted, so every reader of YAML 1.1 or 1.2 gets the same JSON.
+// Ends with a newline.
 std::string ToYaml(const Json& value);
 
 }  // namespace yad

@@ -11,16 +11,16 @@
 
 namespace yad {
 
-// Returns the table NAME POOL MODE LEASED IDLE INUSE JOINING RELEASING QUARANTINED STANDBY SHORT CONDITIONS AGE of the
-// objects, valid or not.
+// Returns the table NAME POOL MODE LEASED IDLE INUSE JOINING RELEASING QUARANTINED STANDBY SHORT CONDITIONS AGE. The
+// objects need not be valid.
 Table AutoscalerTable(const std::vector<Json>& autoscalers, WallTime now);
-// Returns text such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
+// Returns a text such as "NoCapacity: 3 pods, MaxNodes: standby"; "" if there is no shortage.
 std::string DescribeShortages(const Json& autoscaler);
-// Returns text such as "Ready=False (HostNetwork)", for the conditions that are not in their good state. Short is left
-// out, because DescribeShortages covers it.
+// Returns a text such as "Ready=False (HostNetwork)" for conditions that report a problem. Omits condition Short,
+// because DescribeShortages describes it.
 std::string DescribeConditions(const Json& autoscaler);
 
-// Returns the table NODE PHASE FOR SINCE READY of the leased Nodes in `nodes`. `pods` has the known names by uid.
+// Returns the table NODE PHASE FOR SINCE READY of the leased Nodes in `nodes`. `pods` maps uids to the known names.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                  const std::map<std::string, std::string>& pods, WallTime now);
 // Returns the table QUARANTINED NODE, WHY.
@@ -30,7 +30,8 @@ Table StandbyTable(const Json& autoscaler);
 // Returns the table SHORT REQUIREMENTS SINCE RETRY PODS.
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
 
-// Describes a plan for users: leases, releases, expected pods, shortages, and when the plan changes without an event.
+// Describes a plan for users: leases, releases, expected pods, shortages, and the time at which the plan changes
+// without an event.
 std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAutoscaler& autoscaler, WallTime now);
 
 }  // namespace yad

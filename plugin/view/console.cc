@@ -14,7 +14,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Follows setlocale: the first variable that is set decides.
+// Returns whether the locale uses UTF-8. As in setlocale, the first variable that is set decides.
 bool IsUtf8Locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string value = Variable(name);

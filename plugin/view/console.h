@@ -24,16 +24,16 @@ struct Console {
   std::ostream& out;
   std::ostream& err;
   std::istream& in;
-  // Called for each frame, because users resize windows. nullopt: standard output is not such a terminal.
+  // Called for each frame, because users resize windows. nullopt: standard output is not a terminal whose lines can be
+  // overwritten.
   std::function<std::optional<Screen>()> screen;
 };
 
-// Returns the process's own standard streams. ANSI sequences are used only if standard output is a terminal and $TERM
-// is neither empty nor "dumb"; colours only if $NO_COLOR is unset or empty.
+// Returns the standard streams of the process. There is a Screen only if standard output is a terminal and $TERM is
+// neither empty nor "dumb". It has colours only if $NO_COLOR is unset or empty.
 Console StandardConsole();
 
-// Makes text from a cluster safe for a terminal: control characters become spaces, so that no object can move the
-// cursor.
+// Makes text from a cluster safe for a terminal. Control characters become spaces, because they could move the cursor.
 std::string Printable(std::string_view text);
 
 }  // namespace yad

@@ -11,7 +11,7 @@ void LiveView::Draw(const std::vector<std::string>& lines, const Screen& screen)
   const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
   std::size_t rows = 0;
   for (const std::string& line : lines_) rows += Rows(line, width);
-  // Written in one piece, because half a frame would flicker.
+  // The frame is written as a whole, because half a frame would flicker.
   std::string frame;
   if (rows > 0) frame += "\x1b[" + std::to_string(rows) + "A\r";
   for (const std::string& line : lines) frame += line + "\x1b[K\n";

@@ -12,11 +12,11 @@
 
 namespace yad {
 
-// Returns status.pools of a daemon in its own order: unhealthy pools first, then by name.
+// Returns status.pools of a daemon in the order of the status: unhealthy pools first, then by name.
 std::vector<PoolStatusView> PoolsOf(const Json& daemon);
-std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // it would not outlive the views
+std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // a temporary would not outlive the views
 
-// Returns why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status does not contain a reason.
+// Returns the reason why a pool is not Ready, such as "ImagePullBackOff: container …"; "" if status contains none.
 std::string WhyNotReady(const PoolStatusView& pool);
 
 inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
@@ -27,7 +27,7 @@ Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 // Returns the table (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; `wide` adds REVISION IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
-// Returns the number of pools in each phase, from index `first` on, such as "28 Ready, 2 Offline".
+// Returns the number of pools in each phase from index `first` on, such as "28 Ready, 2 Offline".
 std::string CountPhases(const Json& daemon, std::size_t first);
 
 }  // namespace yad

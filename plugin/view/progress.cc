@@ -20,8 +20,8 @@ bool SaysOnlyCounts(const Progress& progress) {
                                                              std::to_string(progress.desired) + " pools are updated";
 }
 
-// Returns whether the rollout is complete. Condition Complete decides; older versions of the operator have only
-// Progressing. A partition ends a rollout as it ends that of a StatefulSet.
+// Returns whether the rollout is complete. Condition Complete decides; older operators set only Progressing. As in a
+// StatefulSet, a rollout with a partition is complete without the pools of the partition.
 bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
   if (progressing_reason == "PartitionReached") return true;
   const Json* complete = FindCondition(daemon, "Complete");
@@ -55,7 +55,7 @@ Progress ReadProgress(const Json& daemon) {
     progress.line = "the rollout of " + name + " has stopped with " + Counts(progress) + ": " + why;
   } else if (IsComplete(daemon, progress.reason)) {
     progress.state = RolloutOutcome::kComplete;
-    const bool all = progress.updated >= progress.desired;  // A partition may keep some pools back.
+    const bool all = progress.updated >= progress.desired;  // The other pools are in the partition.
     progress.line = name + (all ? " successfully rolled out" : " rolled out with " + Counts(progress));
     if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
     if (all && progress.offline > 0) {

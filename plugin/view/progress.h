@@ -13,7 +13,7 @@ enum class RolloutOutcome { kGoing, kComplete, kStopped };
 
 struct Progress {
   RolloutOutcome state = RolloutOutcome::kGoing;
-  bool observed = false;  // status is about the newest spec
+  bool observed = false;  // status is for the newest spec
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
   std::string reason;   // of condition Progressing
   std::string message;  // and its message
@@ -22,10 +22,10 @@ struct Progress {
   std::string line;
 };
 
-// The rollout has stopped if condition Progressing is False. It is complete if condition Complete is True; without that
-// condition (older operators), if Progressing has reason RolloutComplete. Pools that a partition keeps back are not
-// part of the rollout (reason PartitionReached). A status without condition Progressing was written by OpenYurt, and
-// nothing is known yet.
+// Reads the progress from the conditions. The rollout has stopped if condition Progressing is False. It is complete if
+// condition Complete is True. Older operators do not set Complete; then the rollout is complete if Progressing has
+// reason RolloutComplete. Pools in the partition are not part of the rollout (reason PartitionReached). A status
+// without condition Progressing is from OpenYurt, and has no information about the rollout.
 Progress ReadProgress(const Json& daemon);
 
 }  // namespace yad

@@ -21,8 +21,8 @@ class Table {
 
   // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
-  // Returns the lines for a screen: no line is wider. If the columns do not fit, they are put closer together, and then
-  // the lines are cut. Cells of column `coloured` have the colour of their text (ColourOf).
+  // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the
+  // lines are truncated. Each cell of column `coloured` has the colour of its text (ColourOf).
   std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
 
  private:
@@ -32,7 +32,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Returns the escape sequence that begins the colour of a pool's phase; "" if it has none.
+// Returns the escape sequence that starts the colour of a pool's phase; "" if the phase has no colour.
 std::string ColourOf(const std::string& phase);
 inline constexpr char kNoColour[] = "\x1b[0m";
 

@@ -13,14 +13,14 @@
 
 namespace yad {
 
-// Returns the number of terminal columns of a text: two for an East Asian wide character or an emoji, none for a
-// combining mark or a colour.
+// Returns the number of terminal columns of a text. An East Asian wide character or an emoji has two; a combining mark
+// or a colour has none.
 std::size_t Width(std::string_view text);
-// Returns the number of rows that the text takes on a terminal with `width` columns. A wide character is not cut at the
-// end of a row.
+// Returns the number of rows that the text takes on a terminal with `width` columns. A wide character that does not fit
+// at the end of a row moves to the next row.
 std::size_t Rows(std::string_view text, std::size_t width);
-// Returns at most `width` columns of a text without colours. If the text is cut, the last column is an ellipsis ("…",
-// or "~" without `unicode`).
+// Returns the text without colours, in at most `width` columns. If the text is truncated, the last column is an
+// ellipsis ("…", or "~" without `unicode`).
 std::string Fit(const std::string& text, std::size_t width, bool unicode);
 
 // Formats a duration as kubectl prints ages: "5s", "3m20s", "47m", "5h8m", "36h", "9d", "3y12d".

@@ -9,8 +9,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kContext = 3;
-// Maximum number of differing lines for which the shortest script is searched, because that takes eight bytes for each
-// pair of them. Beyond it, all old lines come before all new lines.
+// The maximum number of differing lines for which the shortest script is searched. The search takes eight bytes for
+// each pair of these lines. With more lines, all old lines come before all new lines.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
@@ -33,7 +33,7 @@ struct Edit {
 using LineSpan = std::span<const std::string_view>;
 std::string_view LineAt(LineSpan lines, long index) { return lines[static_cast<std::size_t>(index)]; }
 
-// For each round d of the search, the furthest x on each diagonal k = x - y from -d - 1 to d + 1, before that round.
+// For each round d of the search: the furthest x on each diagonal k = x - y from -d - 1 to d + 1, before the round.
 using Rounds = std::vector<std::vector<long>>;
 
 // Runs Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Returns no rounds if more
@@ -89,7 +89,7 @@ std::vector<Edit> FollowBack(LineSpan a, LineSpan b, const Rounds& rounds) {
   return edits;
 }
 
-// Searches only between the common lines at both ends.
+// Searches only between the common first lines and the common last lines.
 std::vector<Edit> Script(const Lines& a, const Lines& b) {
   std::size_t begin = 0;
   while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;
@@ -112,7 +112,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// Returns a range such as "3,4". A range without lines has the number of the line before it.
+// Returns a range such as "3,4". The range of no lines has the number of the line before it.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));
@@ -128,7 +128,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
   std::string text;
   std::size_t old_line = 0;
   std::size_t new_line = 0;
-  std::size_t taken = 0;  // number of edits that are done
+  std::size_t taken = 0;  // number of edits that were processed
   const auto pass = [&](const Edit& edit) {
     old_line += edit.sign != '+';
     new_line += edit.sign != '-';
@@ -140,7 +140,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
     const std::size_t first = std::max(taken, change - std::min(change, kContext));
     for (; taken < first; ++taken) pass(script[taken]);
 
-    // The hunk covers further changes as long as at most twice the context separates one from the next.
+    // The hunk includes the next change if at most twice the context is between the two.
     std::size_t end = change;
     for (std::size_t i = change; i < script.size() && i <= end + 2 * kContext + 1; ++i) {
       if (script[i].sign != ' ') end = i;
