@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the distinct images of a revision, comma-separated: those of its containers in their order, then those of its
-// overrides. Pure.
+// Returns the distinct images of a revision, comma-separated. The images of its containers come first, in their order,
+// then those of its overrides. Pure.
 std::string ImagesOf(const RevisionContent& content);
 
 }  // namespace yad

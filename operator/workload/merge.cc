@@ -13,7 +13,7 @@ namespace {
 
 using Index = std::unordered_map<std::string, std::size_t>;
 
-// Returns the item's key as text, or nullopt if it has none.
+// Returns the item's key as text; nullopt if the item has no key.
 std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   std::string text;
   for (const std::string& path : list.keys) {
@@ -43,8 +43,8 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   return text;
 }
 
-// Returns the keys of the items, or nullopt if an item has no key or two items have the same key. The API allows
-// duplicate keys in env and ports; such a list can only be merged as a whole.
+// Returns the keys of the items. Returns nullopt if an item has no key, or if two items have the same key. The API
+// allows duplicate keys in env and ports; such a list can only be merged as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -58,7 +58,7 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
 
 class Merger {
  public:
-  // `patching`: there is no previous rendering, a null removes a member, and an empty list empties a list.
+  // With `patching`, there is no previous rendering, a null removes a member, and an empty list removes all items.
   explicit Merger(bool patching) : patching_(patching) {}
 
   // `now` and `live` must be objects.
@@ -77,7 +77,7 @@ class Merger {
   }
 
  private:
-  // Returns true if the value is 0 or "" and the server replaces it by its default. Such a field counts as absent.
+  // Returns true if the value is 0 or "" and the server replaces it with its default. Such a field counts as absent.
   static bool AsksForDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
   }
@@ -94,7 +94,7 @@ class Merger {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
       } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
-        live.erase(found);  // A default would come back: removing it would be a useless write.
+        live.erase(found);  // The server would restore a default, so its removal would be a useless write.
       }
     }
   }
@@ -125,7 +125,7 @@ class Merger {
       return;
     }
     if (AsksForDefault(field, wish)) {
-      if (patching_) live.erase(found);  // The template set the value. TakeAway has handled it if this is not a patch.
+      if (patching_) live.erase(found);  // The template set the value. Without `patching`, TakeAway has handled it.
       return;
     }
     const bool was_empty = found->empty();
@@ -138,7 +138,7 @@ class Merger {
       Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
-      // An empty list sets nothing, but it removes the items that were set before.
+      // An empty list sets no items, but it removes the items that were set before.
       if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
       if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
     } else if (!SameValue(field, now, live, depth)) {
@@ -146,7 +146,7 @@ class Merger {
     }
   }
 
-  // Returns false, and does nothing, if a list has no unique keys.
+  // Merges two lists by their keys. If a list has no unique keys, returns false and does nothing.
   bool KeyedList(const Field& field, const Json& last, const Json& now, Json& live, int depth) const {
     Index now_at;
     Index live_at;
@@ -161,7 +161,7 @@ class Merger {
       for (const auto& [key, at] : last_at) said[key] = &last[at];
     }
 
-    // `ours` holds the items of `now` in their order: items that are in `live` are merged, new ones are copied.
+    // `ours` contains the items of `now` in their order. Items that `live` has too are merged; new items are copied.
     static const Json& null = *new Json(nullptr);
     std::vector<Json> ours(now_keys->size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -175,16 +175,16 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // The order of `now` applies to our items, because init containers run in it and variables refer to each other. The
-    // items of other owners keep their positions. The positions of our items in `live` are therefore filled in the
-    // order of `now`, and a new item follows its predecessor.
+    // Our items must be in the order of `now`, because init containers run in this order and variables refer to earlier
+    // ones. Items of other owners keep their positions. So the positions of our items in `live` are filled in the order
+    // of `now`, and each new item follows its predecessor.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);
     }
     Json result = Json::array();
-    std::size_t done = 0;   // in `ours`
-    std::size_t place = 0;  // in `present`
+    std::size_t done = 0;   // number of finished items in `ours`
+    std::size_t place = 0;  // index in `present`
     for (std::size_t i = 0; i < live_keys->size(); ++i) {
       const std::string& key = (*live_keys)[i];
       if (!now_at.contains(key)) {
@@ -206,8 +206,8 @@ class Merger {
 
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
 
-// serviceAccount is the deprecated twin of serviceAccountName. An apiserver sets each from the other, and would restore
-// a value that is removed from one of them only.
+// serviceAccount is a deprecated copy of serviceAccountName. An apiserver sets each field from the other. If a value is
+// removed from only one field, the apiserver restores it.
 constexpr const char* kServiceAccount[] = {"serviceAccountName", "serviceAccount"};
 
 const Json& PodSpec(const Json& workload) { return MemberOf(MemberOf(MemberOf(workload, "spec"), "template"), "spec"); }
@@ -226,12 +226,12 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
       if (had_both || pod.contains(name)) pod[name] = wish;
     } else if (const Json& said = MemberOf(PodSpec(now), name);
                IsFilled(ServiceAccountOf(last)) && (said.is_null() || said == "")) {
-      pod.erase(name);  // A value of a wrong type stays, and the apiserver rejects it.
+      pod.erase(name);  // A value of a wrong type stays, so that the apiserver rejects it.
     }
   }
 }
 
-// Returns the parts of metadata that the operator may own.
+// Returns the parts of metadata of which the operator may own values.
 Json LabelsAndAnnotations(const Json& object) {
   Json result = Json::object();
   for (const char* name : {"labels", "annotations"}) {
@@ -263,9 +263,9 @@ void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) 
   MergeServiceAccount(last, now, had_both, live);
 }
 
-// A cheap check that merging `now` with itself into `live` would change nothing. True means that `live` contains all
-// values of `now`, and that its lists have the same items in the same order. False means nothing: the merge decides.
-// The functions follow those of Merger.
+// A cheap check whether a merge of `now` with itself into `live` would change nothing. If the result is true, `live`
+// has all values of `now`, and its lists have the same items in the same order. If it is false, only the merge can
+// decide. The functions mirror those of Merger.
 class PlainlyMerged {
  public:
   static bool Object(const Schema& schema, const Json& now, const Json& live, int depth) {
@@ -306,7 +306,7 @@ class PlainlyMerged {
   }
 
   static bool KeyedList(const Field& field, const Json& now, const Json& live, int depth) {
-    constexpr std::size_t kLongest = 32;  // Each key is compared with all keys before it.
+    constexpr std::size_t kLongest = 32;  // the cost is quadratic: each key is compared with all keys before it
     if (now.size() != live.size() || now.size() > kLongest || depth >= kMaxDepth) return false;
     const Field item{field.schema, {}, 0, nullptr};
     std::vector<std::string> keys;

@@ -7,27 +7,28 @@
 namespace yad {
 
 // Returns `live` with the values of `now`:
-// - Values in `now` are set. Values in `last` that are no longer in `now` are removed. The rest of `live` stays: it
-//   has another owner (a user, an HPA, another controller, the apiserver's defaults). `kubectl apply` does the same.
+// - Values in `now` are set. Values in `last` that are no longer in `now` are removed. Other values of `live` stay,
+//   because they have another owner (a user, an HPA, another controller, the apiserver's defaults). `kubectl apply`
+//   does the same.
 // - Lists with Kubernetes list keys are merged by key (containers by name, ports by containerPort and protocol, env,
 //   volumes, volumeMounts by mountPath ...). Other lists are atomic.
 // - If a struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) makes another choice, the
 //   members of the old choice are removed.
-// - Values that the apiserver treats as the same are equal: "1000m" and "1", null and absent, {} and absent (unless
-//   {} has a meaning), defaults of list keys (protocol TCP).
+// - Values that an apiserver treats as the same are equal: "1000m" and "1", null and absent, {} and absent (unless {}
+//   has a meaning), defaults of list keys (protocol TCP).
 //
-// ThreeWayMerge(last, now, live) == live therefore means exactly that nothing has to be written. Only metadata.labels,
+// So ThreeWayMerge(last, now, live) == live means exactly that no write is needed. Only metadata.labels,
 // metadata.annotations and spec are merged; apiVersion, kind, other metadata and status are those of `live`.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// Merges an object {metadata, spec} of another schema in the same way, but without the rule for service accounts.
+// Merges objects {metadata, spec} of another schema in the same way, but without the rule for service accounts.
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
-// Returns true if ThreeWayMerge(now, now, live) == live, which means that no value of `now` was changed. The check is
-// cheap if it returns true.
+// Returns true if ThreeWayMerge(now, now, live) == live, which means that `live` has all values of `now`. Cheap if the
+// result is true.
 bool IsMerged(const Json& now, const Json& live);
 
-// Removes nulls and empty objects. Empty objects with a meaning of their own (emptyDir, for instance) stay.
+// Removes nulls and empty objects. Empty objects that have a meaning (such as emptyDir) stay.
 Json DropInsignificant(const Json& value);
 
 }  // namespace yad

@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-// A patch that copies a document into itself doubles it with each operation. A JSON value takes up to 150 bytes of
+// If a patch copies a document into itself, each operation doubles the document. A JSON value takes up to 150 bytes of
 // memory, even if its text has only two bytes.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "copies more than 200,000 values for one pool";
@@ -82,7 +82,7 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
       if (!workload.contains(pod / list)) continue;
       Json& containers = workload[pod / list];
       if (!containers.is_array()) continue;
-      // An apiserver rejects a second container with the same name.
+      // There is only one, because an apiserver rejects a second container with the same name.
       const auto container = std::find_if(containers.begin(), containers.end(),
                                           [&](const Json& one) { return MemberOf(one, "name") == name; });
       if (container == containers.end()) continue;
@@ -95,8 +95,8 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
   return {};
 }
 
-// Adds a value as in RFC 6902. Returns the fault, or "". nlohmann's own "add" fails an assertion if the parent is a
-// scalar.
+// Adds a value as in RFC 6902. Returns the fault; "" if there is none. nlohmann's own "add" would fail an assertion if
+// the parent is a scalar.
 std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   if (to.empty()) {
     workload = std::move(value);
@@ -109,16 +109,16 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   return "";
 }
 
-// Returns whether `value` would nest too deep at `at`. Must be called before the value is copied, because nlohmann
-// copies recursively.
+// Returns whether `value` would be nested too deeply at `at`. Must be called before the value is copied, because
+// nlohmann copies recursively.
 bool TooDeep(const Json& value, const Json::json_pointer& at) {
   const std::string path = at.to_string();
   const auto levels = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
   return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
-// Applies one operation. Returns the fault, or "". Throws exceptions of nlohmann. After a fault or an exception, the
-// workload must not be used.
+// Applies one operation. Returns the fault; "" if there is none. Throws exceptions of nlohmann. After a fault or an
+// exception, the workload must not be used.
 std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");
@@ -164,7 +164,7 @@ Status ApplyJsonPatches(const Json& patches, const std::string& path, OverrideBo
     try {
       wrong = ApplyJsonPatch(patches[i], bounds, workload);
     } catch (const Json::exception& error) {
-      // Drops the prefix of the library, such as "[json.exception.out_of_range.403] ".
+      // Removes the library's prefix, such as "[json.exception.out_of_range.403] ".
       const std::string_view what = error.what();
       wrong = what.substr(what.find("] ") == std::string_view::npos ? 0 : what.find("] ") + 2);
     }
@@ -238,7 +238,8 @@ bool OverrideBounds::Copy(std::size_t values) {
 
 bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   text_ += text;
-  if (text_ > kMaxRenderedText) text_ = MeasureJson(workload).text;  // The new text may have replaced other text.
+  if (text_ > kMaxRenderedText)
+    text_ = MeasureJson(workload).text;  // the exact length: the new text may have replaced other text
   return text_ <= kMaxRenderedText;
 }
 
@@ -265,7 +266,7 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
   if (const Json patch = values("patch"); !patch.is_null()) {
     YAD_TRY_VOID(CheckPatch(patch, path + ".patch"));
     ApplyPatch(patch, workload);
-    // Doubled, because a serviceAccountName is also written to the deprecated serviceAccount.
+    // The size is doubled, because a serviceAccountName is also written to the deprecated serviceAccount.
     if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {

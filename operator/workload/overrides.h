@@ -1,4 +1,4 @@
-// spec.overrides[]: the differences between the workloads of some pools and the template. Pure.
+// spec.overrides[]: how the workloads of some pools differ from the template. Pure.
 #ifndef OPERATOR_WORKLOAD_OVERRIDES_H_
 #define OPERATOR_WORKLOAD_OVERRIDES_H_
 
@@ -16,10 +16,10 @@
 
 namespace yad {
 
-// Finds the entries that apply to a pool, by `pools` ("*" is every pool, "-x" excludes x, and exclusions alone select
-// all other pools) or by nodepoolSelector. A malformed selector, or item of `pools`, selects no pool. An index is
-// made once for a list of entries, because there may be thousands of entries and pools: it holds parsed selectors, and
-// a map from pool names to entries. Immutable; any thread may read it.
+// Finds the entries that apply to a pool, by `pools` or by nodepoolSelector. In `pools`, "*" selects every pool and
+// "-x" excludes x; if all items are exclusions, all other pools are selected. A malformed selector or item of `pools`
+// selects no pool. The index contains parsed selectors, and a map from pool names to entries. It is made once for a
+// list of entries, because there may be thousands of entries and pools. Immutable; any thread may read it.
 class OverrideIndex {
  public:
   OverrideIndex() = default;
@@ -27,14 +27,14 @@ class OverrideIndex {
 
   // Returns the indices of the entries that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
-  // Returns whether a JSON patch has a "copy" operation. A rendering may then be much longer than the template and the
-  // overrides together.
+  // Returns whether a JSON patch has a "copy" operation. If so, a rendering may be much longer than the template and
+  // the overrides together.
   bool copies() const { return copies_; }
 
  private:
-  struct Open {  // an entry that does not name all of its pools
+  struct Open {  // an entry that does not list all of its pools by name
     int index = 0;
-    std::optional<LabelSelector> selector;  // none: every pool but `excluded`
+    std::optional<LabelSelector> selector;  // nullopt: every pool except those in `excluded`
     std::set<std::string> excluded;
   };
   void AddPools(int index, const Json& pools);
@@ -44,11 +44,11 @@ class OverrideIndex {
   bool copies_ = false;
 };
 
-// Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`, except keys and strings nested deeper than
-// kMaxDepth.
+// Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`. Keys, and strings that are nested deeper than
+// kMaxDepth, stay unchanged.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps of one rendering. The cost of a step may grow with the size of the workload.
+// The maximum number of steps in one rendering. The cost of a step may grow with the size of the workload.
 inline constexpr int kMaxOverrideSteps = 1000;
 // The maximum size of a workload with overrides, in bytes of JSON text. etcd does not store larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;
@@ -59,11 +59,11 @@ class OverrideBounds {
   // `workload` is the rendering before the first override.
   explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
 
-  // Counts a step. Returns false if it is one too many.
+  // Counts a step. Returns false if that exceeds the limit.
   bool Step() { return --steps_ >= 0; }
-  // Counts the JSON values that a JSON patch copies. Returns false if the copies of this rendering have too many.
+  // Counts the JSON values that a JSON patch copies. Returns false if this rendering has copied too many.
   bool Copy(std::size_t values);
-  // Counts `text` bytes by which the JSON text of `workload` may have grown. Returns false if it is too long now.
+  // Adds the `text` bytes by which the JSON text of `workload` may have grown. Returns false if the text is too long.
   bool Grow(std::size_t text, const Json& workload);
 
  private:
@@ -73,9 +73,9 @@ class OverrideBounds {
 };
 
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
-// that order, with {{nodepool-name}} and {{nodepool}} replaced in their values. The entry, each image and each JSON
-// patch operation count as a step. Fails with kInvalid, which names the field that does not apply or that exceeds
-// `bounds`. The workload is then partly changed and must not be used.
+// this order, after {{nodepool-name}} and {{nodepool}} are replaced in their values. The entry, each image and each
+// JSON patch operation count as a step. Fails with kInvalid if a field does not apply or exceeds `bounds`; the error
+// names the field. The workload is then partly changed and must not be used.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

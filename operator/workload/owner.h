@@ -7,7 +7,7 @@
 namespace yad {
 
 Json ControllerReference(const YurtAppDaemon& daemon);
-// Makes the daemon the object's controller. An existing reference to the daemon is reused.
+// Makes the daemon the controller of the object. Reuses an existing reference to the daemon.
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon);
 
 }  // namespace yad

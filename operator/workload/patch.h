@@ -1,4 +1,4 @@
-// Strategic merge patches on a workload during rendering. Pure.
+// Strategic merge patches for the rendering of workloads. Pure.
 #ifndef OPERATOR_WORKLOAD_PATCH_H_
 #define OPERATOR_WORKLOAD_PATCH_H_
 

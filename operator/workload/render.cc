@@ -12,8 +12,8 @@
 namespace yad {
 namespace {
 
-// Returns the object at `key` and creates a missing one. Returns nullptr if `parent` is nullptr or the value is not an
-// object.
+// Returns the object at `key`, which is created if it is missing. Returns nullptr if `parent` is nullptr or the value
+// is not an object.
 Json* ObjectIn(Json* parent, const char* key) {
   if (parent == nullptr) return nullptr;
   Json& member = (*parent)[key];
@@ -21,9 +21,9 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// Adds a toleration per taint. `once` skips taints that are tolerated already; OpenYurt did not skip them. An existing
-// toleration with the same key and effect suffices even if it ends after some seconds: if two tolerations match,
-// Kubernetes uses the shorter one anyway.
+// Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them.
+// An existing toleration with the same key and effect is enough even if it has tolerationSeconds: if two tolerations
+// match, Kubernetes uses the shorter one.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -66,7 +66,7 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// Binds the workload to this pool. Returns false if a value in the template has the wrong type for that.
+// Binds the workload to this pool. Returns false if a value in the template has a wrong type for that.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
@@ -95,7 +95,7 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return AddTolerations(inputs.tolerations, inputs.rules > 0, *pod);
 }
 
-// Parses a list of indices. They must ascend, because each override applies once, in the list's order.
+// Parses a list of indices. They must be ascending, because each override applies once, in the order of the list.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
@@ -120,7 +120,7 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Writes the text directly, in the order of a Json's keys, because every write needs the text several times.
+// Every write needs this text several times, so it is written directly, with the keys in the order of a Json.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -172,7 +172,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
     const auto at = static_cast<std::size_t>(index);
     YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, *bounds, workload));
   }
-  // BindToPool comes last, so that no override can take a workload out of its pool.
+  // BindToPool comes last, so that no override can remove a workload from its pool.
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
                 std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +

@@ -12,11 +12,11 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxName = 253;
-// A user's description of a change. The ControllerRevisions of a DaemonSet have it too, and `history` prints it.
+// A user's description of a change. DaemonSets put it into their ControllerRevisions too, and `history` prints it.
 constexpr char kChangeCause[] = "kubernetes.io/change-cause";
 
-// Removes the nulls of the entries themselves. Deeper ones stay: a null in `patch` removes a member, and a null in
-// jsonPatches is a value.
+// Removes the nulls of the entries themselves. Nulls further inside stay: in `patch`, a null removes a member, and in
+// jsonPatches it is a value.
 Json CleanOverrides(const Json& overrides) {
   Json result = Json::array();
   if (!overrides.is_array()) return result;
@@ -31,7 +31,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // An absent part leaves no trace in the text, so revisions of older versions of this operator stay the same.
+  // The text does not mention an absent part, so it is the same as in versions of this operator that did not have the
+  // part.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }
@@ -39,7 +40,8 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// OpenYurt encodes Go's types, which write a null creationTimestamp. This operator's revisions have no nulls there.
+// Returns whether OpenYurt wrote the revision. It encodes Go's types, which write a null creationTimestamp. Revisions
+// of this operator have no nulls there.
 bool IsOfOpenYurt(const Json& workload_template) {
   const Json& spec = MemberOf(workload_template, "spec");
   for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {
@@ -149,7 +151,7 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content) {
 
 std::size_t RenderedBytes(const RevisionContent& content) {
   if (content.override_index.copies()) return kMaxRenderedText;
-  // A variable of 12 bytes becomes a name of up to 63 bytes.
+  // A variable of 12 bytes may become a name of 63 bytes.
   const bool has_variables = content.digest.find("{{nodepool") != std::string::npos;
   return std::min((has_variables ? 6 : 1) * content.digest.size(), kMaxRenderedText);
 }

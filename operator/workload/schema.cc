@@ -6,10 +6,10 @@
 namespace yad {
 namespace {
 
-// All schemas, built once. Each refers to schemas declared before it.
+// All schemas, built once. Each schema refers only to schemas that are declared before it.
 struct Schemas {
   Schema unknown;
-  Schema plain;  // a struct without special fields, and all structs in it
+  Schema plain;  // a struct without special fields, which also stands for all structs in it
   Schema strings, quantities;
   Schema meta, label_selector, field_ref, resource_field_ref, reference;
   Schema http_get, handler, probe, lifecycle;
@@ -122,7 +122,7 @@ void Schemas::BuildContainer() {
 void Schemas::BuildVolumes() {
   claim_spec.fields["selector"] = Of(label_selector);
   claim_spec.fields["resources"] = Of(resources);
-  claim_spec.fields["storageClassName"] = Flags(Field::kEmptyCounts);  // "": no class at all
+  claim_spec.fields["storageClassName"] = Flags(Field::kEmptyCounts);  // "" means no class
   claim_spec.fields["volumeAttributesClassName"] = Flags(Field::kEmptyCounts);
   claim_spec.fields["volumeMode"] = Default("Filesystem");
   claim_status.fields["phase"] = Filled("Pending");
@@ -197,7 +197,7 @@ void Schemas::BuildPod() {
   pod.fields["terminationGracePeriodSeconds"] = Default(30);
   pod.fields["runtimeClassName"] = Flags(Field::kEmptyCounts);
   pod.fields["enableServiceLinks"] = Default(true);
-  // A pod in its node's network has its containers' ports on the node.
+  // With hostNetwork, the ports of the containers are ports of the node.
   host_pod = pod;
   host_pod.fields["containers"] = host_pod.fields["initContainers"] = KeyedList(host_container, {"name"});
   pod.variant_key = "hostNetwork";
@@ -223,7 +223,7 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // The operator sets the pool's Service when it creates a StatefulSet. Go writes "" if there is none.
+  // When the operator creates a StatefulSet, it sets the name of the pool's Service. Without a Service, Go writes "".
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
@@ -259,7 +259,7 @@ void Schemas::BuildService() {
   service_spec.fields["publishNotReadyAddresses"] = Flags(Field::kZeroIsAbsent);
   service_spec.fields["healthCheckNodePort"] =
       Flags(Field::kZeroIsAbsent | Field::kZeroIsDefaulted | Field::kHandedOver);
-  // The apiserver chooses these values and keeps its choice.
+  // The apiserver chooses these values and keeps them.
   for (const char* name : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
     service_spec.fields[name] = Flags(Field::kZeroIsDefaulted | Field::kHandedOver);
   }
@@ -297,8 +297,8 @@ const Schema& ServiceSchema() { return All().service; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {
-  // The keys are choices of a union (a volume's source, a handler), selectors (`{}` selects everything, an absent one
-  // nothing), and seLinuxOptions of a container, which hides the pod's.
+  // These keys are choices of a union (a volume's source, a handler), selectors (`{}` selects everything, an absent one
+  // nothing), and seLinuxOptions of a container, which replaces the pod's.
   static constexpr std::array<std::string_view, 14> kKeys = {
       "emptyDir",         "downwardAPI",   "projected", "ephemeral", "exec",          "httpGet",
       "tcpSocket",        "grpc",          "sleep",     "selector",  "labelSelector", "namespaceSelector",

@@ -10,7 +10,7 @@ const Json& Null() {
   return null;
 }
 
-// A quantity may be written as a number.
+// Returns the text of a quantity, which may be a JSON number.
 std::string QuantityText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number() ? value.dump() : "";
@@ -21,7 +21,7 @@ bool SameScalar(const Field& field, const Json& a, const Json& b) {
   return field.Has(Field::kQuantity) && QuantityEqual(QuantityText(a), QuantityText(b));
 }
 
-// Returns the server's default for a field that `object` leaves out, or null if no default is known.
+// Returns the server's default for a field that `object` does not have; null if no default is known.
 const Json& DefaultOf(const Field& field, const Json& object) {
   return field.default_from.empty() ? field.default_value : MemberOf(object, field.default_from);
 }
@@ -138,10 +138,10 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    // The apiserver rejects the dependent member beside another type even if it is empty, so the member counts.
+    // Next to another type, the apiserver rejects even an empty dependent member, so the member counts.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // A member without content has become empty, so SaysNothing need not run again on each level.
+      // A member without content has become empty, so SaysNothing need not be called on each level.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

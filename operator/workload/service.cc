@@ -29,7 +29,7 @@ bool SamePort(const Json& a, const Json& b) {
   return MemberOf(a, "port") == MemberOf(b, "port") && protocol(a) == protocol(b);
 }
 
-// Returns the wanted ports as the server would store them. A port keeps its nodePort.
+// Returns the wanted ports as the server would store them. A port that exists keeps its nodePort.
 Json ExactPorts(const Json& wanted, const Json& live, bool node_ports) {
   Json ports = Json::array();
   for (const Json& wish : wanted) {
@@ -56,8 +56,8 @@ bool IsPrefix(const Json& a, const Json& b) {
   return a.is_array() && b.is_array() && a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
-// Drops fields that only another type may have and that the template does not set. The apiserver drops some of them by
-// itself, but not if another field changes too.
+// Removes fields that only another type may have and that the template does not set. The apiserver removes some of
+// them, but not if another field changes too.
 void DropWhatTheTypeForbids(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
   const auto drop = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
@@ -146,12 +146,12 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   Json& wanted = now["spec"];
   const Json& live_spec = MemberOf(live, "spec");
   const std::string old_type = TypeIn(live);
-  // A type that the template does not set now, and did not set before, is another owner's choice.
+  // If the template neither sets a type now nor did so before, the type is another owner's choice.
   const Json& wish = MemberOf(wanted, "type");
   const bool chooses = !(wish.is_null() || wish == "") || !StringAt(last, {"spec", "type"}).empty();
   const std::string type = chooses ? TypeIn(now) : old_type;
   MergePorts(MemberOf(live_spec, "ports"), wanted, HasNodePorts(type));
-  for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the server adds the second one
+  for (const char* name : {"clusterIPs", "ipFamilies"}) {  // the server adds the second element
     if (IsPrefix(MemberOf(wanted, name), MemberOf(live_spec, name))) wanted.erase(name);
   }
   Json merged = ThreeWayMerge(ServiceSchema(), last, now, live);

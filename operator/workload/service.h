@@ -10,13 +10,13 @@
 
 namespace yad {
 
-// Returns the workload's name, made a DNS-1035 label: dots become dashes, `s-` is prepended unless the first character
-// is a lower-case letter, and the middle is cut so that 63 characters are left. The workload's hash stays at the end,
-// so two workloads that this operator created have different Service names.
+// Returns the name of a workload's Service, a DNS-1035 label: dots become dashes, `s-` is prepended unless the first
+// character is a lower-case letter, and the middle is removed if the name has more than 63 characters. The workload's
+// hash stays at the end, so two workloads that this operator created have different Service names.
 std::string ServiceName(const std::string& workload_name);
 
-// Renders the part of the Service that the operator owns: the template's labels and annotations, plus pool-name and
-// ref-nodepool, and the template's spec. The selector is the template's plus the workload's plus pool-name.
+// Renders the part of the Service that the operator owns: the template's labels, annotations and spec, with pool-name
+// and ref-nodepool. The selector contains the labels of the template's selector and of the workload's, and pool-name.
 // {{nodepool-name}} and {{nodepool}} are replaced. The result has no name and no owner. Returns null if the revision
 // has no Service template.
 Json RenderService(const RevisionContent& revision, const std::string& pool);
@@ -24,12 +24,13 @@ Json RenderService(const RevisionContent& revision, const std::string& pool);
 // Returns the object for a POST.
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name);
 
-// Returns the object for a PUT: a three-way merge with the last rendering from an annotation of `live`, plus owner and
-// labels. A result equal to `live` means that nothing has to be written. Values that the apiserver set (addresses,
-// families, nodePorts of ports that stay) are kept, unless the new type must not have them. The ports become exactly
-// the wanted ones.
+// Returns the object for a PUT: a three-way merge with the last rendering (from an annotation of `live`), the owner and
+// labels. A result equal to `live` means that no write is needed. Values that the apiserver has set (addresses,
+// families, nodePorts of ports that stay) are kept, unless the new type does not allow them. Exactly the wanted ports
+// remain.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
-// Returns true if the template differs from the one that rendered `live`. Otherwise a difference is drift.
+// Returns true if `live` was rendered from another template. If not, a difference means that another actor changed
+// `live`.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
 // Returns true if both revisions have the same Service template, or none.

@@ -8,16 +8,16 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
-// The hash of a name whose middle is cut is longer, because the names of numbered sites differ only there, and 5
-// characters are few for thousands of pools.
+// If the middle of a name is removed, the hash is longer: the names of numbered sites may differ only there, and 5
+// characters are too few for thousands of pools.
 constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
-  // A StatefulSet's name, a dash and a hash of up to 10 characters form a label value.
+  // The StatefulSet's name, a dash and a hash of up to 10 characters must fit into a label value.
   return kind == WorkloadKind::kStatefulSet ? 52 : 63;
 }
 
-// Returns the name without the hash, but with the dash before it. Cuts the middle so that a hash of that size fits.
+// Returns the name without the hash, but with the dash before it. Removes the middle if the hash would not fit.
 std::string Prefix(const std::string& daemon_name, const std::string& pool, WorkloadKind kind, std::size_t hash_size) {
   std::string base = daemon_name + "-" + pool;
   std::replace(base.begin(), base.end(), '.', '-');
