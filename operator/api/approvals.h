@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Returns the entries between the commas, without the spaces around them. Pure.
+// Returns the entries of the comma-separated list, without spaces around them. Pure.
 std::vector<std::string> ApprovalEntries(const std::string& annotation);
 
 }  // namespace yad

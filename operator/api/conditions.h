@@ -16,7 +16,7 @@ namespace yad {
 
 inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a condition's message
 
-// Shortens `text` to `limit` bytes, at a character boundary.
+// Truncates `text` to `limit` bytes, at a character boundary.
 std::string Cut(std::string text, std::size_t limit);
 // Joins names and limits their number: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names);
@@ -32,13 +32,14 @@ struct Condition {
   std::string message;
 };
 
-// The conditions of a status, updated one by one. A condition keeps its lastTransitionTime while its status stays the
-// same.
+// The conditions of a status, updated one by one. If the status of a condition does not change, its lastTransitionTime
+// stays.
 class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Sets a condition. The operator's own conditions carry observedGeneration; the three of upstream OpenYurt do not.
+  // Sets a condition. Only the operator's own conditions have observedGeneration, not the three of OpenYurt
+  // (`upstream`).
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

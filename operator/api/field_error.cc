@@ -5,12 +5,12 @@
 namespace yad {
 namespace {
 
-// A longer value would hide the description of its fault.
+// A longer value would make the description of its fault hard to find.
 constexpr std::size_t kMaxValueLength = 256;
 
 std::string ValueText(const Json& value) {
   if (IsDeeperThan(value, kMaxJsonDepth)) return "...";
-  // Invalid UTF-8 must not throw.
+  // Without this handler, dump would throw for invalid UTF-8.
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() <= kMaxValueLength) return text;
   std::size_t end = kMaxValueLength;

@@ -1,4 +1,4 @@
-// A fault in a field, worded like field.Error of k8s.io/apimachinery.
+// A fault in a field, with the texts of field.Error in k8s.io/apimachinery.
 #ifndef OPERATOR_API_FIELD_ERROR_H_
 #define OPERATOR_API_FIELD_ERROR_H_
 
@@ -17,7 +17,7 @@ struct FieldError {
   enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
-  std::string value;   // the bad value as JSON text; unused for kRequired and kForbidden
+  std::string value;   // the invalid value as JSON text; unused for kRequired and kForbidden
   std::string detail;  // the fault and its fix
 
   static FieldError Required(std::string path, std::string detail = "");
@@ -35,8 +35,8 @@ struct FieldError {
   Cause ToCause() const;  // path, FieldValueInvalid …, the message without the path
 };
 
-// Faults in the order in which they are found, up to kMost: user input may have a fault in each of a million elements.
-// A loop over user input stops when full() is true.
+// Faults in the order in which they are found, at most kMost: user input may have a fault in each of a million
+// elements. A loop over user input should stop when full() is true.
 class FieldErrors {
  public:
   static constexpr std::size_t kMost = 1000;
@@ -65,10 +65,10 @@ class FieldErrors {
   std::vector<FieldError> errors_;
 };
 
-// Returns all faults on one line, as an apiserver prints an aggregate: "a", or "[a, b]".
+// Returns all faults on one line, as an apiserver prints several faults: "a", or "[a, b]".
 std::string Describe(const FieldErrors& errors);
 std::vector<Cause> ToCauses(const FieldErrors& errors);
-// Returns an Error of kInvalid with Describe's text as the message, and the causes.
+// Returns an Error of kInvalid with the text of Describe as the message, and with the causes.
 Error ToError(const FieldErrors& errors);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// Typed reading of JSON fields that collects faults, for the validation in this folder.
+// Typed reads of JSON fields that collect faults, for the validation in this folder.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
@@ -21,27 +21,28 @@ struct JsonField {
   std::string path;
 
   bool present() const { return value != nullptr; }
-  JsonField Child(std::string_view key) const;  // absent if this is not an object
-  JsonField Element(std::size_t index) const;   // requires an array
+  JsonField Child(std::string_view key) const;  // absent if this field is not an object
+  JsonField Element(std::size_t index) const;   // this field must be an array
 };
 
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
-// Return the value if it is present and valid. A value of a wrong type or out of range adds a fault; an absent value
-// does not.
+// Return the value if it is present and valid. Add a fault if the value has a wrong type or is out of range. An absent
+// value is not a fault.
 const Json* AsObject(const JsonField& field, FieldErrors& errors);
 const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Works like AsText, but an absent or empty value adds a fault too.
+// Like AsText, but an absent or empty value is a fault too.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
-// Checks for an integer >= 0, or "0%" to "100%". `positive` excludes 0 and "0%".
+// Checks that the value is an integer >= 0, or "0%" to "100%". With `positive`, 0 and "0%" are faults.
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
-// Checks for an array of non-empty strings.
+// Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has exactly one of `pools`, a list of pool names, and `nodepoolSelector`, and that it is valid.
+// Checks that `entry` has exactly one of `pools`, a list of pool names, and `nodepoolSelector`, and that this one is
+// valid.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors);
 
 }  // namespace yad

@@ -24,7 +24,7 @@ void CheckValue(const std::string& value, const std::string& path, FieldErrors& 
   }
 }
 
-// Returns the strings of one requirement's `values`, sorted, each once.
+// Returns the strings in one requirement's `values`, sorted and without duplicates.
 std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
   const Json* values = Member(requirement, "values");
@@ -54,7 +54,7 @@ std::string Trim(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// Splits at the commas outside of parentheses.
+// Splits the text at the commas that are not in parentheses.
 std::vector<std::string> SplitRequirements(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -121,8 +121,8 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // The presence of `values` is judged as written, whatever the types of the values are. Otherwise `values: [1]`
-  // would be reported as missing.
+  // `values` counts as present even if its elements have wrong types. Otherwise, `values: [1]` would be reported as
+  // missing.
   const Json* values = Member(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

@@ -1,4 +1,4 @@
-// metav1.LabelSelector: parsing, validation, matching, and the text form for URLs.
+// metav1.LabelSelector: parsing, validation, matching, and the text for URLs.
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
@@ -14,13 +14,13 @@ namespace yad {
 // A parsed label selector. Immutable; any thread may read it.
 class LabelSelector {
  public:
-  LabelSelector() = default;  // matches nothing, as a nil selector does
+  LabelSelector() = default;  // matches nothing, like a null selector
 
-  // Parses a LabelSelector object: `{}` matches everything, null matches nothing. Fails with kInvalid and one cause per
-  // fault (unknown operator, In without values, Exists with values, malformed keys and values). The causes' paths are
-  // below `path`.
+  // Parses a LabelSelector object: `{}` matches everything, null matches nothing. Fails with kInvalid and one cause for
+  // each fault (unknown operator, In without values, Exists with values, malformed keys and values). The causes' paths
+  // begin with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // Does the same and appends the faults to `errors`. The result must not be used if there are any.
+  // Like the other Parse, but appends the faults to `errors`. If there are any, the result must not be used.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
   // Parses kubectl's text form: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the text is empty or
@@ -29,10 +29,10 @@ class LabelSelector {
 
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // true for `{}`
-  // Returns true if no set of labels can match both selectors, as far as a comparison key by key shows.
+  // Returns true if a comparison key by key shows that no labels can match both selectors.
   bool Excludes(const LabelSelector& other) const;
-  // Returns the text form of kubectl and the apiserver: "app=x,tier in (a,b),!y". The result is "" for `{}`, and
-  // "<none>" for a selector that matches nothing; no apiserver accepts "<none>".
+  // Returns the text form of kubectl and the apiserver: "app=x,tier in (a,b),!y". Returns "" for `{}`. For a selector
+  // that matches nothing, returns "<none>", which no apiserver accepts.
   std::string ToString() const;
 
  private:
@@ -40,14 +40,14 @@ class LabelSelector {
   struct Requirement {
     std::string key;
     Operator op = Operator::kExists;
-    std::vector<std::string> values;  // sorted, each once
+    std::vector<std::string> values;  // sorted, without duplicates
 
     // Parses an entry of matchExpressions.
     static Requirement Parse(const Json& expression, const std::string& path, FieldErrors& errors);
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;
-  std::vector<Requirement> requirements_;  // sorted by key; all must hold
+  std::vector<Requirement> requirements_;  // sorted by key; labels must meet all of them
 };
 
 }  // namespace yad

@@ -1,5 +1,5 @@
-// Kubernetes' rules for names and labels. Each function returns "" if the value is valid, or else Kubernetes' own
-// message.
+// Kubernetes' rules for names and labels. Each function returns "" if the value is valid, and Kubernetes' own message
+// otherwise.
 #ifndef OPERATOR_API_NAMES_H_
 #define OPERATOR_API_NAMES_H_
 
@@ -9,7 +9,7 @@
 namespace yad {
 
 std::string CheckLabelKey(std::string_view key);  // qualified name: optional DNS prefix, "/", at most 63 characters
-// Applies the rules for label keys, except that the prefix may have capital letters.
+// Like CheckLabelKey, but the prefix may contain capital letters.
 std::string CheckAnnotationKey(std::string_view key);
 std::string CheckLabelValue(std::string_view value);       // at most 63 characters
 std::string CheckDns1123Subdomain(std::string_view name);  // at most 253

@@ -23,20 +23,21 @@ struct NodeTaint {
   }
 };
 
-// Reads a list of taints and skips the malformed ones.
+// Reads a list of taints. Skips malformed ones.
 std::vector<NodeTaint> ParseTaints(const Json& list);
 Json ToJson(const NodeTaint& taint);
-// Returns true if the apiserver treats both as the same taint: a node has each pair of key and effect once.
+// Returns true if the apiserver treats both as the same taint. A node has at most one taint for each pair of key and
+// effect.
 bool SameTaint(const NodeTaint& a, const NodeTaint& b);
 
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
-  std::vector<NodeTaint> taints;  // in the Node's order; malformed ones are left out
-  // The status of each condition by type: "True", "False" or "Unknown". A heartbeat changes only times, so it makes no
-  // difference here.
+  std::vector<NodeTaint> taints;  // in the Node's order, without malformed ones
+  // The status of each condition by type: "True", "False" or "Unknown". It does not contain times, which each heartbeat
+  // changes.
   std::map<std::string, std::string> conditions;
-  WallTime ready_since;   // last transition of condition Ready, to any status; the epoch if not set
+  WallTime ready_since;   // last transition of condition Ready to any status; the epoch if not set
   Resources allocatable;  // `pods` is unlimited if the Node does not set it
   Resources capacity;
 

@@ -1,4 +1,4 @@
-// Typed view of a NodePool, the same for all served versions.
+// Typed view of a NodePool, for all served versions.
 #ifndef OPERATOR_API_NODEPOOL_H_
 #define OPERATOR_API_NODEPOOL_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Bytes of a hold's reason. A longer one is cut.
+// The maximum length of a hold's reason in bytes. A longer reason is truncated.
 inline constexpr std::size_t kMaxHoldReason = 256;
 
 struct Taint {
@@ -24,7 +24,7 @@ struct NodePool {
   std::string name;
   StringMap labels;
   std::string type;                 // "Edge", "Cloud", or a type of a later version
-  std::vector<Taint> taints;        // without duplicates, in the pool's order; malformed ones are left out
+  std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed ones
   std::optional<std::string> hold;  // the reason of the site's hold on updates; nullopt: no hold
   bool deleting = false;
   bool offline = false;  // status.readyNodeNum is 0; an absent number does not count as 0

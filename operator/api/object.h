@@ -1,4 +1,4 @@
-// Kubernetes objects as data. Objects stay JSON, so that unknown fields survive; typed views exist for the fields that
+// Kubernetes objects as data. Objects stay JSON, so that unknown fields are kept. Typed views exist for the fields that
 // the operator reads.
 #ifndef OPERATOR_API_OBJECT_H_
 #define OPERATOR_API_OBJECT_H_
@@ -18,8 +18,8 @@
 
 namespace yad {
 
-using Json = nlohmann::json;  // Keys are sorted, so that equal objects have equal text.
-using StringMap = boost::container::flat_map<std::string, std::string>;  // The maps are small and numerous.
+using Json = nlohmann::json;  // Keys are sorted, so equal objects have equal text.
+using StringMap = boost::container::flat_map<std::string, std::string>;  // These maps are small and numerous.
 
 // A namespaced name. `ns` is empty for cluster-scoped objects.
 struct ObjectKey {
@@ -30,7 +30,7 @@ struct ObjectKey {
   std::string ToString() const { return ns.empty() ? name : ns + "/" + name; }
 };
 
-// An API resource: the parts of its URL, and the kind for manifests. `group` is empty for the core group.
+// An API resource: the parts of its URL, and the kind in manifests. `group` is empty for the core group.
 struct ResourceType {
   std::string group;
   std::string version;
@@ -71,33 +71,33 @@ struct ObjectMeta {
   const std::string& Annotation(const std::string& name) const;
 };
 
-// Reads `object.metadata`. Values of a wrong type count as absent, so nothing throws.
+// Reads `object.metadata`. A value of a wrong type counts as absent. Does not throw.
 ObjectMeta ParseMeta(const Json& object);
 
-// Walks `path` through nested objects. Returns nullptr if a step is missing or not in an object.
+// Follows `path` through nested objects. Returns nullptr if a member is missing, or if its parent is not an object.
 const Json* Find(const Json& object, std::initializer_list<std::string_view> path);
-// Return the string, integer or bool at `path`, or `fallback` if it is missing or of another type.
+// Return the string, integer or bool at `path`; `fallback` if it is missing or of another type.
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback = "");
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback = false);
-// Returns the object of strings at `path`. Entries that are not strings are left out.
+// Returns the object of strings at `path`. Omits entries that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
-// Returns true if objects and arrays nest more than `levels` deep. Copying, comparing and printing Json recurse;
-// parsing and destroying do not. Check the depth before one of these on JSON from outside of this process.
+// Returns true if objects and arrays are nested more than `levels` deep. Copies, comparisons and dumps of Json recurse;
+// parsing and destruction do not. Check the depth of JSON from outside of this process before a recursive operation.
 bool IsDeeperThan(const Json& value, std::size_t levels);
-// No real object is nested this deep, and a thread's stack holds far more levels.
+// Real objects are never nested this deeply, and the stack of a thread allows far more levels.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
 // The size of a JSON value.
 struct JsonSize {
-  std::size_t text = 0;    // bytes of the compact text, escapes included
+  std::size_t text = 0;    // bytes of the compact text, including escapes
   std::size_t values = 0;  // the value itself and all values inside it
 };
-// Measures without making the text. Does not recurse.
+// Measures the value without making its text. Does not recurse.
 JsonSize MeasureJson(const Json& value);
 
-// FNV-1a, 64 and 32 bits. The result must stay the same across releases, because it is part of names.
+// FNV-1a, 64 and 32 bits. The results are part of names, so they must be the same in all releases.
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 std::uint32_t Fnv1a32(std::string_view text, std::uint32_t seed = 0x811c9dc5U);
 

@@ -1,4 +1,4 @@
-// Typed view of a Pod: a few fields, and for a waiting pod its requirements on a node.
+// Typed view of a Pod: a few fields and, for a waiting pod, its requirements on a node.
 #ifndef OPERATOR_API_POD_H_
 #define OPERATOR_API_POD_H_
 
@@ -14,7 +14,7 @@
 namespace yad {
 
 struct Toleration {
-  std::string key;  // "" with `exists` matches every taint
+  std::string key;  // with `exists`, "" matches every taint
   bool exists = false;
   std::string value;
   std::string effect;  // "" matches every effect
@@ -28,10 +28,10 @@ struct NodeRequirement {
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// A term of node affinity: all requirements must hold. An empty term matches nothing, as in Kubernetes.
+// A term of node affinity, which matches if all requirements hold. An empty term matches nothing, as in Kubernetes.
 struct NodeTerm {
   std::vector<NodeRequirement> labels;
-  std::vector<NodeRequirement> fields;  // of metadata.name
+  std::vector<NodeRequirement> fields;  // on metadata.name
   bool operator==(const NodeTerm&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct NodeTerm {
 struct Placement {
   StringMap node_selector;
   bool has_affinity = false;
-  std::vector<NodeTerm> affinity;  // the required terms, of which one must hold
+  std::vector<NodeTerm> affinity;  // the required terms, of which at least one must hold
   std::vector<Toleration> tolerations;
   std::uint64_t digest = 0;  // equal placements have equal digests
   bool operator==(const Placement&) const = default;
@@ -51,20 +51,20 @@ struct Placement {
 struct Pod {
   ObjectKey key;
   std::string uid;   // namespace/name if the object has no uid
-  std::string node;  // "" if not scheduled yet
+  std::string node;  // "": not scheduled yet
   WallTime created;
   std::int64_t priority = 0;
   bool deleting = false;
-  bool terminal = false;       // phase is Succeeded or Failed: the pod uses no resources any more
+  bool terminal = false;       // phase is Succeeded or Failed: the pod no longer uses resources
   bool ready = false;          // condition Ready is True
   bool pending = false;        // phase is Pending
   bool gated = false;          // schedulingGates are set
   bool unschedulable = false;  // the scheduler reports Unschedulable
-  bool of_node = false;        // a DaemonSet's pod or a static pod, bound to the life of its node
+  bool of_node = false;        // a DaemonSet's pod or a static pod, which ends with its node
   Resources requests;
-  std::shared_ptr<const Placement> placement;  // set only for pods that have no node and are not terminal
+  std::shared_ptr<const Placement> placement;  // set only if the pod has no node and is not terminal
 
-  // Returns true if the pod is pending and the scheduler found no node for it.
+  // Returns true if the pod is pending because the scheduler found no node for it.
   bool waits() const { return pending && unschedulable && node.empty() && !deleting && !gated; }
 };
 

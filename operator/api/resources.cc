@@ -88,7 +88,7 @@ std::int64_t Resources::Get(const std::string& name) const {
   return at != others.end() && at->first == name ? at->second : 0;
 }
 
-// This follows k8s.io/component-helpers/resource.PodRequests.
+// Implements k8s.io/component-helpers/resource.PodRequests.
 Resources RequestsOf(const Json& pod) {
   Resources sum, restartable, at_start;
   if (const Json* containers = Find(pod, {"spec", "containers"}); containers != nullptr && containers->is_array()) {
@@ -97,7 +97,7 @@ Resources RequestsOf(const Json& pod) {
   if (const Json* containers = Find(pod, {"spec", "initContainers"}); containers != nullptr && containers->is_array()) {
     for (const Json& container : *containers) {
       Resources needs = RequestsOfContainer(container);
-      if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar runs beside all later containers
+      if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar runs together with all later containers
         sum.Add(needs);
         restartable.Add(needs);
         needs = restartable;

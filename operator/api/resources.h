@@ -1,4 +1,4 @@
-// Amounts of cpu, memory and other resources that pods request and nodes have, as kube-scheduler counts them.
+// Amounts of cpu, memory and other resources in pods' requests and on nodes, counted as in kube-scheduler.
 #ifndef OPERATOR_API_RESOURCES_H_
 #define OPERATOR_API_RESOURCES_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Amounts by resource. Sums saturate at the type's limits. Plain data.
+// Amounts by resource. Sums stop at the limits of the type. Plain data.
 struct Resources {
   std::int64_t milli_cpu = 0;
   std::int64_t memory = 0;             // bytes
@@ -26,17 +26,17 @@ struct Resources {
 
   void Add(const Resources& more);
   void Subtract(const Resources& less);
-  // Raises each resource to the larger of both amounts.
+  // Sets each resource to the larger of both amounts.
   void Raise(const Resources& to);
-  // Returns true if no positive amount of this exceeds that in `room`.
+  // Returns true if each positive amount is at most that in `room`.
   bool FitsIn(const Resources& room) const;
-  // Returns the amount by a ResourceList's name, cpu in milli; 0 if there is none.
+  // Returns the amount by its name in a ResourceList, cpu in milli; 0 if there is none.
   std::int64_t Get(const std::string& name) const;
 };
 
-// Returns the amount that the scheduler reserves for a pod. It is the sum over the containers and the sidecars
-// (restartable init containers), or the need of one init container with the sidecars before it if that is more. cpu and
-// memory requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
+// Returns the amount that the scheduler reserves for a pod: the sum over the containers and the sidecars (restartable
+// init containers), or, if it is more, the need of one init container with the sidecars before it. cpu and memory
+// requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
 Resources RequestsOf(const Json& pod);
 
 }  // namespace yad

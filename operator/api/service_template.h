@@ -1,4 +1,4 @@
-// Labels that a Service can select by. Pure.
+// The labels by which a Service can select. Pure.
 #ifndef OPERATOR_API_SERVICE_TEMPLATE_H_
 #define OPERATOR_API_SERVICE_TEMPLATE_H_
 
@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the labels that are equivalent to a LabelSelector: matchLabels, and In with one value. Returns nullopt if no
-// labels are.
+// Returns labels that are equivalent to a LabelSelector: those of matchLabels, and of In with one value. Returns
+// nullopt if no labels are equivalent.
 std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad

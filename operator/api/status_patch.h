@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Returns the merge patch, for the object with this uid, that turns `before` into `after`, comparing top-level fields
-// of the status; null if they are equal. Fields that `after` lacks belong to other writers and stay, except the fields
-// in `come_and_go`, which the patch removes. Pure.
+// Returns the merge patch that turns the status `before` into `after`, for the object with this uid. Compares top-level
+// fields; null if they are equal. Fields that `after` does not have belong to other writers and stay. Only the fields
+// in `come_and_go` are removed if `after` does not have them. Pure.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
                  std::initializer_list<std::string_view> come_and_go = {});
 

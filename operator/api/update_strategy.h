@@ -31,7 +31,7 @@ struct RolloutGroup {
   std::set<std::string> pools;
   std::optional<LabelSelector> selector;  // an alternative to `pools`
   std::optional<IntOrPercent> max_unavailable;
-  bool manual = false;  // The group waits for an approval.
+  bool manual = false;  // the group waits for an approval
 
   bool Selects(const NodePool& pool) const;
 };
@@ -47,18 +47,18 @@ struct RollingUpdate {
   std::chrono::seconds min_ready{0};
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
   bool rollback = false;             // onFailure: Rollback
-  std::vector<RolloutGroup> groups;  // The last one is kDefaultGroup, for the pools that no other group selects.
+  std::vector<RolloutGroup> groups;  // the last one is kDefaultGroup, for the pools that no other group selects
 
-  // Returns the index of the first group that selects the pool, or else that of kDefaultGroup.
+  // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none.
   std::size_t GroupOf(const NodePool& pool) const;
 };
 
 struct UpdateStrategy {
   UpdateStrategyType type = UpdateStrategyType::kAll;
-  RollingUpdate rolling;  // the values for kRollingUpdate; the defaults for other types
+  RollingUpdate rolling;  // for kRollingUpdate; other types have the defaults
 };
 
-// Reads a strategy that ValidateUpdateStrategy accepts. Null or absent fields get their defaults.
+// Reads a strategy that ValidateUpdateStrategy accepts. Null or absent fields have their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
 }  // namespace yad

@@ -12,7 +12,8 @@ constexpr std::int64_t kMaxPort = 65535;
 
 bool IsText(const JsonField& field, std::string_view text) { return field.present() && *field.value == text; }
 
-// `reserved` holds the labels that every pool's Service selects by; nullopt if spec.selector has no equivalent labels.
+// `reserved` contains the labels by which each pool's Service selects; nullopt if spec.selector has no equivalent
+// labels.
 void CheckSelector(const JsonField& field, const std::optional<StringMap>& reserved, const JsonField& selector,
                    FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);

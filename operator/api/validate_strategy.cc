@@ -26,7 +26,7 @@ void CheckGroups(const JsonField& groups, FieldErrors& errors) {
     if (AsObject(group, errors) == nullptr) continue;
     const JsonField name = group.Child("name");
     if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
-      // An approval is written "<revision>/<group>,…", so a name must contain neither '/' nor ','.
+      // An approval has the form "<revision>/<group>,…", so a name must contain neither '/' nor ','.
       if (std::string fault = CheckLabelValue(*text); !fault.empty()) {
         errors.Add(FieldError::Invalid(name.path, *name.value, fault));
       } else if (*text == kDefaultGroup) {
@@ -61,7 +61,7 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   CheckGroups(rolling.Child("groups"), errors);
 }
 
-// RFC 6901: "", or parts that begin with "/"; "~" occurs only as "~0" or "~1".
+// Checks the syntax of RFC 6901: "", or parts that begin with "/". "~" occurs only as "~0" or "~1".
 bool IsJsonPointer(const std::string& text) {
   if (!text.empty() && text.front() != '/') return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -94,7 +94,7 @@ void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
     CheckOneOf(op_field, {"add", "remove", "replace", "move", "copy", "test"}, errors);
     CheckPointer(patch.Child("path"), errors);
     const std::string op = StringAt(*patch.value, {"op"});
-    // A null value is present too, so this does not use Child.
+    // Child is not used here, because a null value counts as present.
     if ((op == "add" || op == "replace" || op == "test") && !patch.value->contains("value")) {
       errors.Add(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
     }

@@ -22,7 +22,7 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
       continue;
     }
     const std::string& text = value.get_ref<const std::string&>();
-    // Rendering replaces the variable of a Service's template by the pool's name.
+    // The variable in a Service's template is replaced with the pool's name later.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
     if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
       errors.Add(FieldError::Invalid(labels.path, text, fault));
@@ -50,14 +50,15 @@ void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, Fie
   const JsonField labels = metadata.Child("labels");
   const std::size_t faults = errors.size();
   const StringMap map = ReadLabels(labels, errors);
-  // Labels with faults of their own are reported once only.
+  // If the labels have faults, they are not reported a second time for the selector.
   if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
     errors.Add(FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
   }
   CheckAnnotations(metadata.Child("annotations"), errors);
 }
 
-// `names` holds the names of all containers of the pod so far, because init containers share the names.
+// `names` contains the names of the pod's containers that were checked before, because init containers must have
+// different names.
 void CheckContainers(const JsonField& containers, std::set<std::string>& names, FieldErrors& errors) {
   const Json* list = AsArray(containers, errors);
   if (list == nullptr) return;
@@ -91,7 +92,7 @@ void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
   CheckContainers(spec.Child("initContainers"), names, errors);
   const JsonField restart = spec.Child("restartPolicy");
   const std::string* policy = AsText(restart, errors);
-  // Objects written for OpenYurt may have "", which an apiserver treats as absent.
+  // Objects for OpenYurt may have "", which an apiserver treats as absent.
   if (policy != nullptr && !policy->empty() && *policy != "Always") {
     errors.Add(FieldError::NotSupported(restart.path, *restart.value, {"Always"}));
   }
@@ -118,7 +119,7 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   }
   if (AsObject(spec, errors) == nullptr) return;
   AsInt(spec.Child("replicas"), 0, kMaxInt32, errors);
-  // Only the type is checked: spec.selector replaces this selector, as in OpenYurt.
+  // Only the type is checked, because spec.selector replaces this selector, as in OpenYurt.
   AsObject(spec.Child("selector"), errors);
   const JsonField pod = spec.Child("template");
   if (!pod.present()) {

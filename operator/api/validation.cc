@@ -9,7 +9,8 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. The code below may recurse into the spec only if this returns true.
+// Checks the depth of the spec. The functions below recurse into the spec, and must be called only if this returns
+// true.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
@@ -52,7 +53,8 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   }
 }
 
-// Drops values that make no difference: nulls, empty objects and empty lists. Recurses, so the depth is checked before.
+// Removes values that make no difference: nulls, empty objects and empty lists. Recurses, so the depth must be checked
+// first.
 Json WithoutEmpty(const Json& value) {
   if (value.is_object()) {
     Json result = Json::object();
@@ -64,7 +66,7 @@ Json WithoutEmpty(const Json& value) {
   }
   if (value.is_array()) {
     Json result = Json::array();
-    // Elements keep their positions, empty or not.
+    // Empty elements stay, so that all elements keep their positions.
     for (const Json& child : value) result.push_back(WithoutEmpty(child));
     return result;
   }
@@ -73,14 +75,14 @@ Json WithoutEmpty(const Json& value) {
 
 Json Comparable(const Json* value) { return value == nullptr ? Json() : WithoutEmpty(*value); }
 
-// Returns the part of a StatefulSet's spec that the apiserver compares on update, without the values that it would set
-// by default.
+// Returns the part of a StatefulSet's spec that the apiserver compares on update. Omits values that equal the
+// apiserver's defaults.
 Json ImmutableStatefulSetPart(const Json& statefulset_template) {
   Json spec = Comparable(Find(statefulset_template, {"spec"}));
   if (!spec.is_object()) return spec;
   for (const char* key : {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
                           "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
-                          "selector"}) {  // spec.selector replaces the selector
+                          "selector"}) {  // spec.selector replaces this selector
     spec.erase(key);
   }
   if (StringAt(spec, {"podManagementPolicy"}) == "OrderedReady") spec.erase("podManagementPolicy");
@@ -161,7 +163,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // A selector with faults never had workloads, so a user may fix it.
+  // With a faulty selector there were never any workloads, so a user may fix the selector.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     LabelSelector parsed;
     FieldErrors faults;

@@ -1,5 +1,5 @@
-// The parts of ValidateYurtAppDaemon, for this folder only. None of them recurses; ValidateYurtAppDaemon checks the
-// depth first.
+// The parts of ValidateYurtAppDaemon. Only this folder uses them. None of them recurses; ValidateYurtAppDaemon checks
+// the depth first.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
@@ -9,15 +9,15 @@
 
 namespace yad {
 
-// Validates deploymentTemplate or statefulSetTemplate. `selector` is spec.selector, or nullptr if spec.selector has
-// faults itself.
+// Validates deploymentTemplate or statefulSetTemplate. `selector` is spec.selector; nullptr if spec.selector has
+// faults.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
-// `selector` is spec.selector as written.
+// `selector` is spec.selector as it was written.
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
-// Reports changes of a Service that cannot be made in place.
+// Reports changes of a Service that are not possible in place.
 void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);
-// Checks the labels and annotations of a template. The value of a label with {{nodepool…}} is checked only when it is
-// rendered.
+// Checks the labels and annotations of a template. The value of a label with {{nodepool…}} is not checked here, but
+// after its rendering.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);

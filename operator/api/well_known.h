@@ -11,29 +11,30 @@ inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in th
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
-// The conditions of the workload's last update (operator/yurtappdaemon/update_record.h).
+// The conditions of the workload's last update (operator/yurtappdaemon/rollout/update_record.h).
 inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
-// Annotation of a pool's Service: the part of it that was rendered last, as compact JSON.
+// Annotation of a pool's Service: the last rendering of the operator's part, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
-// Annotation of a workload: the token that approved its removal.
+// Annotation of a workload: the token that allowed its removal.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
-// Annotations of YurtAppDaemons, which users set. The first one approves the removals that its token names.
+// Annotations that users set on YurtAppDaemons. This one allows the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
 // The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
-// Annotation of NodePools, which a site sets: why no update of the pool may start. Any value counts.
+// Annotation that a site sets on its NodePool: the reason why no update of the pool may start. Any value is a hold.
 inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
 // Labels and annotations of ControllerRevisions.
-inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";  // the time its rollout failed, RFC 3339
+inline constexpr char kFailedAnnotation[] =
+    "apps.openyurt.io/failed";  // the time at which its rollout failed, RFC 3339
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // Labels and annotations of Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
-// The attributes that a Node has from its pool, as JSON with OpenYurt's name and format.
+// The attributes that a Node got from its pool, as JSON with OpenYurt's name and format.
 inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
-// The lease of a spare Node by a pool, as JSON; `applied` holds the attributes that the lease gave to the Node.
+// The lease of a spare Node to a pool, as JSON. `applied` contains the attributes that the lease set on the Node.
 inline constexpr char kLeaseAnnotation[] = "capacity.openyurt.io/lease";
-// The reason and the start of a Node's exclusion from every inventory. A user removes the annotation.
+// The reason and the start of a quarantine, in which the Node is in no inventory. A user removes the annotation.
 inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantined";
 
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
@@ -45,7 +46,7 @@ inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
-// Discovery chooses the version.
+// The version is only a default; discovery determines the served one.
 inline const ResourceType kNodePoolType{"apps.openyurt.io", "v1beta1", "nodepools", "NodePool", false};
 
 }  // namespace yad

@@ -23,7 +23,7 @@ std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::s
   return result;
 }
 
-// Reads an object in which ValidateYurtAppDaemon finds no fault.
+// Reads an object that ValidateYurtAppDaemon has accepted.
 Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   YurtAppDaemon daemon;
   daemon.meta = ParseMeta(object);
@@ -35,7 +35,7 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   const Json& workload = *Find(spec, {"workloadTemplate", TemplateField(daemon.kind)});
   daemon.workload_template = {{"metadata", ValueAt(workload, {"metadata"}, Json::object())},
                               {"spec", *Find(workload, {"spec"})}};
-  // The value in the template is ignored: OpenYurt's webhook has always overwritten it with spec.selector.
+  // The template's own selector is ignored, because OpenYurt's webhook has always replaced it with spec.selector.
   daemon.workload_template["spec"]["selector"] = daemon.selector;
   daemon.service_template = ValueAt(spec, {"serviceTemplate"}, nullptr);
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());

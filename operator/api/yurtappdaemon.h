@@ -20,12 +20,12 @@ enum class WorkloadKind { kDeployment, kStatefulSet };
 const ResourceType& TypeOf(WorkloadKind kind);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 
-// The fields of a YurtAppDaemon's spec that select its pools. Any thread may read a selection.
+// The fields of a YurtAppDaemon's spec that select its pools. Any thread may read them.
 struct PoolSelection {
   std::optional<LabelSelector> selector;
   std::set<std::string> names;
   std::set<std::string> exclude;
-  std::string type;  // "", "Edge" or "Cloud"; filters the selector's pools, not `names`
+  std::string type;  // "", "Edge" or "Cloud"; applies to the pools of `selector`, not to `names`
 
   bool Selects(const NodePool& pool) const;
 };
@@ -33,7 +33,7 @@ struct PoolSelection {
 struct YurtAppDaemon {
   ObjectMeta meta;
   WorkloadKind kind = WorkloadKind::kDeployment;
-  Json selector;           // spec.selector as written
+  Json selector;           // spec.selector as it was written
   Json workload_template;  // {metadata, spec} of the given kind; its selector is spec.selector
   Json service_template;   // {metadata, spec} of each pool's Service; null if there is none
   Json overrides;          // an array; may be empty
@@ -44,18 +44,18 @@ struct YurtAppDaemon {
   Json status;  // the last written status; null if there is none
 };
 
-// Parses an object that ValidateYurtAppDaemon accepts. Otherwise fails with kInvalid and causes, so the operator does
-// not depend on the webhook.
+// Parses an object that ValidateYurtAppDaemon accepts. Fails with kInvalid and causes for any other object, so the
+// operator does not depend on the webhook.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
-Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // Moves the status, which is long if there are many pools.
+Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status, which is long if there are many pools
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
-// Parses an object in which ValidateYurtAppDaemon has found no fault, without validating it again.
+// Parses an object that ValidateYurtAppDaemon has accepted, without validating it again.
 Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
-// Returns every fault of the spec that can be found without the cluster, in Kubernetes' words.
+// Returns all faults of the spec that can be found without the cluster, in Kubernetes' words.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
-// Returns the changes that an update must not make: of the selector, of the kind, and of fields of a StatefulSet or a
-// Service that cannot change in place.
+// Returns the changes that an update must not make: of the selector, of the kind, and of fields that a StatefulSet or a
+// Service cannot change in place.
 FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad
