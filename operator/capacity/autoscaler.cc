@@ -58,7 +58,7 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-// Allows labels only: status describes a shortage by the labels that a node must have.
+// Only labels are allowed, because status describes a shortage by the labels that a node must have.
 void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   const Json* selector = AsObject(field, errors);
   if (selector == nullptr) return;

@@ -1,4 +1,4 @@
-// NodePoolAutoscaler (capacity.openyurt.io/v1alpha1): which spare nodes a pool may lease, and when.
+// NodePoolAutoscaler (capacity.openyurt.io/v1alpha1): the spare nodes that a pool may lease, and the rules for leases.
 #ifndef OPERATOR_CAPACITY_AUTOSCALER_H_
 #define OPERATOR_CAPACITY_AUTOSCALER_H_
 
@@ -24,7 +24,7 @@ enum class CapacityMode {
   kDrain,   // leases nothing; releases idle nodes
 };
 
-// Nodes that are kept idle, so that new pods find them at once.
+// Nodes that are kept idle, so that new pods can start immediately.
 struct Standby {
   std::string name;
   StringMap node_selector;  // labels of the nodes
@@ -33,7 +33,7 @@ struct Standby {
   bool Matches(const StringMap& labels) const;
 };
 
-// Pods (or a standby) that got no node, as stored in status. Status is the planner's only memory.
+// Pods (or a standby) that got no node, as status records them. The planner has no other memory of earlier plans.
 struct Shortage {
   StringMap requirements;         // labels that a node must have
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
@@ -45,13 +45,14 @@ struct Shortage {
 };
 
 namespace shortage_reason {
-inline constexpr char kNoCapacity[] = "NoCapacity";        // no free node fits
-inline constexpr char kJoinTimeout[] = "JoinTimeout";      // a leased node did not become Ready
-inline constexpr char kUnschedulable[] = "Unschedulable";  // the pod has a node, but the scheduler places it nowhere
+inline constexpr char kNoCapacity[] = "NoCapacity";    // no free node fits
+inline constexpr char kJoinTimeout[] = "JoinTimeout";  // a leased node did not become Ready
+inline constexpr char kUnschedulable[] =
+    "Unschedulable";  // the pod has a node, but the scheduler does not place the pod there
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";
 inline constexpr char kDraining[] = "Draining";
-inline constexpr char kStopped[] = "Stopped";  // see the autoscaler's conditions
+inline constexpr char kStopped[] = "Stopped";  // the conditions of the autoscaler contain the reason
 }  // namespace shortage_reason
 
 struct NodePoolAutoscaler {
@@ -59,7 +60,7 @@ struct NodePoolAutoscaler {
   std::string node_pool;
   CapacityMode mode = CapacityMode::kAuto;
   LabelSelector inventory;
-  Json inventory_selector;  // as written in the spec
+  Json inventory_selector;  // as it was written in the spec
   int min_nodes = 0;
   int max_nodes = 0;  // 0: no limit
   bool one_node_per_pod = false;
@@ -71,17 +72,17 @@ struct NodePoolAutoscaler {
   std::chrono::seconds idle{600};
   std::chrono::seconds unhealthy{90};
   int max_releases = 1;     // per cycle
-  bool quarantine = false;  // released nodes stay out of the inventory until a user clears them
+  bool quarantine = false;  // released nodes are not in the inventory until a user removes the quarantine
   std::vector<Shortage> shortages;
-  Json status;  // as last written; null if absent
+  Json status;  // the last written status; null if there is none
 };
 
-// Returns every fault of the spec that can be found without the cluster; empty if the spec is valid. Pure.
+// Returns all faults of the spec that can be found without the cluster; empty if the spec is valid. Pure.
 FieldErrors ValidateNodePoolAutoscaler(const Json& object);
-// Returns the faults of an update: changes of fields that are immutable.
+// Returns the faults of an update: changes of immutable fields.
 FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
-// Fails with kInvalid and causes for the faults of the spec. A status that another writer has malformed is read as far
-// as possible.
+// Fails with kInvalid and causes if the spec has faults. Malformed parts of the status, which another writer may have
+// changed, are ignored.
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object);
 
 Json ToJson(const Shortage& shortage);

@@ -15,7 +15,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// How long a change of a node's pool is not retried after the server has rejected it.
+// After the server has rejected a change of a node's pool, it is not retried for this time.
 constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
@@ -24,7 +24,7 @@ constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
-// Returns whether the write would fail again until the cluster's configuration changes.
+// Returns whether a retry of the write would fail until a user changes the cluster's configuration.
 bool IsRefused(const Error& error) {
   switch (error.reason) {
     case Reason::kForbidden:
@@ -32,7 +32,7 @@ bool IsRefused(const Error& error) {
     case Reason::kBadRequest:
       return true;
     default:
-      // A webhook may deny a request with any status.
+      // A webhook may reject a request with any status.
       return error.message.find("denied the request") != std::string::npos;
   }
 }
@@ -108,7 +108,7 @@ Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error
 }
 
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
-  // Passes start at most once per interval. The next one covers all changes of pods and nodes until then.
+  // Passes start at most once per interval. The next pass handles all changes of pods and nodes until then.
   const SteadyTime begun = clock_.Now();
   if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
     return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
@@ -139,7 +139,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   std::set<std::string> shown;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
     shown.insert(autoscaler.meta.key.name);
-    if (const Status run = RunOne(autoscaler, pass, stop); !run) pass.failed = run.error();  // the others go on
+    if (const Status run = RunOne(autoscaler, pass, stop); !run) pass.failed = run.error();  // the others still run
   }
   for (const std::string& name : shown_) {
     if (shown.contains(name)) continue;
@@ -173,7 +173,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool has no leased nodes that a cache that lags could release.
+    // The pool has no leased nodes, so there is none that an outdated cache could release.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -214,7 +214,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
-    if (!free && !ours) continue;  // a quarantined node is only counted
+    if (!free && !ours) continue;  // a quarantined node only counts
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
   CapacityPlan plan = PlanCapacity(input);
@@ -275,7 +275,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
         if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
       }
     }
-    if (live && live->contains(name)) continue;  // The cache does not show the autoscaler yet.
+    if (live && live->contains(name)) continue;  // The cache does not have the autoscaler yet.
     const Refusal refusal = Apply(nobody, {}, plan, pass, stop);
     if (!refusal.reason.empty())
       log::Warn("a node whose autoscaler is deleted can't be released", {{"nodepool", name}, {"why", refusal.message}});
@@ -286,12 +286,12 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
 Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
                                   Pass& pass, std::stop_token stop) {
   Refusal refusal;
-  // Returns whether the write succeeded.
+  // Evaluates the result of a write. Returns whether the write was successful.
   const auto settle = [&](const Node& node, const Status& written) {
     if (written) return true;
     const Error& error = written.error();
     if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
-      pass.wake = pass.now;  // the node has changed: plan again
+      pass.wake = pass.now;  // the node has changed, so the next pass plans again
     } else if (IsRefused(error)) {
       refusal = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
     } else {
@@ -348,7 +348,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   if (written) {
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRefused(written.error())) {
-    // The node stays leased, and would be useless with the releasing taint.
+    // The node stays leased. With the releasing taint, no pod could use it.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }
@@ -369,7 +369,7 @@ Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& befor
   options.subresource = "status";
   const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return {};  // the DELETED event follows
+    if (written.error().reason == Reason::kNotFound) return {};  // the watch reports the deletion
     return Fail(written.error());
   }
   stores_.autoscalers.Observe(std::make_shared<StoredObject>(*written, nullptr));

@@ -1,5 +1,5 @@
-// Reconciles all NodePoolAutoscalers in one pass: survey -> plan -> writes to Nodes -> status. There is one key, so
-// that one writer leases for all pools, and no node is leased twice.
+// Reconciles all NodePoolAutoscalers in one pass: survey -> plan -> writes to Nodes -> status. There is only one key,
+// so the leases of all pools have one writer, and no node is leased twice.
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
@@ -25,7 +25,7 @@
 
 namespace yad {
 
-// Index of the pods' Store: the pool that the node selector of a pod without a node names.
+// Index of the Store of pods: for a pod without a node, the pool in its node selector.
 inline constexpr char kPodsByAim[] = "aim";
 void AddPodsByAim(Store& pods);
 
@@ -39,31 +39,32 @@ class CapacityReconciler {
   };
   struct Options {
     Duration resync = std::chrono::seconds(30);  // longest time between two passes
-    std::function<ResourceType()> pool_type;     // the version of NodePool for live reads
+    std::function<ResourceType()> pool_type;     // the version of NodePool to read from the server
   };
 
   CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
                      Clock& clock = Clock::Real());
 
-  // Returns the one key, which stands for all objects.
+  // Returns the only key, which stands for all objects.
   static const Request& Key();
-  // Runs one pass. Calls must not overlap.
+  // Runs one pass. Calls must not run at the same time.
   Result<ReconcileResult> Reconcile(std::stop_token stop);
-  // Returns the plans of the last pass by autoscaler, for /debug/capacity. Any thread.
+  // Returns the plans of the last pass by autoscaler, for /debug/capacity. Any thread may call it.
   Json Describe() const;
 
  private:
-  // The state of one pass: what it has read from the cluster, and what it has written.
+  // The state of one pass: the objects that were read, and the writes so far.
   struct Pass {
     WallTime now;
-    std::vector<ObjectPtr> alive;  // owns the Nodes and Pods of this pass
+    std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
-    std::map<std::string, std::vector<const Node*>> leased;    // by the pool that the lease names
-    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // each pool's autoscaler; null: invalid
+    std::map<std::string, std::vector<const Node*>> leased;    // by the pool in the lease
+    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; null: it is invalid
     std::set<const Node*> taken;                               // leased in this pass
-    std::set<std::string> releasing;                           // uids of Nodes that wait for their second read
+    std::set<std::string> releasing;                           // uids of Nodes that wait for NodeRelease's second read
+    // The time of the next pass.
     std::optional<WallTime> wake;
-    std::optional<Error> failed;  // the last error, after which the pass is retried
+    std::optional<Error> failed;  // the last error; the pass is then retried
   };
   struct PoolView {
     bool gone = false;
@@ -71,7 +72,7 @@ class CapacityReconciler {
     bool host_network = false;
   };
 
-  // A rejection by the server. The rejected write is not retried at once.
+  // A rejection by the server. The rejected write is not retried for a while.
   struct Refused {
     Refusal refusal;
     std::int64_t generation = 0;  // of the autoscaler
@@ -79,7 +80,7 @@ class CapacityReconciler {
   };
 
   Status Survey(Pass& pass);
-  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: no rejection holds now
+  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: no rejection applies now
   void ReportJunk(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
@@ -87,7 +88,7 @@ class CapacityReconciler {
   // Drains the leases of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass) const;
-  // Makes the writes of a plan. Returns a Refusal if the server rejects a change of a node's pool.
+  // Executes the writes of a plan. Returns a Refusal if the server rejects a change of a node's pool.
   Refusal Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
                 std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
@@ -104,7 +105,7 @@ class CapacityReconciler {
   std::optional<SteadyTime> last_pass_;
   std::map<std::string, Refused> refused_;  // by uid of the autoscaler
   std::set<std::string> shown_;             // autoscalers that have metrics
-  std::set<std::string> junk_;              // uids of Nodes whose bad lease was reported
+  std::set<std::string> junk_;              // uids of Nodes whose invalid lease was reported
   Synchronized<Json> described_;
 };
 

@@ -7,7 +7,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxPods = 100;      // per shortage
+constexpr std::size_t kMaxPods = 100;      // in one shortage
 constexpr std::size_t kMaxShortages = 50;  // in status
 
 Condition ShortCondition(const CapacityPlan& plan) {

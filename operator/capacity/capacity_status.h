@@ -1,4 +1,4 @@
-// The desired status of a NodePoolAutoscaler. Pure.
+// The new status of a NodePoolAutoscaler. Pure.
 #ifndef OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 #define OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 
@@ -11,15 +11,15 @@
 
 namespace yad {
 
-// The reason why an autoscaler does not act as its mode demands; an empty reason if it does.
+// The reason for which an autoscaler does not do what its mode requires. An empty `reason` means that it does.
 struct Refusal {
   std::string reason;  // CamelCase
   std::string message;
   bool operator==(const Refusal&) const = default;
 };
 
-// Returns the status with the conditions Ready (False for a Refusal) and Short (True if pods or a standby wait for a
-// node that does not exist). Without a plan, the other fields of `previous` stay.
+// Returns the status with conditions Ready (False for a Refusal) and Short (True if pods or a standby wait for a node
+// that is not available). Without a plan, the other fields are those of `previous`.
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
                          WallTime now);
 

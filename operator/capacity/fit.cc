@@ -15,7 +15,7 @@ std::optional<std::int64_t> ToNumber(const std::string& text) {
   return number;
 }
 
-// `value` is null if it is absent. Follows k8s.io/apimachinery/pkg/labels.Requirement.Matches.
+// Implements k8s.io/apimachinery/pkg/labels.Requirement.Matches. `value` is null if the label is absent.
 bool Holds(const NodeRequirement& requirement, const std::string* value) {
   const bool listed = value != nullptr && std::find(requirement.values.begin(), requirement.values.end(), *value) !=
                                               requirement.values.end();

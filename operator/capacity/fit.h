@@ -1,5 +1,5 @@
-// Decides whether a pod may run on a node, by filters of kube-scheduler: node selector, required node affinity, taints.
-// Requests are not part of it. Pure.
+// Decides whether a pod may run on a node, by these filters of kube-scheduler: node selector, required node affinity,
+// taints. Resource requests are not compared. Pure.
 #ifndef OPERATOR_CAPACITY_FIT_H_
 #define OPERATOR_CAPACITY_FIT_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// A node as the scheduler will see it.
+// A node as it will be when the scheduler sees it.
 struct NodeShape {
   const std::string* name = nullptr;
   StringMap labels;
@@ -19,7 +19,7 @@ struct NodeShape {
 };
 
 bool Tolerates(const std::vector<Toleration>& tolerations, const NodeTaint& taint);
-// Returns whether node selector, affinity and taints allow the pod on the node. Free resources are not checked.
+// Returns whether node selector, affinity and taints allow the pod on the node. Does not compare resources.
 bool MayRunOn(const Placement& placement, const NodeShape& node);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The lease in the annotation of a leased Node.
+// The lease of a Node, in an annotation.
 #ifndef OPERATOR_CAPACITY_LEASE_H_
 #define OPERATOR_CAPACITY_LEASE_H_
 
@@ -19,8 +19,8 @@ namespace yad {
 inline constexpr char kReleasingTaint[] = "capacity.openyurt.io/releasing";  // NoSchedule
 
 enum class LeasePhase {
-  kReserved,  // Ready, for a pod that has not arrived yet
-  kJoining,   // leased, but not seen Ready in the pool yet
+  kReserved,  // Ready, and reserved for a pod that is not on the node yet
+  kJoining,   // leased, but has not been Ready in the pool yet
   kIdle,
   kInUse,
   kReleasing,
@@ -31,23 +31,23 @@ struct NodeLease {
   std::string pool;
   LeasePhase phase = LeasePhase::kJoining;
   std::string for_pod;     // uid of the expected pod; "": none
-  WallTime since;          // last change of phase or for_pod; for_pod does not count while Joining
+  WallTime since;          // last change of phase or for_pod; in phase Joining, a change of for_pod does not count
   PoolAttributes applied;  // removed when the node is released
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if another actor wrote the annotation. The node is then left alone.
+// Fails with kInvalid if another actor has written the annotation. The operator must not change such a node.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// The functions below return merge patches, each with the uid and resourceVersion of `node`.
+// These functions return merge patches, each with the uid and resourceVersion of `node`.
 
-// Leases the node to the pool, in one write. Attributes that the node already has are not changed, and are not removed
-// when the node is released.
+// Leases the node to the pool, in one write. Attributes that the node already has do not change, and stay when the node
+// is released.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
-// Sets another phase or pod. Adds the releasing taint in phase Releasing, and removes it in all others.
+// Sets another phase or pod. Adds the releasing taint in phase Releasing, and removes it in all other phases.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Releases the node. `quarantine` is the reason to keep it out of the inventory; "" if it returns there.
+// Releases the node. `quarantine` is the reason for which it is not in the inventory any more; "" if it is.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

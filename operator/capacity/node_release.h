@@ -1,4 +1,4 @@
-// Checks that a node can leave its pool, so that no pod that arrives meanwhile is left behind.
+// Checks that a node can leave its pool, so that no pod that arrives in the meantime is lost.
 #ifndef OPERATOR_CAPACITY_NODE_RELEASE_H_
 #define OPERATOR_CAPACITY_NODE_RELEASE_H_
 
@@ -14,8 +14,8 @@
 
 namespace yad {
 
-// Reads the pods of nodes that carry the releasing taint from the server, not from a cache: twice, 30 s apart. The
-// result of the first read is only in memory, so a new process starts over. Used by one thread at a time.
+// Reads the pods of nodes with the releasing taint from the server, and not from a cache: twice, 30 s apart. The result
+// of the first read is only in memory, so a new process reads twice again. Used by one thread at a time.
 class NodeRelease {
  public:
   enum class Verdict {
@@ -27,7 +27,7 @@ class NodeRelease {
   NodeRelease(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   Result<Verdict> Look(const std::string& node, const std::string& uid, std::stop_token stop);
-  // Forgets all nodes except these uids.
+  // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
   // Returns the time until the next second read; nullopt if none is pending.
   std::optional<Duration> Due() const;
@@ -35,7 +35,7 @@ class NodeRelease {
  private:
   Client& client_;
   Clock& clock_;
-  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: time of the read that first found it empty
+  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: the time of the first read that found no work
 };
 
 }  // namespace yad

@@ -22,21 +22,22 @@ struct Seat {
   const Node* node = nullptr;
   NodeShape shape;
   Resources room;
-  int work = 0;  // pods, except those that belong to the node itself
-  // Leased nodes only.
+  int work = 0;  // number of pods, without those that belong to the node itself
+  // Only for leased nodes.
   NodeLease lease;
-  const Pod* expected = nullptr;  // the pod that the annotation must name
+  const Pod* expected = nullptr;  // the pod that the lease must name
   bool undone = false;
-  bool counted = false;  // as part of a standby
-  // Free nodes only.
-  bool evicts = false;  // the pool adds a NoExecute taint, which ends running pods
+  bool counted = false;  // as a node of a standby
+  // Only for free nodes.
+  bool evicts = false;  // the pool adds a NoExecute taint, which evicts running pods
   bool taken = false;
-  std::vector<const Pod*> placed;  // in this plan
+  std::vector<const Pod*> placed;  // pods that this plan places here
 
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return undone || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && work == 0 && expected == nullptr && placed.empty(); }
-  // A joining node was Ready until it was leased, and may be briefly not Ready while its agents learn of the pool.
+  // A joining node was Ready before its lease. It may be not Ready for a moment, until its agents have observed the
+  // pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
@@ -51,7 +52,8 @@ bool Smaller(const Seat* a, const Seat* b) {
   return rank(a) < rank(b);
 }
 
-// Seats in the order in which they are tried. Free resources only shrink: a shape that did not fit once never fits.
+// Seats in the order in which they are tried. Free resources only decrease, so a shape that does not fit once never
+// fits.
 using Seats = std::vector<Seat*>;
 
 // The demands of all pods of one shape.
@@ -59,7 +61,7 @@ struct Ask {
   const Placement* placement = nullptr;
   Resources requests;
   StringMap requirements;
-  std::size_t unbound = 0, bound = 0, fresh = 0, free = 0, renewed = 0;  // seats tried so far, by list
+  std::size_t unbound = 0, bound = 0, fresh = 0, free = 0, renewed = 0;  // number of seats that were tried, by list
   CapacityPlan::Lease* missing = nullptr;
 };
 
@@ -96,7 +98,7 @@ class Planner {
       NodeLease lease;
       if (!annotation.empty()) {
         auto parsed = ParseLease(annotation);
-        // If the lease names another pool than the node's label, a user has moved the node on purpose.
+        // If the lease and the node's label name different pools, a user has moved the node on purpose.
         if (!parsed || parsed->pool != spec_.node_pool || node->pool() != spec_.node_pool) continue;
         lease = *std::move(parsed);
       } else if (!IsFree(*node, spec_)) {
@@ -124,7 +126,7 @@ class Planner {
     return std::find(std::begin(kTransientTaints), std::end(kTransientTaints), taint.key) != std::end(kTransientTaints);
   }
 
-  // Changes a free node's shape to that after its lease.
+  // Changes the shape of a free node to its shape after a lease.
   void AddPool(Seat& seat) const {
     NodeShape& shape = seat.shape;
     shape.labels[kNodePoolLabel] = spec_.node_pool;
@@ -147,7 +149,7 @@ class Planner {
         if (!pod->of_node) ++found->second->work;
         continue;
       }
-      // The affinity of a DaemonSet's pod names its node, so another node does not help it.
+      // A pod of a DaemonSet can only run on the node that its affinity names, so another node does not help.
       if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
       const auto aim = pod->placement->node_selector.find(kNodePoolLabel);
       if (aim == pod->placement->node_selector.end() || aim->second != spec_.node_pool) continue;
@@ -174,7 +176,7 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod->placement, pod->requests, *seat)) {
-        // The room went to pods that come with the node (of a DaemonSet), which would take it on the next one too.
+        // The node's own pods (of DaemonSets) use the room, and would use it on another node too.
         if (seat->work == 0 && seat->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*seat)) {
         GiveUp(*pod);
@@ -184,7 +186,7 @@ class Planner {
     }
   }
 
-  // Returns whether the expected pod has had the Ready node for join_timeout.
+  // Returns whether the node has been Ready for the expected pod for join_timeout.
   bool HasWaitedFor(const Seat& seat) {
     if (!seat.node->ready()) return false;
     const WallTime since = std::max(seat.lease.since, seat.node->ready_since);
@@ -195,7 +197,7 @@ class Planner {
     return true;
   }
 
-  // Stops expecting the pod. The pod waits without a node until the retry, and other pods may use the node.
+  // No longer expects the pod. Until the retry, the pod waits without a node, and other pods may use the node.
   void GiveUp(const Pod& pod) {
     FallShort(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, input_.now + spec_.retry_after);
     gave_up_.insert(&pod);
@@ -226,7 +228,7 @@ class Planner {
     }
   }
 
-  // Records the failure, so that later pods or standbys of that shape in this plan find it.
+  // Records the failure, so that later pods and standbys of this shape in the same plan do not try again.
   void FailToJoin(const StringMap& requirements) {
     const Shortage* known = Failed(requirements, nullptr);
     const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
@@ -292,7 +294,7 @@ class Planner {
     expected_.emplace(pod, &seat);
   }
 
-  // Returns a node that this plan has leased already, or leases a free one; nullptr if none fits.
+  // Returns a node that this plan has already leased, or leases a free one. Returns nullptr if none fits.
   Seat* FindOrLease(Ask& ask, const Pod& pod) {
     for (; ask.fresh < fresh_.size(); ++ask.fresh) {
       if (Fits(*ask.placement, ask.requests, *fresh_[ask.fresh])) return fresh_[ask.fresh];
@@ -330,7 +332,7 @@ class Planner {
     return nullptr;
   }
 
-  // Returns why nothing at all can be leased now; nullptr if leases are possible.
+  // Returns the reason why no node can be leased now; nullptr if leases are possible.
   const char* HeldBack() const {
     if (drains_) return shortage_reason::kDraining;
     if (input_.stopped) return shortage_reason::kStopped;
@@ -340,8 +342,8 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Reduces the leases to the limit of one cycle. Shapes take turns, one node each, and the shape of the oldest pod is
-  // first.
+  // Reduces the leases to the limit of one cycle. Shapes take turns, with one node each. The shape of the oldest pod
+  // comes first.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);
     if (fresh_.size() > limit) {
@@ -392,7 +394,7 @@ class Planner {
           seat->counted = true;
         }
       }
-      // Nodes that became idle last are counted first, so that those that have idled longest are released first.
+      // The nodes that became idle last are counted first, so that those that have been idle longest are released.
       std::sort(idle.begin(), idle.end(), [](const Seat* a, const Seat* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });
@@ -519,7 +521,7 @@ class Planner {
   void Finish() {
     for (const auto& [pod, seat] : expected_)
       plan_.expectations.emplace(pod->key.ToString(), seat->node->meta.key.name);
-    // A shape whose node did not join waits for its retry, even if other pods request it meanwhile.
+    // A shape whose node did not join waits for its retry, even if other pods request the same shape before.
     for (const Shortage& known : spec_.shortages) {
       if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= input_.now) continue;
       const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);
@@ -532,7 +534,7 @@ class Planner {
     }
   }
 
-  // ---- memory of earlier plans, in status
+  // ---- memory of earlier plans, from status
 
   const Shortage* BacksOff(const Pod& pod) const {
     for (const Shortage& known : spec_.shortages) {
@@ -544,7 +546,7 @@ class Planner {
     return nullptr;
   }
 
-  // Returns the failure of this shape whose retry is pending; nullptr if there is none. `ask` is null for a standby.
+  // Returns the failure of this shape that waits for its retry; nullptr if there is none. `ask` is null for a standby.
   const Shortage* Failed(const StringMap& requirements, const Ask* ask) {
     const auto now = failed_shapes_.find(requirements);
     if (now != failed_shapes_.end()) return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
@@ -561,8 +563,8 @@ class Planner {
     return known.reason != shortage_reason::kNoCapacity || known.pods.empty();
   }
 
-  // A lack of room for some pods does not apply to a pod with smaller requests or another placement, as long as one of
-  // those pods waits.
+  // Returns whether the failure applies to the pods of `ask`. If some pods found no room, that does not apply to pods
+  // with smaller requests or another placement, as long as one of the former pods waits.
   bool Binds(const Shortage& known, const Ask& ask) const {
     if (known.reason != shortage_reason::kNoCapacity) return true;
     bool anybody = false;
@@ -578,7 +580,7 @@ class Planner {
 
   bool IsNewSince(const Seat& seat, const Shortage& failed) const {
     WallTime since = ParseTime(seat.node->meta.creation_timestamp);
-    // A node that did not join may be Ready again, but is not a new node.
+    // A node that did not join may be Ready again, but that does not make it a new node.
     if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, seat.node->ready_since);
     return since > failed.retry_at - spec_.retry_after;
   }
@@ -603,17 +605,17 @@ class Planner {
   const CapacityInput& input_;
   const NodePoolAutoscaler& spec_;
   const bool drains_;
-  const bool acts_;  // false: the plan does not change nodes
+  const bool acts_;  // false: the plan must not change nodes
   CapacityPlan plan_;
   std::deque<Seat> seats_;
   std::unordered_map<std::string_view, Seat*> by_node_;
   Seats leased_, free_;
-  std::vector<const Pod*> waiting_;  // in the order in which they are served
+  std::vector<const Pod*> waiting_;  // in the order in which they get nodes
   std::unordered_map<std::string_view, const Pod*> by_uid_;
   std::unordered_map<std::string, const Pod*> by_name_;  // namespace/name
   std::unordered_map<const Pod*, Seat*> expected_;
   std::unordered_set<const Pod*> gave_up_;
-  std::map<StringMap, WallTime> failed_shapes_;  // retry times of shapes that this plan gave up on
+  std::map<StringMap, WallTime> failed_shapes_;  // retry times of shapes that have failed in this plan
   std::deque<Ask> asks_;
   std::unordered_map<std::uint64_t, std::vector<Ask*>> asks_by_digest_;
   Seats fresh_;  // free nodes that this plan leases

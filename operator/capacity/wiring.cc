@@ -14,7 +14,7 @@ bool AutoscalerChanged(const Event& event) {
 
 bool PoolChanged(const Event& event) { return !IsSameObject(event) || event.before->digest() != event.after->digest(); }
 
-// Returns whether the event changes an input of the plan. Heartbeats do not.
+// Returns whether the event changes an input of the plan. A heartbeat does not.
 bool NodeChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
