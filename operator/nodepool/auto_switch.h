@@ -1,4 +1,4 @@
-// Runs the nodepool controller while no other controller manages the pools. This is the mode if the user has neither
+// Runs the nodepool controller while no other controller manages the pools. This applies if the user has neither
 // enabled nor disabled the controller.
 #ifndef OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 #define OPERATOR_NODEPOOL_AUTO_SWITCH_H_
@@ -18,17 +18,18 @@ namespace yad {
 // Switches a controller on and off. One thread uses it.
 class AutoSwitch {
  public:
-  // `why_not` returns the reason why the controller must be off, "" if it may be on. Two threads call it, one at a
-  // time. `run` runs the controller until its stop token fires.
+  // `why_not` returns the reason why the controller must be off; "" if it may be on. Two threads call it, but not at
+  // the same time. `run` runs the controller until its stop token fires.
   AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_not, Runnable run, EventSink& events,
              Clock& clock = Clock::Real());
 
-  // Calls `why_not` at once and then every minute, and starts or stops `run` accordingly, until `stop` fires. After a
-  // failure of `why_not`, the state stays; if it is off, the next call follows after 5 s. Fails if `run` fails.
+  // Calls `why_not` immediately and then every minute, and starts or stops `run` accordingly, until `stop` fires. If
+  // `why_not` fails, the state does not change; if the controller is off, the next call follows after 5 s. Fails if
+  // `run` fails.
   Status Run(std::stop_token stop);
 
  private:
-  // Returns the answer of `why_not`, or the last one if `why_not` fails. Records an event if the answer has changed.
+  // Returns the result of `why_not`; if it fails, the last result. Records an event if the result has changed.
   std::string Ask(std::stop_token stop);
   Status RunUntilOff(std::stop_token stop);
 
@@ -40,8 +41,8 @@ class AutoSwitch {
   bool failing_ = false;
 };
 
-// Adds an AutoSwitch to the manager, which runs it on the leader. While the controller is on, it has its own Manager
-// and caches. `client` and `events` must outlive the manager's Run.
+// Adds an AutoSwitch to the manager, which runs it on the leader. While the controller is on, it has a separate Manager
+// with its own caches. `client` and `events` must outlive the manager's Run.
 void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& events, const NodePoolOptions& options);
 
 }  // namespace yad

@@ -12,10 +12,10 @@ namespace yad {
 
 enum class NodeState { kReady, kWarning, kNotReady };
 
-// The fault of a Node, from the mildest to the worst. ToString returns the reason of a condition.
+// The faults of a Node, in ascending order of severity. ToString returns the reason of a condition.
 enum class NodeFault {
   kNone,
-  kCsiDriverMissing,  // one of --required-csi-drivers is missing in its CSINode
+  kCsiDriverMissing,  // its CSINode does not have one of --required-csi-drivers
   kAgentNotReady,     // a pod that --node-agents selects runs on it and is not ready
   kPidPressure,
   kDiskPressure,
@@ -28,11 +28,11 @@ std::string_view ToString(NodeFault fault);
 NodeState StateOf(NodeFault fault);
 
 struct NodeHealth {
-  NodeFault fault = NodeFault::kNone;  // the worst
-  std::string detail;                  // the agents or the drivers; "" for other faults
+  NodeFault fault = NodeFault::kNone;  // the worst fault
+  std::string detail;                  // the names of the agents or drivers; "" for other faults
 };
-// Returns the health of `node`. `agents` are the names of its node agents that are not ready, and `drivers` those that
-// its CSINode lacks.
+// Returns the health of `node`. `agents` contains the names of its node agents that are not ready; `drivers` contains
+// the required drivers that its CSINode does not have.
 NodeHealth HealthOf(const Node& node, const std::vector<std::string>& agents, const std::vector<std::string>& drivers);
 
 }  // namespace yad

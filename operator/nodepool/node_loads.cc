@@ -13,7 +13,7 @@ const PodProjection* Counted(const ObjectPtr& object) {
   return pod.pod.node.empty() || pod.pod.terminal ? nullptr : &pod;
 }
 
-// A pod that is being deleted makes room for its successor, so its readiness is not evidence about the agent.
+// A pod that is being deleted will be replaced, so its readiness is not evidence about the agent.
 bool IsFaultyAgent(const PodProjection& pod) { return pod.agent && !pod.pod.ready && !pod.pod.deleting; }
 
 bool CountsTheSame(const PodProjection* a, const PodProjection* b) {
@@ -32,7 +32,7 @@ std::vector<std::string> NodeLoads::Changed(const Event& event) {
   if (after != nullptr && (before == nullptr || before->pod.node != after->pod.node)) nodes.push_back(after->pod.node);
   entries_.With([&](auto& entries) {
     for (const std::string& node : nodes) {
-      // Only Of() creates entries: a pod may name any Node, and the load of some Nodes is never read.
+      // Only Of() creates entries. A pod may name any Node, and the loads of some Nodes are never read.
       const auto found = entries.find(node);
       if (found == entries.end()) continue;
       ++found->second.changes;
@@ -70,7 +70,7 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
       return;
     }
     Entry& entry = entries[node];
-    // If the count differs, a pod changed after it was read. The event of that change requests another reconcile.
+    // If `changes` differs, a pod has changed after it was read. The event of that change causes another reconcile.
     if (entry.changes == changes) entry.load = load;
   });
   return load;

@@ -1,5 +1,5 @@
-// The requests of the pods on each Node, and the Node's agents that are not ready. A Node is counted once, and again
-// only after one of its pods has changed the result.
+// The requests of the pods on each Node, and the Node's agents that are not ready. The result for a Node is kept until
+// one of its pods changes it.
 #ifndef OPERATOR_NODEPOOL_NODE_LOADS_H_
 #define OPERATOR_NODEPOOL_NODE_LOADS_H_
 
@@ -16,7 +16,7 @@
 namespace yad {
 
 struct NodeLoad {
-  Resources requested;                        // of its pods that have not ended
+  Resources requested;                        // of pods that have not ended
   std::vector<std::string> agents_not_ready;  // "namespace/name", sorted
 };
 
@@ -26,8 +26,8 @@ class NodeLoads {
   // `pods` is the store of WatchPods(), with its index kPodsByNode.
   explicit NodeLoads(const Store& pods) : pods_(pods) {}
 
-  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed. The result is
-  // empty if only the pod's status, or another part that does not count, changed.
+  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed. Returns none if
+  // only parts of the pod have changed that do not affect a load.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);
   std::size_t remembered() const;  // number of Nodes

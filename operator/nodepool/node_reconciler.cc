@@ -13,18 +13,18 @@
 namespace yad {
 namespace {
 
-// While the CRD is younger than this, its pools may not have been restored yet. This limit is for pools that this
+// For this time after the creation of the CRD, its pools may not have been restored yet. Applies to pools that this
 // process has never seen.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// Returns a digest of the desired attributes, not of the patch. An actor that reverts them in two steps would otherwise
-// alternate between two digests and not be recognised.
+// Returns a digest of the wanted attributes, and not of the patch. If another actor reverted the attributes in two
+// steps, the digests of the patches would alternate, and the reverts would not be recognised.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Returns true if a cache that lags could remove what another leader has just added, or evict pods for a taint that the
-// pool no longer has.
+// Returns whether the pool must be read from the server. With an outdated cache, the write could remove attributes that
+// another leader has just added, or evict pods for a taint that the pool no longer has.
 bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
   const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
   const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
@@ -46,7 +46,7 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // A Node that was created after the CRD has no attributes from pools of an older CRD.
+  // A Node that is newer than the CRD has no attributes from pools of an older CRD.
   const bool may_have =
       crd.TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
   const bool went_with_it = created.empty() ? may_have : crd.TookPoolsOf(created);
@@ -81,7 +81,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
                                                         const Json& patch, std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(node, wanted);
-  // The last write had the same digest, so another actor has reverted it.
+  // Another actor has reverted the last write, which had the same digest.
   const bool repair = written_.With([&](auto& written) {
     const auto found = written.find(node.key.name);
     return found != written.end() && found->second == digest;
@@ -92,7 +92,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
   }
   const auto patched = client_.Patch(kNodeType, node.key, PatchType::kMerge, patch, {}, stop);
   if (!patched) {
-    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
+    if (patched.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the watch reports the deletion
     return Fail(patched.error());
   }
   written_.With([&](auto& written) { written[node.key.name] = digest; });
@@ -103,7 +103,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
         {{"node", node.key.name}, {"nodepool", node.Label(kNodePoolLabel)}});
   }
   nodes_.Observe(KeptNode(*patched));
-  // An admission webhook may have dropped part of the write. No event of the Node reports that difference.
+  // An admission webhook may have removed a part of the write. No event of the Node reports this.
   if (!AttributesPatch(*patched, wanted).is_null()) return ReconcileResult::RequeueNow();
   return ReconcileResult::Done();
 }
@@ -121,7 +121,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   const std::string& pool = meta.Label(kNodePoolLabel);
   bool missing = false;
   PoolAttributes wanted;
-  std::optional<ObjectMeta> read;  // the pool, from the cache
+  std::optional<ObjectMeta> read;  // the pool in the cache
   if (!pool.empty()) {
     const auto found = pools_.Get({"", pool});
     if (!found && found.error().reason != Reason::kNotFound) return Fail(found.error());
@@ -141,8 +141,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // A cache that lags must not cause a removal. The deletion of the CRD deletes all pools at once, and must not cause
-    // one either.
+    // An outdated cache must not cause a removal, and neither must the deletion of the CRD, which deletes all pools.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);

@@ -1,4 +1,4 @@
-// Reconciles one Node: the attributes that it has from its pool.
+// Reconciles one Node: the attributes that its pool gives to it.
 #ifndef OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 #define OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 
@@ -19,10 +19,10 @@
 
 namespace yad {
 
-// Thread-safe for the calls of a Controller, which never overlap for one key.
+// Thread-safe, if no two calls for one key run at the same time. A Controller ensures that.
 class NodeReconciler {
  public:
-  // `pool_type` returns the version of NodePool for live reads.
+  // `pool_type` returns the version of NodePool to read from the server.
   NodeReconciler(Client& client, const Store& pools, Store& nodes, EventSink& events,
                  std::function<ResourceType()> pool_type, Clock& clock = Clock::Real())
       : client_(client),
@@ -37,18 +37,18 @@ class NodeReconciler {
  private:
   enum class Absence {
     kUnknown,      // the server has the pool, or the CRD is gone or being deleted
-    kMayComeBack,  // not on the server; it was, or may have been, deleted with an older CRD
+    kMayComeBack,  // not on the server, but the pool was, or may have been, deleted with an older CRD
     kGone,
   };
-  // Returns why the cache does not have `pool`, the pool of `node`.
+  // Returns the reason why the cache does not have `pool`, the pool of `node`.
   Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
-  // Fails with kConflict unless the pool on the server has the uid and generation of `pool`. The server is read once
-  // for each uid and generation.
+  // Fails with kConflict unless the pool on the server has the uid and generation of `pool`. Reads the server once for
+  // each uid and generation.
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
-  // Logs and emits an event, once for each Node and missing pool.
+  // Reports the missing pool in the log and in an event, once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
-  // Sends `patch`, which gives the node the attributes of `wanted`. Waits longer and longer if another actor reverts
-  // them.
+  // Sends `patch`, which gives the attributes in `wanted` to the node. If another actor reverts them repeatedly, waits
+  // for increasing times.
   Result<ReconcileResult> WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted, const Json& patch,
                                           std::stop_token stop);
 
@@ -58,10 +58,11 @@ class NodeReconciler {
   EventSink& events_;
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
-  Synchronized<std::map<std::string, std::string>> told_;       // Nodes whose missing pool was reported, and that pool
-  Synchronized<std::map<std::string, std::uint64_t>> written_;  // digest of the attributes last written to each Node
-  Synchronized<std::map<std::string, std::string>> created_;    // pools that were seen, and their creation timestamps
-  Synchronized<std::map<std::string, std::string>> confirmed_;  // pools, and the uid and generation that were confirmed
+  Synchronized<std::map<std::string, std::string>> told_;  // by Node: the missing pool that was reported
+  Synchronized<std::map<std::string, std::uint64_t>>
+      written_;  // by Node: digest of the attributes that were written last
+  Synchronized<std::map<std::string, std::string>> created_;    // by pool: creationTimestamp of a pool that was seen
+  Synchronized<std::map<std::string, std::string>> confirmed_;  // by pool: the uid and generation that were confirmed
   Synchronized<RetryPace> repairs_;
 };
 

@@ -26,7 +26,8 @@ ResourceType TypeAsRead(const Json& pool) {
   return type;
 }
 
-// A Node without an amount of pods has the maximum there, which cannot be summed up.
+// The amount of pods is the maximum value on a Node that does not set it. Such amounts cannot be added up, so they
+// count as 0.
 Resources Counted(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
@@ -34,7 +35,7 @@ Resources Counted(Resources resources) {
 
 }  // namespace
 
-// State of one pool between two reconciles. Losing it costs time, never correctness.
+// The state of one pool between two reconciles. A loss costs time; the results stay correct.
 struct PoolReconciler::PoolState {
   explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
 
@@ -42,9 +43,9 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  Json unkept;   // a status that the server does not store as written, because its CRD drops fields; else null
+  Json unkept;   // the last status if the server has not stored all of it, because its CRD drops fields; otherwise null
   RetryPace repairs;
-  std::vector<std::string> left_out;  // as last reported
+  std::vector<std::string> left_out;  // the attributes that were reported last
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
@@ -62,7 +63,7 @@ std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectM
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
     if (state != nullptr && state->uid == meta.uid) return state;
-    state.reset();  // removes the old pool's metrics before the new pool of that name adds its own
+    state.reset();  // removes the old pool's metrics before the new pool with this name adds its own
     state = std::make_shared<PoolState>(meta);
     return state;
   });
@@ -130,7 +131,8 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // Status is written at most once per interval. The next reconcile covers all changes of nodes and pods until then.
+  // The status is written at most once per interval. The next reconcile includes all changes of nodes and pods until
+  // then.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 
@@ -144,7 +146,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 
-  // The last written status was the same, so another actor has overwritten it.
+  // Another actor has overwritten the last written status, which was the same.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())
@@ -153,11 +155,11 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
   WriteOptions options;
   options.subresource = "status";
-  std::vector<std::string> pruned;  // OpenYurt's CRD lacks some of the fields; these warnings are expected
+  std::vector<std::string> pruned;  // expected warnings: OpenYurt's CRD does not have some of the fields
   options.warnings = &pruned;
   const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the DELETED event follows
+    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the watch reports the deletion
     return Fail(written.error());
   }
   state->last_write = now;

@@ -1,5 +1,4 @@
-// Reconciles one NodePool: counts its nodes, folds their states, sums up their resources, and writes them to its
-// status.
+// Reconciles one NodePool: counts its nodes by state, adds up their resources, and writes the results to its status.
 #ifndef OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 #define OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 
@@ -20,7 +19,7 @@
 
 namespace yad {
 
-// Thread-safe for the calls of a Controller, which never overlap for one key.
+// Thread-safe, if no two calls for one key run at the same time. A Controller ensures that.
 class PoolReconciler {
  public:
   struct Stores {
@@ -34,13 +33,14 @@ class PoolReconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process has written the pool's status at the resourceVersion of `pool` or later. Any thread.
+  // Returns whether this process has written the pool's status at the resourceVersion of `pool` or a later one. Any
+  // thread may call it.
   bool HasWrittenStatus(const ObjectMeta& pool) const;
 
  private:
   struct PoolState;
   std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
-  // Reports the attributes of the pool's spec that its nodes do not get, once for each such list.
+  // Reports the attributes in the pool's spec that its nodes do not get. Reports each set of such attributes once.
   void ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state);
   Result<PoolSummary> Summarize(const std::string& pool) const;
   Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
@@ -52,7 +52,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  Synchronized<std::map<ObjectKey, std::string>> status_versions_;  // resourceVersions after our last writes
+  Synchronized<std::map<ObjectKey, std::string>> status_versions_;  // by pool: resourceVersion after our last write
 };
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The desired status of a NodePool. Pure, except for the metrics, which show the same values.
+// The new status of a NodePool. Pure, except for the metrics, which have the same values.
 #ifndef OPERATOR_NODEPOOL_POOL_STATUS_H_
 #define OPERATOR_NODEPOOL_POOL_STATUS_H_
 
@@ -13,7 +13,8 @@
 
 namespace yad {
 
-// The maximum number of names in status.nodes, which lists the first in sorted order. The counters are always exact.
+// The maximum number of names in status.nodes. The first names in sorted order are listed. The counters are always
+// exact.
 inline constexpr std::size_t kMaxNodesInStatus = 500;
 
 struct PoolNode {
@@ -31,11 +32,11 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// Returns the status fields that this operator owns. `previous` is the status before. Conditions that other writers set
-// stay in it, and a transition time stays as long as the status of its condition.
+// Returns the status fields that this operator owns. `previous` is the status before. Conditions of other writers stay,
+// and a transition time stays while the status of its condition does not change.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
-// Returns a merge patch of the difference, {"status": …}; null if there is none. Fields of other writers are not
-// changed.
+// Returns the merge patch {"status": …} from `before` to `after`; null if they are equal. Fields of other writers do
+// not change.
 Json PoolStatusPatch(const Json& before, const Json& after);
 
 // The gauges nodepool_nodes and nodepool_resource of one pool. Not thread-safe.
@@ -50,7 +51,7 @@ class PoolMetrics {
 
  private:
   const std::string pool_;
-  std::vector<std::string> resources_;  // those that have gauges now
+  std::vector<std::string> resources_;  // resources that have gauges now
 };
 
 }  // namespace yad
