@@ -1,5 +1,5 @@
-// Defines what the caches hold of NodePools, Nodes, Pods and CSINodes. Controllers share one informer for each of these
-// types, so this file has one set of options for each.
+// The contents of the caches of NodePools, Nodes, Pods and CSINodes. Controllers share one informer for each of these
+// types, so all of them use the options in this file.
 #ifndef OPERATOR_CLUSTER_INFORMERS_H_
 #define OPERATOR_CLUSTER_INFORMERS_H_
 
@@ -25,7 +25,7 @@ const Node& NodeOf(const ObjectPtr& object);
 
 struct PodProjection : Projection {
   Pod pod;
-  bool agent = false;  // a node agent: the Node is unhealthy while this pod is not ready
+  bool agent = false;  // a node agent: while this pod is not ready, the Node is unhealthy
 };
 const PodProjection& PodProjectionOf(const ObjectPtr& object);
 
@@ -34,24 +34,24 @@ struct CsiNodeProjection : Projection {
 };
 const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
 
-// Watches the version of NodePool that the cluster serves (NodePoolTypeChoice). `client` and `events` must outlive the
+// Watches NodePools in the version that the cluster serves (NodePoolTypeChoice). `client` and `events` must outlive the
 // informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);
 ReflectorOptions WatchNodes();
-// Watches the pods of all namespaces, except those that have ended. `agents` select the node agents.
+// Watches the pods of all namespaces, except pods that have ended. `agents` selects the node agents.
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents = {});
 ReflectorOptions WatchCsiNodes();
 
-// Indexes of the stores below. Each user of an index adds it.
+// Indexes of the stores. Each user of an index adds it.
 inline constexpr char kNodesByPool[] = "pool";  // the value of kNodePoolLabel
 inline constexpr char kPodsByNode[] = "node";   // spec.nodeName
 void AddNodesByPool(Store& nodes);
 void AddPodsByNode(Store& pods);
 
-// Returns a Node as the cache holds it, made from the server's response to a write. The result is for Store::Observe.
+// Returns a Node in the form that the cache stores, for Store::Observe. `object` is the server's response to a write.
 ObjectPtr KeptNode(Json object);
 
-// Remove the members of an object that are neither projected nor part of its identity. WatchNodes and WatchPods apply
+// Remove all members of an object that are neither projected nor part of its identity. WatchNodes and WatchPods use
 // them.
 void StripNode(Json& node);
 void StripPod(Json& pod, const std::vector<LabelSelector>& agents);

@@ -11,12 +11,12 @@
 namespace yad {
 namespace {
 
-// Pools in a page. The status of a pool lists its nodes.
+// The number of pools in a page. Pages with status are smaller, because the status of a pool lists its nodes.
 constexpr int kMetadataPage = 500;
 constexpr int kPoolPage = 100;
 const JsonParts kPoolName = {{"metadata", {{"name"}}}};
 
-// Returns (stability, major, minor); a greater tuple is a higher version. Follows
+// Returns (stability, major, minor); a greater tuple means a higher version. Implements
 // k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
 std::tuple<int, long, long> Rank(const std::string& version) {
   const char* at = version.c_str();
@@ -34,8 +34,8 @@ std::tuple<int, long, long> Rank(const std::string& version) {
   return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
 }
 
-// Returns whether a conversion webhook failed. The apiserver has no reason of its own for that, only a message:
-// "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
+// Returns whether a conversion webhook failed. The apiserver has no reason for this case, only a message: "conversion
+// webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
 bool IsConversionFailure(const Error& error) {
   return error.message.find("conversion webhook for") != std::string::npos;
 }
@@ -65,7 +65,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 }
 
 bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
-  // The apiserver's timestamps are in UTC and whole seconds, so their text order is their time order.
+  // The apiserver's timestamps are in UTC and in whole seconds, so they can be compared as texts.
   return known && (!stays || workload_created < created);
 }
 

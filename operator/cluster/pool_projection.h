@@ -17,11 +17,11 @@ namespace yad {
 // A NodePool, parsed once when it arrives.
 struct PoolProjection : Projection {
   NodePool pool;
-  std::uint64_t fingerprint = 0;  // of the inputs of a rendering: labels, type, taints
-  PoolAttributes attributes;      // given to the pool's Nodes
+  std::uint64_t fingerprint = 0;  // digest of the inputs of a rendering: labels, type, taints
+  PoolAttributes attributes;      // attributes that the pool gives to its Nodes
   std::int64_t ready_nodes = -1;  // status.readyNodeNum; -1 if absent
   std::int64_t unready_nodes = -1;
-  std::vector<std::uint32_t> nodes;  // hashes of the names in its status, sorted
+  std::vector<std::uint32_t> nodes;  // hashes of the names in status.nodes, sorted
 };
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
 // The parts of a NodePool that ProjectPool reads.
