@@ -1,4 +1,4 @@
-// JSON from outside, which is untrusted until it is parsed.
+// JSON texts from outside of this process, which are not trusted.
 #ifndef OPERATOR_JSON_JSON_CODEC_H_
 #define OPERATOR_JSON_JSON_CODEC_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Return JsonDocument's trees, see there.
+// Return the trees of JsonDocument: Tree() and TreeOfAnswer().
 Result<Json> ParseJson(std::string_view text);
 Result<Json> ParseAnswer(std::string_view text);
 

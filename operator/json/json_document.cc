@@ -15,7 +15,7 @@
 namespace yad {
 namespace {
 
-// A position on the path from the root of an answer to its managedFields.
+// A position on the path from the root of a response to its managedFields.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -72,8 +72,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns a copy without the values that nest more than `levels` deep. The copy is made before a tree, because the tree
-// of a text of nothing but brackets is sixty times as large as the text. Only strings and brackets are examined.
+// Returns a copy without the values that are nested more than `levels` deep. This precedes the building of a tree,
+// because the tree of a text of only brackets is sixty times as large as the text. Examines only strings and brackets.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -113,8 +113,8 @@ std::string AsString(simdjson::dom::element value) {
   return value.is_string() ? std::string(std::string_view(value)) : std::string();
 }
 
-// Converts an object of strings. An apiserver sorts the keys; an object that is unsorted or has a key twice becomes a
-// tree first, because it may be long.
+// Converts an object of strings. An apiserver sorts the keys. If the keys are not sorted, or a key occurs twice, the
+// object becomes a tree first, because it may be long.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;
@@ -147,14 +147,14 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// simdjson rejects exactly as many levels as its limit if the innermost level is not empty.
+// simdjson rejects a text whose depth equals its limit, if the innermost level is not empty.
 constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
 
-// A parser's buffers are about fourteen times as large as its text. Allocating and freeing them for each event costs as
-// much as the parsing, so a few parsers are kept: those for texts of an event's length, not those for lists.
+// A parser's buffers are about fourteen times as large as its text. To allocate and free them for each event would cost
+// as much as the parsing. So a few parsers are kept for texts of an event's length, but not for lists.
 class Parsers {
  public:
-  // A parser in use. The destructor returns the parser if it is one to be kept.
+  // A parser in use. The destructor puts it back if it is one to keep.
   class Lease {
    public:
     Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
@@ -202,7 +202,7 @@ class Parsers {
 };
 
 Parsers& AllParsers() {
-  static Parsers& parsers = *new Parsers;  // Never destroyed: threads may parse while the process ends.
+  static Parsers& parsers = *new Parsers;  // never destroyed, because threads may parse while the process ends
   return parsers;
 }
 
@@ -223,8 +223,8 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 
-// simdjson rejects texts that are not JSON, nest too deeply, or contain numbers too large for it. nlohmann_json decides
-// about these texts.
+// simdjson rejects texts that are not JSON, are nested too deeply, or contain numbers that are too large for it. For
+// these texts, the result of nlohmann_json counts.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>(text.size());
   if (state->Parse(text)) return JsonDocument(std::move(state));

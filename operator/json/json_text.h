@@ -1,4 +1,4 @@
-// JSON as text: the text of a value, and the beginning of a text for a message.
+// JSON values as text, and excerpts of a text for messages.
 #ifndef OPERATOR_JSON_JSON_TEXT_H_
 #define OPERATOR_JSON_JSON_TEXT_H_
 
@@ -10,16 +10,16 @@
 
 namespace yad {
 
-// Returns compact text. Invalid UTF-8, which only this process can have produced, becomes U+FFFD instead of an
+// Returns compact text. Invalid UTF-8, which only this process can have produced, becomes U+FFFD, and causes no
 // exception.
 std::string DumpJson(const Json& value);
 
-// Returns the text that Go's encoder writes, with "<", ">", "&" and the separators U+2028 and U+2029 escaped. An
-// apiserver stores JSON inside an object (data of a ControllerRevision) byte for byte. It encodes that JSON again on
-// each patch, and rejects the patch if the bytes differ.
+// Returns the text that Go's encoder writes, in which "<", ">", "&" and the separators U+2028 and U+2029 are escaped.
+// An apiserver stores JSON inside an object (data of a ControllerRevision) byte for byte. On each patch, it encodes
+// this JSON again, and rejects the patch if the bytes differ.
 std::string DumpJsonAsGo(const Json& value);
 
-// Returns the beginning of a text for a message: one line, printable, cut at `limit` bytes.
+// Returns the beginning of a text for a message: one line of printable characters, of at most `limit` bytes.
 std::string Excerpt(std::string_view text, std::size_t limit = 200);
 
 }  // namespace yad
