@@ -13,15 +13,15 @@ struct BackoffPolicy {
   Duration initial = std::chrono::milliseconds(800);
   Duration cap = std::chrono::seconds(30);
   double factor = 2.0;
-  double jitter = 0.5;  // Each delay is multiplied by a random factor in [1, 1 + jitter].
+  double jitter = 0.5;  // each delay is multiplied by a random factor in [1, 1 + jitter]
 };
 
 // The delays of one retry loop. Not thread-safe.
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy = {}, std::uint64_t seed = std::random_device{}());
-  Duration Next();  // Returns the delay before the next attempt.
-  void Reset();     // Starts over at `initial`, after a success.
+  Duration Next();  // returns the delay before the next attempt
+  void Reset();     // restarts at `initial`; to be called after a success
 
  private:
   BackoffPolicy policy_;

@@ -9,7 +9,7 @@
 namespace yad {
 
 std::string Base64Encode(std::string_view bytes);
-// Decodes `text` and skips white space. Returns nullopt for any other character outside of the alphabet or an
+// Decodes `text`. Skips white space. Returns nullopt for any other character that is not in the alphabet, and for an
 // impossible length.
 std::optional<std::string> Base64Decode(std::string_view text);
 

@@ -1,4 +1,4 @@
-// A bound on the memory that several threads use at once.
+// A limit on the memory that several threads use at the same time.
 #ifndef OPERATOR_BASE_BYTE_BUDGET_H_
 #define OPERATOR_BASE_BYTE_BUDGET_H_
 
@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// A number of bytes that callers lease, first come, first served. Thread-safe.
+// A number of bytes that callers lease, in the order of their calls. Thread-safe.
 class ByteBudget {
  public:
   // Bytes taken from the budget. The destructor returns them; the budget must outlive the lease.
@@ -23,7 +23,7 @@ class ByteBudget {
     Lease(Lease&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
     Lease& operator=(Lease&&) = delete;
 
-    // Gives back all but `bytes`.
+    // Returns all bytes except `bytes` to the budget.
     void ShrinkTo(std::size_t bytes) {
       if (bytes < bytes_) budget_.Return(std::exchange(bytes_, bytes) - bytes);
     }
@@ -35,9 +35,9 @@ class ByteBudget {
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
-  // Blocks until `bytes` bytes are free; callers are served in the order of their calls. A request for more than the
-  // whole budget takes the whole budget. If `stop` fires first, the lease is empty, and the callers behind do not wait
-  // for it.
+  // Blocks until `bytes` bytes are free. Callers are served in the order of their calls. A request for more than the
+  // whole budget takes the whole budget. If `stop` fires first, the lease is empty, and later callers do not wait for
+  // this one.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:

@@ -1,4 +1,4 @@
-// A barrier for callbacks and thread functions: an exception that escapes from a thread ends the process.
+// A barrier for callbacks and thread functions. Without it, an exception in a thread ends the process.
 #ifndef OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 #define OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Returns the Result of `function`. An exception that escapes from `function` becomes an Error of kInternalError.
+// Returns the Result of `function`. An exception of `function` becomes an Error of kInternalError.
 template <typename Function>
 std::invoke_result_t<Function> CatchExceptions(Function&& function) {
   try {

@@ -12,7 +12,7 @@ class RealClock : public Clock {
 
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override {
-    // A deadline of "forever" must not be converted between clocks, because the conversion would overflow.
+    // A deadline of "forever" must not be converted to another clock, because the conversion would overflow.
     if (deadline == SteadyTime::max()) return cv.wait(lock, stop, ready);
     return cv.wait_until(lock, stop, deadline, ready);
   }
@@ -67,7 +67,7 @@ bool Clock::Sleep(Duration duration, std::stop_token stop) {
 }
 
 Clock& Clock::Real() {
-  static RealClock* clock = new RealClock;  // Never destroyed: threads may outlive main.
+  static RealClock* clock = new RealClock;  // never destroyed, because threads may outlive main
   return *clock;
 }
 
@@ -119,8 +119,8 @@ WallTime ParseTime(const std::string& text) {
   if (at != text.size()) return bad;
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-  // WallTime counts nanoseconds in 64 bits and ends in 2262. These bounds leave room for differences of two times and
-  // for sums with a year or two.
+  // WallTime counts nanoseconds in 64 bits and ends in 2262. With these limits, the difference of two times, and a sum
+  // with one or two years, cannot overflow.
   if (whole < sys_days(year(1950) / 1 / 1) || whole >= sys_days(year(2200) / 1 / 1)) return bad;
   return WallTime(whole) + fraction;
 }

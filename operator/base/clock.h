@@ -15,15 +15,14 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// The source of time, and of waits that end at a time. Thread-safe.
+// The current time, and waits until a time. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual SteadyTime Now() const = 0;    // the monotonic time, for intervals
   virtual WallTime WallNow() const = 0;  // the wall-clock time, for timestamps in objects
 
-  // Waits on `cv` until `ready()` is true, `deadline` passes or `stop` fires. Returns `ready()`. `lock` is held on
-  // return.
+  // Waits on `cv` until `ready()` is true, `deadline` passes or `stop` fires. Returns `ready()`, with `lock` held.
   virtual bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                          SteadyTime deadline, const std::function<bool()>& ready) = 0;
 
@@ -33,8 +32,8 @@ class Clock {
   static Clock& Real();
 };
 
-// Formats as RFC 3339: FormatTime with seconds as metav1.Time ("2026-11-20T10:30:43Z"), FormatMicroTime with
-// microseconds as metav1.MicroTime.
+// Format as RFC 3339. FormatTime has seconds, like metav1.Time ("2026-11-20T10:30:43Z"); FormatMicroTime has
+// microseconds, like metav1.MicroTime.
 std::string FormatTime(WallTime time);
 std::string FormatMicroTime(WallTime time);
 // Parses either format, with "Z" or a numeric offset. Returns the epoch for any other text.

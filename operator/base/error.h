@@ -13,13 +13,13 @@
 
 namespace yad {
 
-// The cause of a failure. The first group holds Kubernetes' own reasons (metav1.StatusReason), the second this
+// The cause of a failure. The first group contains Kubernetes' own reasons (metav1.StatusReason), the second one this
 // project's.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
   kConflict,
-  kExpired,  // HTTP 410: a resourceVersion or a continue token is too old.
+  kExpired,  // HTTP 410: a resourceVersion or a continue token is too old
   kInvalid,
   kBadRequest,
   kForbidden,
@@ -31,12 +31,12 @@ enum class Reason {
   kUnsupportedMediaType,
   kInternalError,
 
-  kTransport,  // No answer: connection refused, TLS failure, time-out.
-  kDecode,     // The answer could not be parsed.
-  kTooLarge,   // The answer exceeds the caller's size limit.
-  kCancelled,  // The caller's stop token fired.
-  kConfig,     // Flags, kubeconfig or files are wrong; retrying does not help.
-  kNotSynced,  // A cache was read before its first successful list.
+  kTransport,  // no response: connection refused, TLS failure, time-out
+  kDecode,     // the response could not be parsed
+  kTooLarge,   // the response exceeds the caller's size limit
+  kCancelled,  // the caller's stop token fired
+  kConfig,     // flags, kubeconfig or files are wrong; a retry does not help
+  kNotSynced,  // a cache was read before its first successful list
   kUnknown,
 };
 
@@ -46,15 +46,15 @@ std::string_view ToString(Reason reason);
 // One field that the apiserver or the operator's validation rejects.
 struct Cause {
   std::string field;   // "spec.selector.matchLabels"
-  std::string reason;  // Kubernetes' CauseType, for instance "FieldValueInvalid".
+  std::string reason;  // Kubernetes' CauseType, such as "FieldValueInvalid"
   std::string message;
 };
 
 struct Error {
   Reason reason = Reason::kUnknown;
   std::string message;
-  int http_status = 0;                                   // 0 if there was no HTTP answer.
-  std::optional<std::chrono::milliseconds> retry_after;  // The delay that the server requests.
+  int http_status = 0;                                   // 0: there was no HTTP response
+  std::optional<std::chrono::milliseconds> retry_after;  // the delay that the server requests
   std::vector<Cause> causes;
 
   // Returns the reason and the message: "NotFound: deployments.apps \"x\" not found".
@@ -70,7 +70,7 @@ inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-// Returns true if the same request, unchanged, may succeed later.
+// Returns true if the same request may succeed later without a change.
 bool IsTransient(const Error& error);
 
 }  // namespace yad

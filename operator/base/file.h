@@ -9,11 +9,11 @@
 
 namespace yad {
 
-// Returns the whole file. Fails with kConfig and the system's reason ("No such file or directory"), or if the file has
-// more than `most` bytes.
+// Returns the content of the file. Fails with kConfig and the system's reason ("No such file or directory"), or if the
+// file has more than `most` bytes.
 Result<std::string> ReadSmallFile(const std::string& path, std::size_t most = 16u << 20);
 
-// Removes white space at both ends. Text files usually end in a newline.
+// Removes white space at both ends. Text files usually end with a newline.
 std::string Trim(const std::string& text);
 
 }  // namespace yad

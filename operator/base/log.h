@@ -15,7 +15,8 @@ namespace yad::log {
 enum class Level { kDebug, kInfo, kWarn, kError };
 enum class Format { kText, kJson };
 
-// Sets the level and the format of the log on standard error. Call it once at startup; the defaults are Info and text.
+// Sets the level and the format of the log on standard error. To be called once, at startup. The defaults are Info and
+// text.
 void Configure(Level level, Format format);
 bool Enabled(Level level);
 
@@ -48,7 +49,7 @@ struct Field {
 // Returns one log line without the line break:
 //   2026-11-20T10:30:43.123Z INFO  message key="value" n=3
 //   {"ts":"2026-11-20T10:30:43.123Z","level":"info","msg":"message","key":"value","n":3}
-// The result is a single line, and the JSON is valid UTF-8, for any bytes in the fields.
+// For any bytes in the fields, the result is a single line, and the JSON is valid UTF-8.
 std::string FormatLine(Format format, WallTime time, Level level, std::string_view message,
                        std::initializer_list<Field> fields);
 

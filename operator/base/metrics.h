@@ -1,4 +1,4 @@
-// The process's metrics, in Prometheus' text format.
+// The metrics of the process, in Prometheus' text format.
 #ifndef OPERATOR_BASE_METRICS_H_
 #define OPERATOR_BASE_METRICS_H_
 
@@ -16,12 +16,12 @@ namespace yad::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// Handles to metrics, thread-safe and cheap. Get a handle once and keep the reference: it is valid until Remove, or
-// until the process ends.
+// A handle to a metric, thread-safe and cheap. Callers should get a handle once and keep the reference, which is valid
+// until Remove or until the process ends.
 class Counter {
  public:
   explicit Counter(prometheus::Counter& metric) : metric_(metric) {}
-  void Increment(double by = 1);  // Negative amounts are ignored.
+  void Increment(double by = 1);  // ignores negative amounts
   double Value() const;
 
  private:
@@ -48,21 +48,21 @@ class Histogram {
   prometheus::Histogram& metric_;
 };
 
-// Upper bounds of a histogram's buckets, in ascending order. +Inf is implied.
+// The upper bounds of a histogram's buckets, in ascending order, without +Inf.
 using Buckets = std::vector<double>;
 
-// Returns the metric with this name and these labels, and creates it on the first call. Thread-safe. A malformed name
-// or label, or one name with two types, is a programming error and ends the process.
+// Return the metric with this name and these labels. The first call creates it. Thread-safe. A malformed name or label,
+// or a name with two types, is a programming error and ends the process.
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept;
 
-// Removes the metric. This is for label sets that end, for instance with an object. References to the metric must not
-// be used afterwards.
+// Removes the metric, for labels of an object that no longer exists. References to the metric must not be used
+// afterwards.
 void Remove(const std::string& name, const Labels& labels);
 
-// Returns all registered metrics in Prometheus' text format, with process_* as read from /proc at the time of the call.
+// Returns all registered metrics in Prometheus' text format, with the present values of process_* from /proc.
 std::string Render();
 
 }  // namespace yad::metrics

@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Calls body(0) … body(count - 1), at most `limit` at a time, on the caller's thread and on up to `limit` - 1 threads
-// that it starts. Returns when all calls have ended. An exception does not stop the other calls; the first one is
+// Calls body(0) … body(count - 1), at most `limit` at the same time, on the caller's thread and on at most `limit` - 1
+// new threads. Returns when all calls have ended. An exception does not stop the other calls. The first exception is
 // rethrown at the end.
 void ParallelFor(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& body);
 

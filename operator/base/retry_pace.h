@@ -9,18 +9,18 @@
 
 namespace yad {
 
-// Per-name exponential backoff. The first `at_once` tries run at once, so that a manual change is reverted at once.
-// Each later try waits twice as long as the one before, from 1 s up to 5 min. A name without a try for a minute beyond
-// its delay starts over. Not thread-safe.
+// Exponential backoff for each name. The first `at_once` tries have no delay, so that a user's manual change is
+// reverted immediately. The delay of each later try is twice the last one, from 1 s up to 5 min. If a name is not tried
+// for its delay and one more minute, it starts again. Not thread-safe.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
 
-  // Returns the time until `name` may be tried again, or zero if it may be tried now.
+  // Returns the time until `name` may be tried; zero if it may be tried now.
   Duration Wait(const std::string& name, SteadyTime now) const;
-  // Records a try at `now`. Returns true if the next try is the first one that has to wait.
+  // Records a try at `now`. Returns true if the next try is the first one with a delay.
   bool Tried(const std::string& name, SteadyTime now);
-  // Resets `name`: its next try counts as the first one.
+  // Resets `name`, so that its next try counts as the first one.
   void Forget(const std::string& name) { entries_.erase(name); }
 
  private:
@@ -32,7 +32,7 @@ class RetryPace {
   bool IsOver(const Entry& entry, SteadyTime now) const;
 
   int at_once_;
-  SteadyTime swept_;  // the last removal of entries that are over
+  SteadyTime swept_;  // the last removal of old entries (IsOver)
   std::unordered_map<std::string, Entry> entries_;
 };
 

@@ -1,4 +1,4 @@
-// Data behind its lock: code can reach the value only while it holds the lock.
+// A value with its mutex. Code can use the value only while it holds the lock.
 #ifndef OPERATOR_BASE_SYNCHRONIZED_H_
 #define OPERATOR_BASE_SYNCHRONIZED_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// A value with its mutex. `value.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
+// `value.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
 template <typename T>
 class Synchronized {
  public:

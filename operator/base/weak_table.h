@@ -1,4 +1,4 @@
-// A table of shared values that does not keep its values alive.
+// A table of shared values. The table does not keep its values alive.
 #ifndef OPERATOR_BASE_WEAK_TABLE_H_
 #define OPERATOR_BASE_WEAK_TABLE_H_
 
@@ -11,12 +11,12 @@
 
 namespace yad {
 
-// A map from keys to values that several objects share. A value is freed with its last owner; a later Set removes its
-// key. Thread-safe.
+// A map from keys to values that several objects share. A value is freed with its last owner. A later Set removes the
+// key of a freed value. Thread-safe.
 template <typename T>
 class WeakTable {
  public:
-  // Returns nullptr if no value with this key is alive.
+  // Returns nullptr if there is no living value with this key.
   std::shared_ptr<const T> Find(std::uint64_t key) const {
     return table_.With([&](const Table& table) {
       const auto found = table.values.find(key);
