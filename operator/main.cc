@@ -34,8 +34,8 @@ std::string Hostname() {
   return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
-// Returns a candidate's name as in client-go's leader election: the host name, which a user recognises, and a unique
-// suffix.
+// Returns the identity of a candidate as in client-go's leader election: the host name, which a user recognises, and a
+// unique suffix.
 std::string Identity() {
   std::random_device random;
   char suffix[17];
@@ -83,12 +83,12 @@ StatusServer::Reply Readiness(const Manager& manager) {
 
 // Sets up the allocator for many threads that mostly wait.
 void TuneAllocator() {
-  // Two arenas are plenty, and keep freed memory in few places.
+  // Two arenas are enough, and limit the places in which freed memory remains.
   mallopt(M_ARENA_MAX, 2);
-  // The memory of a body, or of a large object's text, returns to the system when it is freed. Without this, the first
-  // one that is freed makes the allocator keep the next ones.
+  // The memory of a response's body, or of a large object's text, is returned to the system when it is freed. Without
+  // this threshold, the allocator would raise its own one after the first such block, and keep later blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Without this, every larger allocation first searches all small freed chunks (malloc_consolidate).
+  // Without this, each larger allocation first searches all small freed chunks (malloc_consolidate).
   mallopt(M_MXFAST, 0);
 }
 
@@ -133,7 +133,7 @@ void AddPools(Manager& manager, Client& client, EventRecorder& events, const Opt
 // The servers of --metrics-bind-address and --health-probe-bind-address.
 class StatusServers {
  public:
-  // `capacity` is null if the autoscaler does not run.
+  // `capacity` is null if the autoscaler is not started.
   StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
       : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
     metrics_.Handle("/metrics", [] {
@@ -147,7 +147,7 @@ class StatusServers {
     });
   }
 
-  // Returns false if an address can't be listened on. The log names the flag.
+  // Returns false if an address can't be listened on. The log message names the flag.
   bool Listen(Manager& manager) {
     for (auto& [server, flag] :
          {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
@@ -185,7 +185,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // Until the Manager runs, a signal ends the process at once, even if the process is waiting.
+  // Until the Manager runs, a signal ends the process immediately, even during a wait.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;

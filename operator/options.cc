@@ -12,7 +12,7 @@ constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 
-// Returns a fault that concerns more than one flag, or the range of a value; "" if there is none.
+// Returns a fault in the combination of flags, or in the range of a value; "" if there is none.
 std::string Contradiction(const Options& options) {
   const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
   const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
@@ -66,7 +66,7 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::se
                                         CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
-// The texts of flags that are parsed once all flags are known.
+// The values of flags that are parsed only when all flags are known.
 struct Texts {
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> agents;
@@ -75,30 +75,30 @@ struct Texts {
 
 void AddLeaderElectionFlags(CLI::App& app, Options& options) {
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
-               "Let one replica at a time write, elected by a Lease. Needed with more than one replica.");
+               "If set, only the replica that holds a Lease writes. Required with more than one replica.");
   app.add_option("--leader-election-namespace", options.leader_election_namespace,
-                 "Namespace of the Lease. Without it: the pod's own, or the kubeconfig context's.");
-  AddDuration(app, "--leader-elect-lease-duration", options.lease_duration,
-              "How long the other replicas wait before they take a Lease that is not renewed. Set the same value for "
-              "all replicas.")
+                 "Namespace of the Lease. Default: the namespace of the pod, or of the kubeconfig's context.");
+  AddDuration(
+      app, "--leader-elect-lease-duration", options.lease_duration,
+      "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.")
       ->default_str("15s");
   AddDuration(app, "--leader-elect-renew-deadline", options.renew_deadline,
-              "How long the leader retries the renewal of the Lease before its process ends.")
+              "Time for which the leader retries the renewal of the Lease. After it, its process ends.")
       ->default_str("10s");
   AddDuration(app, "--leader-elect-retry-period", options.retry_period,
-              "How often the leader renews the Lease, and the other replicas read it.")
+              "Interval at which the leader renews the Lease, and other replicas read it.")
       ->default_str("2s");
 }
 
 void AddRequestFlags(CLI::App& app, Options& options) {
   AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
-              "Time-out of one request to the apiserver. It does not apply to watches.")
+              "Time-out of one request to the apiserver, except for watches.")
       ->default_str("30s");
   app.add_option("--kube-api-qps", options.kube_api_qps,
                  "Maximum number of requests to the apiserver per second; 0: no limit.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--kube-api-burst", options.kube_api_burst, "Maximum burst of requests under --kube-api-qps.")
+  app.add_option("--kube-api-burst", options.kube_api_burst, "Maximum burst of requests with --kube-api-qps.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -109,19 +109,19 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str();
   app.add_option(
          "--controllers", texts.controllers,
-         "Controllers that run: a name, -name to exclude one, and * for all that run by default. yurtappdaemon runs by "
+         "Controllers to run: NAME, -NAME to exclude one, and * for all that run by default. yurtappdaemon runs by "
          "default. nodepool (counts the pools' nodes, and writes the pools' labels, annotations and taints to them) "
-         "runs by default unless OpenYurt's yurt-manager does that, and always if it is named. nodepool-autoscaler "
-         "(leases spare nodes to pools) runs only if it is named.")
+         "runs by default unless OpenYurt's yurt-manager manages the pools; if it is named, it always runs. "
+         "nodepool-autoscaler (leases spare nodes to pools) runs only if it is named.")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--node-agents", texts.agents,
                  "Label selectors of pods that every node depends on, separated by semicolons (k8s-app=kube-proxy;"
-                 "k8s-app=yurt-hub). A node on which one of them is not ready is in state warning.")
+                 "k8s-app=yurt-hub). A node on which such a pod is not ready is in state warning.")
       ->allow_extra_args(false);
   app.add_option("--required-csi-drivers", options.required_csi_drivers,
-                 "CSI drivers, separated by commas, without which a node is in state warning.")
+                 "CSI drivers, separated by commas. A node without one of them is in state warning.")
       ->delimiter(',')
       ->allow_extra_args(false);
   AddDuration(app, "--capacity-resync", options.capacity_resync,
@@ -129,9 +129,9 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
       ->default_str("30s");
   app.add_option(
          "--max-removals", texts.max_removals,
-         "Maximum number of pools of one YurtAppDaemon whose workloads are removed at once: a number, or a percentage "
-         "of its pools that have workloads (20, 10%). Larger removals are blocked until a user allows them. 0: every "
-         "removal is blocked until a user allows it. Without it: no limit.")
+         "Maximum number of pools of one YurtAppDaemon whose workloads are removed together: a number, or a percentage "
+         "of its pools that have workloads (20, 10%). Larger removals are blocked until a user allows them. 0: each "
+         "removal is blocked until a user allows it. Default: no limit.")
       ->check([](const std::string& text) -> std::string {
         const auto limit = text.empty() ? Result<RemovalLimit>() : ParseRemovalLimit(text);
         return limit ? "" : limit.error().message;
@@ -143,34 +143,35 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_option("--webhook-cert-dir", options.webhook_cert_dir,
-                 "Serve the webhook with tls.crt and tls.key of this folder; they are read again when they change.");
+                 "Folder with the webhook's tls.crt and tls.key, which are read again when they change.");
   app.add_option(
       "--webhook-cert-secret", options.webhook_cert_secret,
-      "Serve the webhook with a certificate that the operator makes, rotates and keeps in this Secret of its "
-      "own namespace.");
+      "Secret, in the operator's own namespace, for a webhook certificate that the operator issues and rotates.");
   app.add_option("--webhook-service", options.webhook_service,
-                 "The Service in the operator's own namespace through which the apiserver calls the webhook.");
-  app.add_option("--webhook-configuration", options.webhook_configuration,
-                 "Name of the operator's MutatingWebhookConfiguration and ValidatingWebhookConfiguration. With "
-                 "--webhook-cert-secret the operator updates their caBundle; /readyz fails until it is up to date.");
-  AddDuration(app, "--webhook-cert-validity", options.webhook_cert_validity,
-              "How long a certificate made for --webhook-cert-secret is valid (8760h, 30m, 10s); at two thirds it is "
-              "replaced.")
+                 "Service, in the operator's own namespace, through which the apiserver calls the webhook.");
+  app.add_option(
+      "--webhook-configuration", options.webhook_configuration,
+      "Name of the operator's MutatingWebhookConfiguration and ValidatingWebhookConfiguration. With "
+      "--webhook-cert-secret, the operator updates their caBundle. /readyz fails until the caBundle is up to date.");
+  AddDuration(
+      app, "--webhook-cert-validity", options.webhook_cert_validity,
+      "Validity of a certificate for --webhook-cert-secret (8760h, 30m, 10s). It is replaced after two thirds of "
+      "this time.")
       ->default_str("8760h");
 }
 
 void AddLogFlags(CLI::App& app, Options& options) {
-  app.add_option("--log-level", options.log_level, "debug, info, warn or error")
+  app.add_option("--log-level", options.log_level, "Lowest level of log messages: debug, info, warn or error.")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
                                                                             {"info", log::Level::kInfo},
                                                                             {"warn", log::Level::kWarn},
                                                                             {"error", log::Level::kError}}));
-  app.add_option("--log-format", options.log_format, "text or json")
+  app.add_option("--log-format", options.log_format, "Format of log messages: text or json.")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, log::Format>{{"text", log::Format::kText}, {"json", log::Format::kJson}}));
 }
 
-// Sets the options that `texts` determine. The error names the flag.
+// Sets the options that depend on `texts`. An error names its flag.
 Status Interpret(const Texts& texts, Options& options) {
   const auto at = [](const char* flag, const Error& error) {
     return Fail(error.reason, std::string(flag) + ": " + error.message);
@@ -195,14 +196,14 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   CLI::App app("Keeps one workload per NodePool for every YurtAppDaemon.", "yurtappdaemon-operator");
   app.set_version_flag("--version", "yurtappdaemon-operator " + version);
   app.add_option("--kubeconfig", options.kubeconfig,
-                 "Kubeconfig file. Without it: $KUBECONFIG, then the pod's service account, then ~/.kube/config.");
+                 "Kubeconfig file. Default: $KUBECONFIG, then the pod's service account, then ~/.kube/config.");
   AddLeaderElectionFlags(app, options);
-  app.add_option("--metrics-bind-address", options.metrics_bind_address, "Where /metrics is served; 0 switches it off.")
+  app.add_option("--metrics-bind-address", options.metrics_bind_address, "Address of /metrics; 0: not served.")
       ->capture_default_str();
   app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
-                 "Where /healthz and /readyz are served; 0 switches them off.")
+                 "Address of /healthz and /readyz; 0: not served.")
       ->capture_default_str();
-  app.add_option("--namespace", options.ns, "Watch this namespace only. Without it: all namespaces.");
+  app.add_option("--namespace", options.ns, "Only namespace to watch. Default: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
   AddWebhookFlags(app, options);

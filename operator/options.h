@@ -32,24 +32,24 @@ struct Options {
   std::chrono::seconds retry_period{2};
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
-  std::string ns;                             // the only namespace that is watched; empty: all
-  std::chrono::seconds kube_api_timeout{30};  // of one request
+  std::string ns;                             // the only namespace to watch; empty: all
+  std::chrono::seconds kube_api_timeout{30};  // for each request
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  std::optional<RemovalLimit> max_removals;  // of one YurtAppDaemon at once; nullopt: no limit
+  std::optional<RemovalLimit> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
   int webhook_port = 9443;
-  std::string webhook_cert_dir;       // the folder of a certificate that another program maintains; or
-  std::string webhook_cert_secret;    // the Secret of one that the operator maintains. Neither: no webhook
-  std::string webhook_service;        // the Service through which the apiserver calls
-  std::string webhook_configuration;  // the name of both webhook configurations
+  std::string webhook_cert_dir;       // folder of a certificate that another program maintains
+  std::string webhook_cert_secret;    // Secret of a certificate that the operator maintains
+  std::string webhook_service;        // Service through which the apiserver calls the webhook
+  std::string webhook_configuration;  // name of both webhook configurations
   std::chrono::seconds webhook_cert_validity = std::chrono::hours(24 * 365);
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;
 };
 
-// Parses the command line. Returns nullopt if the process must end with `exit_code` (0 for help and version, 2 for a
-// usage error). The text for the user has then been printed.
+// Parses the command line. Returns nullopt if the process must exit with `exit_code` (0 for help and version, 2 for a
+// usage error). All output has then been printed.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad
