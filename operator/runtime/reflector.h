@@ -42,7 +42,7 @@ struct ReflectorOptions {
   // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.
   // {}: the cache holds all content. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
-  // Starts to list when Informer::Demand is called. Readiness and leader election do not wait for it.
+  // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
   // Set if the cluster determines the version of `type`: returns the version to read. Called before each list. An Error
   // counts as a failed list (kNotFound: the type is missing).
