@@ -77,7 +77,7 @@ owner() {
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/transport/cpprest_(body|transport)\.(h|cc)'
 owner yaml-cpp 'yaml-cpp/' 'operator/client/auth/kubeconfig\.cc|plugin/manifest/yaml_reader\.cc|tests/support/yaml\.cc'
 owner Boost.Beast 'boost/(beast|asio)' 'operator/client/transport/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/server/.*|tests/.*'
-owner OpenSSL 'openssl/' 'operator/client/transport/(connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/((certificates|server)/.*|admission/acceptance_cache\.cc)|tests/.*'
+owner OpenSSL 'openssl/' 'operator/client/transport/(base64\.cc|connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/((certificates|server)/.*|admission/acceptance_cache\.cc)|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'
 owner simdjson 'simdjson' 'operator/(json/(json_document|list_text)\.cc|runtime/json_bytes\.h)'

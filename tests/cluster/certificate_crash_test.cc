@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "tests/cluster/gated.h"
 #include "tests/cluster/installed_fixture.h"
 

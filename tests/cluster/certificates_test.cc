@@ -4,8 +4,8 @@
 #include <set>
 #include <thread>
 
-#include "operator/base/base64.h"
 #include "operator/client/auth/config.h"
+#include "operator/client/transport/base64.h"
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {

@@ -1,5 +1,5 @@
 // The webhooks without an apiserver: every request gets an answer, and the next one is served.
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "tests/cluster/webhook_fixture.h"
 #include "tests/support/https_client.h"
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "operator/json/json_codec.h"
 #include "operator/workload/render.h"
 #include "tests/fuzz/check.h"

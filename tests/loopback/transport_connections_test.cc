@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "tests/loopback/transport_fixture.h"
 #include "tests/support/connect_proxy.h"
 

@@ -26,8 +26,8 @@
 #include <thread>
 #include <utility>
 
-#include "operator/base/base64.h"
 #include "operator/client/auth/config.h"
+#include "operator/client/transport/base64.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
 #include "tests/support/test_pki.h"

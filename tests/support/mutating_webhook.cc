@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "tests/support/eventually.h"
 #include "tests/support/webhook_setup.h"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "operator/api/well_known.h"
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "tests/support/eventually.h"
 #include "tests/support/process.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "operator/api/field_error.h"
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "operator/json/json_codec.h"
 
 namespace yad {

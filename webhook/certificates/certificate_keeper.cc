@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "operator/base/backoff.h"
-#include "operator/base/base64.h"
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
+#include "operator/client/transport/base64.h"
 #include "webhook/certificates/webhook_configuration.h"
 
 namespace yad {

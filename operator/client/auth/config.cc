@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "operator/base/base64.h"
 #include "operator/base/file.h"
 #include "operator/client/auth/exec_credential.h"
 #include "operator/client/auth/kubeconfig.h"
 #include "operator/client/auth/token_source.h"
+#include "operator/client/transport/base64.h"
 #include "operator/client/transport/renewing_transport.h"
 
 namespace yad {

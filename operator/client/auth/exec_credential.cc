@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "operator/base/base64.h"
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/file.h"
 #include "operator/client/auth/subprocess.h"
+#include "operator/client/transport/base64.h"
 #include "operator/json/json_codec.h"
 
 namespace yad {

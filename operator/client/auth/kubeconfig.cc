@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "operator/base/base64.h"
 #include "operator/base/file.h"
+#include "operator/client/transport/base64.h"
 #include "operator/json/json_codec.h"
 
 namespace yad {

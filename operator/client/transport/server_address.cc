@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 
 namespace yad {
 namespace {

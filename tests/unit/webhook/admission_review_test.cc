@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "operator/api/field_error.h"
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 
 namespace yad {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "operator/base/base64.h"
 #include "operator/base/metrics.h"
+#include "operator/client/transport/base64.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
 #include "webhook/certificates/certificate_keeper.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 #include "webhook/certificates/certificate_pair.h"
 
 namespace yad {

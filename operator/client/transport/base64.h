@@ -1,6 +1,6 @@
 // Base64 (RFC 4648), as in kubeconfig files.
-#ifndef OPERATOR_BASE_BASE64_H_
-#define OPERATOR_BASE_BASE64_H_
+#ifndef OPERATOR_CLIENT_TRANSPORT_BASE64_H_
+#define OPERATOR_CLIENT_TRANSPORT_BASE64_H_
 
 #include <optional>
 #include <string>
@@ -15,4 +15,4 @@ std::optional<std::string> Base64Decode(std::string_view text);
 
 }  // namespace yad
 
-#endif  // OPERATOR_BASE_BASE64_H_
+#endif  // OPERATOR_CLIENT_TRANSPORT_BASE64_H_

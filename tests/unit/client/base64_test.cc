@@ -1,4 +1,4 @@
-#include "operator/base/base64.h"
+#include "operator/client/transport/base64.h"
 
 #include <gtest/gtest.h>
 
