@@ -15,7 +15,9 @@ class RateLimiter {
   // qps <= 0 means no limit. A burst below 1 counts as 1.
   RateLimiter(double qps, int burst, Clock& clock);
 
-  // Blocks until a token is available. Returns false, and gives the token back, if `stop` fires first.
+  // Takes `tokens`, and returns the time at which they are available. Does not block.
+  SteadyTime Take(int tokens);
+  // Takes a token and blocks until it is available. Returns false, and gives the token back, if `stop` fires first.
   bool Acquire(std::stop_token stop);
 
  private:
@@ -23,7 +25,7 @@ class RateLimiter {
   const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  double tokens_;  // negative: the number of tokens promised to waiting threads
+  double tokens_;  // A negative value is the number of tokens promised already.
   SteadyTime filled_at_;
 };
 

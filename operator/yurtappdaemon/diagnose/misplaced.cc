@@ -41,7 +41,7 @@ bool Runs(const Json& pod, const ObjectMeta& meta) {
 }  // namespace
 
 MisplacedPods::MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock)
-    : client_(client), stores_(stores), events_(events), ns_(std::move(ns)), clock_(clock), budget_(clock) {}
+    : client_(client), stores_(stores), events_(events), ns_(std::move(ns)), clock_(clock) {}
 
 void MisplacedPods::Connect(std::function<void(const Request&)> look, std::function<void(const Request&)> show) {
   look_ = std::move(look);

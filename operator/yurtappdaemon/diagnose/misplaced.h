@@ -16,11 +16,11 @@
 #include "operator/base/clock.h"
 #include "operator/base/synchronized.h"
 #include "operator/client/client.h"
+#include "operator/client/rate_limiter.h"
 #include "operator/runtime/controller.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
-#include "operator/yurtappdaemon/diagnose/request_budget.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 
 namespace yad {
@@ -95,7 +95,7 @@ class MisplacedPods {
   EventSink& events_;
   const std::string ns_;
   Clock& clock_;
-  RequestBudget budget_;
+  RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};
   std::function<void(const Request&)> look_;
   std::function<void(const Request&)> show_;
   std::atomic<bool> failing_{false};

@@ -11,8 +11,8 @@
 
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
+#include "operator/client/rate_limiter.h"
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
-#include "operator/yurtappdaemon/diagnose/request_budget.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 
 namespace yad {
@@ -20,7 +20,7 @@ namespace yad {
 // Thread-safe.
 class PodDiagnoser {
  public:
-  PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock), budget_(clock) {}
+  PodDiagnoser(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   // The record of one daemon's unhealthy pools. If it is lost, their pods are read again.
   class Memory {
@@ -71,7 +71,7 @@ class PodDiagnoser {
 
   Client& client_;
   Clock& clock_;
-  RequestBudget budget_;
+  RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};  // of all daemons together
   std::atomic<bool> pods_fail_{false};
   std::atomic<bool> events_fail_{false};
 };

@@ -71,6 +71,20 @@ TEST(RateLimiterTest, StopEndsTheWaitAndGivesTheTokenBack) {
   clock.Advance(milliseconds(100));
 }
 
+TEST(RateLimiterTest, TakeReturnsTheTimesOfTheBurstAndThenOfTheRate) {
+  FakeClock clock;
+  RateLimiter limiter(5, 10, clock);
+  const SteadyTime now = clock.Now();
+  EXPECT_EQ(limiter.Take(10), now);
+  EXPECT_EQ(limiter.Take(5), now + seconds(1));
+  EXPECT_EQ(limiter.Take(5), now + seconds(2));
+  clock.Advance(seconds(1));
+  EXPECT_EQ(limiter.Take(5), now + seconds(3));
+  clock.Advance(seconds(3600));
+  EXPECT_EQ(limiter.Take(10), clock.Now());
+  EXPECT_GT(limiter.Take(1), clock.Now());
+}
+
 TEST(RateLimiterTest, NoRateMeansNoLimit) {
   FakeClock clock;
   RateLimiter limiter(0, 0, clock);
@@ -78,6 +92,7 @@ TEST(RateLimiterTest, NoRateMeansNoLimit) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(limiter.Acquire(stop.get_token()));
+  EXPECT_EQ(limiter.Take(1000), clock.Now());
 }
 
 }  // namespace

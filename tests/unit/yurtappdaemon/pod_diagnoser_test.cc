@@ -298,19 +298,5 @@ TEST_F(PodDiagnoserTest, ReadsRejectedPodsOfADeploymentFromItsStatus) {
   EXPECT_EQ(event_lists_, 0);
 }
 
-TEST(TurnsTest, AllowsTenAtOnceThenFiveASecondInOrder) {
-  FakeClock clock;
-  RequestBudget turns(clock);
-  const SteadyTime now = clock.Now();
-  EXPECT_EQ(turns.Take(10), now);
-  EXPECT_EQ(turns.Take(5), now + seconds(1));
-  EXPECT_EQ(turns.Take(5), now + seconds(2));
-  clock.Advance(seconds(1));
-  EXPECT_EQ(turns.Take(5), now + seconds(3));
-  clock.Advance(seconds(3600));
-  EXPECT_EQ(turns.Take(10), clock.Now());
-  EXPECT_GT(turns.Take(1), clock.Now());
-}
-
 }  // namespace
 }  // namespace yad
