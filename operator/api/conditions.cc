@@ -3,11 +3,6 @@
 #include <utility>
 
 namespace yad {
-namespace {
-
-constexpr std::size_t kNamedInMessage = 5;
-
-}  // namespace
 
 std::string Cut(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
@@ -16,10 +11,10 @@ std::string Cut(std::string text, std::size_t limit) {
   return text.substr(0, end) + "...";
 }
 
-std::string NameSome(const std::vector<std::string>& names) {
+std::string NameSome(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kNamedInMessage; ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kNamedInMessage) text += " and " + std::to_string(names.size() - kNamedInMessage) + " more";
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
   return text;
 }
 

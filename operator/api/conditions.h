@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a condition's mess
 // Truncates `text` to `limit` bytes, at a character boundary.
 std::string Cut(std::string text, std::size_t limit);
 // Joins names and limits their number: "a, b, c, d, e and 4 more".
-std::string NameSome(const std::vector<std::string>& names);
+std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);
 
 // Return the condition of this type in `object.status.conditions`, or in `status.conditions`; nullptr if there is none.
 const Json* FindCondition(const Json& object, std::string_view type);

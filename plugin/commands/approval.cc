@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/approvals.h"
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "plugin/commands/daemon.h"
-#include "plugin/view/text.h"
 
 namespace yad {
 std::vector<std::string> ManualGroups(const Json& daemon) {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "plugin/commands/approval.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
-#include "plugin/view/text.h"
 
 namespace yad {
 

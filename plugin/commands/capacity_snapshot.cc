@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/attributes.h"
-#include "plugin/view/text.h"
 
 namespace yad {
 namespace {

@@ -1,6 +1,7 @@
 // kubectl yad diff
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "plugin/commands/cluster_snapshot.h"
@@ -11,7 +12,6 @@
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/preview.h"
 #include "plugin/manifest/yaml_writer.h"
-#include "plugin/view/text.h"
 #include "plugin/view/unified_diff.h"
 
 namespace yad {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/service.h"
@@ -12,7 +13,6 @@
 #include "plugin/commands/revision_of.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/yaml_writer.h"
-#include "plugin/view/text.h"
 
 namespace yad {
 namespace {

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
-#include "plugin/view/text.h"
 
 namespace yad {
 namespace {

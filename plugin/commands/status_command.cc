@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/api/conditions.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/daemon_watch.h"

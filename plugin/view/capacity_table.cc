@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "operator/api/conditions.h"
 #include "plugin/view/text.h"
 
 namespace yad {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "operator/base/clock.h"
 
@@ -30,9 +29,6 @@ std::string Age(const std::string& since, WallTime now);
 
 // Parses "1h30m", "45s", "500ms" as Go does; a bare number is in seconds. Returns nullopt for other text.
 std::optional<std::chrono::milliseconds> ParseDuration(std::string_view text);
-
-// Returns "a", "a, b" or "a, b and 3 more".
-std::string NameSome(const std::vector<std::string>& names, std::size_t most);
 
 }  // namespace yad
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "operator/api/conditions.h"
+
 namespace yad {
 
 // Collects warnings of one kind. Keeps the first few, and counts the rest.
@@ -27,7 +29,7 @@ class Warnings {
   std::size_t count_ = 0;
 };
 
-// Returns a text such as "a", "b", "c" and 4 more.
+// Returns text such as "a", "b", "c" and 4 more.
 inline std::string QuoteSome(const std::vector<std::string>& names) {
   constexpr std::size_t kNamed = 3;
   std::string text;

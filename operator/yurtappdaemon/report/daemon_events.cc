@@ -17,10 +17,7 @@ namespace {
 constexpr std::size_t kNamed = 8;
 
 std::string NamePools(const std::vector<std::string>& pools) {
-  std::string text = std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ");
-  for (std::size_t i = 0; i < pools.size() && i < kNamed; ++i) text += (i == 0 ? "" : ", ") + pools[i];
-  if (pools.size() > kNamed) text += " and " + std::to_string(pools.size() - kNamed) + " more";
-  return text;
+  return std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ") + NameSome(pools, kNamed);
 }
 
 void CountWrites(const char* operation, std::size_t count) {

@@ -92,10 +92,5 @@ TEST(TextTest, NothingFromAClusterMovesTheCursor) {
             " 2J é");
 }
 
-TEST(TextTest, ManyNamesAreCounted) {
-  EXPECT_EQ(NameSome({"a", "b"}, 2), "a, b");
-  EXPECT_EQ(NameSome({"a", "b", "c", "d"}, 2), "a, b and 2 more");
-}
-
 }  // namespace
 }  // namespace yad
