@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/cluster/nodepool_type.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/plan/services.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/revision_of.h"
@@ -45,9 +46,8 @@ Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
   std::set<std::string> labels;
   for (const Json& object : workloads) {
     const ObjectMeta of_workload = ParseMeta(object);
-    const OwnerReference* controller = of_workload.controller();
-    const bool ours = controller != nullptr && controller->uid == meta.uid;
-    const bool orphan = controller == nullptr && !of_workload.Label(kPoolNameLabel).empty();
+    const bool ours = ControlledBy(of_workload, meta.uid);
+    const bool orphan = of_workload.controller() == nullptr && !of_workload.Label(kPoolNameLabel).empty();
     if (!ours && !orphan) continue;
     labels.insert(of_workload.Label(kRevisionLabel));
     (ours ? snapshot.workloads : snapshot.orphans)
@@ -83,8 +83,7 @@ Status AddServices(Client& client, Snapshot& snapshot) {
   YAD_TRY(auto services, ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel));
   for (const Json& object : services) {
     const ObjectMeta of_service = ParseMeta(object);
-    const OwnerReference* controller = of_service.controller();
-    if (controller == nullptr || controller->uid != meta.uid) continue;
+    if (!ControlledBy(of_service, meta.uid)) continue;
     snapshot.services.push_back({std::make_shared<StoredObject>(object, nullptr), of_service.Label(kPoolNameLabel)});
   }
   return {};

@@ -6,6 +6,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
@@ -65,8 +66,7 @@ Result<int> RestartPools(Session& session) {
   std::multimap<std::string, ObjectMeta> by_pool;
   for (const Json& workload : workloads) {
     ObjectMeta meta = ParseMeta(workload);
-    if (meta.controller() != nullptr && meta.controller()->uid == uid && !meta.deleting())
-      by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
+    if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
   }
   // All names are checked before the first restart, so that an unknown name does not leave some pools restarted.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());

@@ -5,6 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "plugin/commands/daemon.h"
 
 namespace yad {
@@ -14,7 +15,7 @@ Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::stri
   std::vector<RevisionEntry> revisions;
   for (Json& object : objects) {
     const ObjectMeta meta = ParseMeta(object);
-    if (meta.controller() == nullptr || meta.controller()->uid != uid || meta.deleting()) continue;
+    if (!ControlledBy(meta, uid) || meta.deleting()) continue;
     auto content = ContentOf(object);
     if (!content) continue;
     auto revision = std::make_shared<Revision>();

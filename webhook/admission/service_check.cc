@@ -76,10 +76,7 @@ class Trial {
                                  : WorkloadName(daemon.meta.key.name, daemon_.meta.uid, pool_, daemon.kind));
     if (!workload) return;
     auto live = client_.Get(kServiceType, {daemon.meta.key.ns, name_}, deadline.Token());
-    const OwnerReference* controller = nullptr;
-    const ObjectMeta meta = live ? ParseMeta(*live) : ObjectMeta();
-    if (live) controller = meta.controller();
-    if (controller != nullptr && controller->uid == daemon_.meta.uid) live_ = *std::move(live);
+    if (live && ControlledBy(ParseMeta(*live), daemon_.meta.uid)) live_ = *std::move(live);
   }
 
   Answer Of(const YurtAppDaemon& version) {

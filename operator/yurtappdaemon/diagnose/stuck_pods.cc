@@ -10,6 +10,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 
 namespace yad {
@@ -70,8 +71,7 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
 
 void Look(const Json& pod, const Update& update, WallTime since, Survey& survey) {
   const ObjectMeta meta = ParseMeta(pod);
-  const OwnerReference* controller = meta.controller();
-  if (controller == nullptr || controller->uid != update.uid) return;
+  if (!ControlledBy(meta, update.uid)) return;
   if (meta.Label(kPodRevisionLabel) == update.revision) {
     if (!IsPodReady(pod)) survey.under_way = true;
     return;

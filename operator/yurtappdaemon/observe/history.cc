@@ -98,8 +98,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // The operator created this revision and the cache does not show it (the cache lags, or a user removed the
-      // label), or a deletion with --cascade=orphan left it.
+      // The operator created it and the cache does not show it (it lags, or a user removed the label), or
+      // --cascade=orphan left it.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -251,8 +251,7 @@ Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& st
   if (!live && live.error().reason == Reason::kNotFound) return nullptr;
   if (!live) return Fail(live.error());
   const ObjectPtr object = Stored(*std::move(live));
-  const OwnerReference* controller = object->meta().controller();
-  if (object->meta().deleting() || controller == nullptr || controller->uid != daemon.meta.uid) return nullptr;
+  if (object->meta().deleting() || !ControlledBy(object->meta(), daemon.meta.uid)) return nullptr;
   state.all.insert(std::upper_bound(state.all.begin(), state.all.end(), object, ByNumber), object);
   return Named(state, label);
 }

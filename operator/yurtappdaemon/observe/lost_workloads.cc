@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
@@ -41,8 +42,7 @@ Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapsho
     if (!live && live.error().reason == Reason::kNotFound) continue;
     if (!live) return Fail(live.error());
     WorkloadRef workload = MakeWorkloadRef(std::make_shared<StoredObject>(*live, project));
-    const OwnerReference* controller = workload.object->meta().controller();
-    if (controller == nullptr || controller->uid != daemon.meta.uid) continue;
+    if (!ControlledBy(workload.object->meta(), daemon.meta.uid)) continue;
     if (workload.state().pool == pool) found.push_back(std::move(workload));
   }
   return found;
