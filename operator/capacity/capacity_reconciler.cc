@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
-#include "operator/api/status_patch.h"
+#include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/cluster/informers.h"

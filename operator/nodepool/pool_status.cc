@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
+#include "operator/api/merge_patch.h"
 #include "operator/base/metrics.h"
 
 namespace yad {
@@ -57,23 +58,6 @@ std::string Describe(const std::vector<PoolNode>& nodes) {
             std::to_string(names.size()) + (names.size() == 1 ? " node (" : " nodes (") + NameSome(names) + ")";
   }
   return text;
-}
-
-Json MergeDifference(const Json& before, const Json& after) {
-  if (!before.is_object() || !after.is_object()) return after;
-  Json difference = Json::object();
-  for (const auto& [key, value] : after.items()) {
-    const auto old = before.find(key);
-    if (old == before.end()) {
-      difference[key] = value;
-    } else if (*old != value) {
-      difference[key] = MergeDifference(*old, value);
-    }
-  }
-  for (const auto& [key, value] : before.items()) {
-    if (!after.contains(key)) difference[key] = nullptr;
-  }
-  return difference;
 }
 
 metrics::Labels StateLabels(const std::string& pool, const char* state) { return {{"pool", pool}, {"state", state}}; }
@@ -137,7 +121,7 @@ Json PoolStatusPatch(const Json& before, const Json& after) {
       if (const auto found = before.find(field); found != before.end()) mine[field] = *found;
     }
   }
-  Json difference = MergeDifference(mine, after);
+  Json difference = MergePatch(mine, after, mine);
   if (difference.empty()) return nullptr;
   return {{"status", std::move(difference)}};
 }

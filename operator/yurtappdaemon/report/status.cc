@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "operator/api/conditions.h"
-#include "operator/api/status_patch.h"
+#include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/images.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"

@@ -5,7 +5,6 @@
 #include "plugin/commands/approval.h"
 #include "plugin/commands/revision_of.h"
 #include "plugin/commands/undo.h"
-#include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/preview.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
@@ -128,17 +127,6 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   ASSERT_FALSE(Approve({"north"}, daemon, before));
   EXPECT_THAT(Approve({"north"}, daemon, before).error().message, HasSubstr("try again in a moment"));
   EXPECT_EQ(Approvals(daemon), "");
-}
-
-TEST(ManifestPatchTest, PatchEqualsThatOfKubectlApply) {
-  const Json last = R"({"spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 2}, "list": [1]}})"_json;
-  const Json manifest = R"({"spec": {"a": 2, "deep": {"x": 1}, "list": [1, 2], "new": true}})"_json;
-  const Json live = R"({"metadata": {"uid": "u"}, "spec": {"a": 1, "gone": 2, "deep": {"x": 1, "y": 3, "z": 4},
-    "list": [1], "others": 5}, "status": {"s": 1}})"_json;
-  EXPECT_EQ(ManifestPatch(last, manifest, live),
-            R"({"spec": {"a": 2, "gone": null, "deep": {"y": null}, "list": [1, 2], "new": true}})"_json);
-  EXPECT_EQ(ManifestPatch(nullptr, manifest, live), R"({"spec": {"a": 2, "list": [1, 2], "new": true}})"_json);
-  EXPECT_EQ(ManifestPatch(last, R"({"spec": {"a": 1}})"_json, R"({"spec": {"a": 1}})"_json), Json::object());
 }
 
 TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrMakesOne) {
