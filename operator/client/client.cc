@@ -288,7 +288,6 @@ Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions&
   query.AddIfSet("labelSelector", options.label_selector);
   query.AddIfSet("fieldSelector", options.field_selector);
   query.AddIfSet("resourceVersion", options.resource_version);
-  query.AddIfSet("resourceVersionMatch", options.resource_version_match);
   if (options.limit > 0) query.Add("limit", std::to_string(options.limit));
   query.AddIfSet("continue", options.continue_token);
   HttpRequest request{

@@ -24,10 +24,9 @@ struct ListOptions {
   std::string ns;              // "" for all namespaces, and for cluster-scoped types
   std::string label_selector;  // in the syntax of the URL parameter, but not encoded: "app=x,tier in (a,b)"
   std::string field_selector;
-  std::string resource_version;        // "" reads the newest state
-  std::string resource_version_match;  // "", "NotOlderThan", "Exact"
-  int limit = 0;                       // maximum number of items in one answer; 0: all
-  std::size_t max_bytes = 0;           // a larger answer fails with kTooLarge; 0: HttpRequest's default
+  std::string resource_version;  // "" reads the newest state
+  int limit = 0;                 // maximum number of items in one answer; 0: all
+  std::size_t max_bytes = 0;     // a larger answer fails with kTooLarge; 0: HttpRequest's default
   std::string continue_token;
   bool metadata_only = false;  // the items have only their metadata
 };
@@ -53,7 +52,7 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
   bool force = false;       // PatchType::kApply only
-  // Receives the texts of the response's Warning headers. ClientOptions::on_warning is then not called.
+  // Receives the texts of the answer's Warning headers. ClientOptions::on_warning is not called for these.
   std::vector<std::string>* warnings = nullptr;
 };
 

@@ -85,7 +85,6 @@ struct LeaderElector::Impl {
   const LeaderElectionOptions options;
   Clock& clock;
   metrics::Gauge& status;
-  std::function<void(const std::string&)> on_new_leader;
 
   // Only the elector's thread uses these.
   StopTimer timer;
@@ -165,11 +164,9 @@ struct LeaderElector::Impl {
     observed_at = clock.Now();
     observed = std::move(record);
     const std::string before = shared.With([&](Shared& s) { return std::exchange(s.holder, observed.holder); });
-    if (before == observed.holder) return;
-    if (!observed.holder.empty()) {
+    if (before != observed.holder && !observed.holder.empty()) {
       log::Info("new leader", {{"lease", options.lease.ToString()}, {"identity", observed.holder}});
     }
-    if (on_new_leader) on_new_leader(observed.holder);
   }
 
   SteadyTime ObservedRunsOut() const {
@@ -404,10 +401,6 @@ bool LeaderElector::may_write() const {
 
 std::string LeaderElector::holder() const {
   return impl_->shared.With([](const Impl::Shared& s) { return s.holder; });
-}
-
-void LeaderElector::OnNewLeader(std::function<void(const std::string& identity)> callback) {
-  impl_->on_new_leader = std::move(callback);
 }
 
 }  // namespace yad

@@ -2,7 +2,6 @@
 #ifndef OPERATOR_RUNTIME_LEADER_ELECTOR_H_
 #define OPERATOR_RUNTIME_LEADER_ELECTOR_H_
 
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>

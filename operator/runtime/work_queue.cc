@@ -123,7 +123,6 @@ void WorkQueue::Done(const Request& request) {
   if (metrics_) metrics_->work_seconds.Observe(Seconds(now - found->second));
   processing_.erase(found);
   if (dirty_.contains(request)) Enqueue(request, now);
-  if (queue_.empty() && processing_.empty()) idle_.notify_all();
 }
 
 void WorkQueue::ShutDown() {
@@ -134,22 +133,9 @@ void WorkQueue::ShutDown() {
   wake_.notify_all();
 }
 
-bool WorkQueue::Drain(SteadyTime deadline) {
-  std::unique_lock lock(mutex_);
-  return clock_.WaitUntil(idle_, lock, {}, deadline, [this] { return queue_.empty() && processing_.empty(); });
-}
-
 std::size_t WorkQueue::size() const {
   std::lock_guard lock(mutex_);
   return queue_.size();
-}
-
-Duration WorkQueue::oldest_processing() const {
-  std::lock_guard lock(mutex_);
-  Duration oldest{0};
-  const SteadyTime now = clock_.Now();
-  for (const auto& [request, since] : processing_) oldest = std::max<Duration>(oldest, now - since);
-  return oldest;
 }
 
 void WorkQueue::PromoteDue(SteadyTime now) {

@@ -82,9 +82,9 @@ class WorkQueue {
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;                    // for Get
   std::condition_variable_any idle_;                    // for Drain
-  std::deque<std::pair<Request, SteadyTime>> queue_;    // with the time at which the key was queued
-  std::unordered_set<Request> dirty_;                   // keys in queue_, and keys that Done queues again
-  std::unordered_map<Request, SteadyTime> processing_;  // since this time
+  std::deque<std::pair<Request, SteadyTime>> queue_;    // and since when
+  std::unordered_set<Request> dirty_;                   // those in queue_, and those that need another round at their Done
+  std::unordered_map<Request, SteadyTime> processing_;  // since when
   std::unordered_map<Request, SteadyTime> due_by_key_;
   std::set<std::pair<SteadyTime, Request>> due_;
   std::unordered_map<Request, int> failures_;

@@ -146,7 +146,6 @@ TEST_F(ClientTest, ListSendsAllOptionsEncodedAndFillsInTheItemsTypes) {
   options.label_selector = "app=x,tier in (a,b)";
   options.field_selector = "metadata.name=\xc3\xa9";
   options.resource_version = "5";
-  options.resource_version_match = "NotOlderThan";
   options.limit = 500;
   options.continue_token = "c+/=";
   const Result<ListPage> page = client().List(kDeployments, options);
@@ -161,7 +160,6 @@ TEST_F(ClientTest, ListSendsAllOptionsEncodedAndFillsInTheItemsTypes) {
   EXPECT_EQ(QueryOf(Last(), "labelSelector"), options.label_selector);
   EXPECT_EQ(QueryOf(Last(), "fieldSelector"), options.field_selector);
   EXPECT_EQ(QueryOf(Last(), "resourceVersion"), "5");
-  EXPECT_EQ(QueryOf(Last(), "resourceVersionMatch"), "NotOlderThan");
   EXPECT_EQ(QueryOf(Last(), "limit"), "500");
   EXPECT_EQ(QueryOf(Last(), "continue"), "c+/=");
 }
@@ -325,13 +323,10 @@ TEST_F(ClientTest, PatchSendsItsContentType) {
       {PatchType::kStrategicMerge, "application/strategic-merge-patch+json"},
       {PatchType::kApply, "application/apply-patch+yaml"}};
   for (const auto& [type, content_type] : types) {
-    WriteOptions options;
-    options.force = true;
-    ASSERT_TRUE(client().Patch(kPools, {"", "p"}, type, Json{{"a", 1}}, options));
+    ASSERT_TRUE(client().Patch(kPools, {"", "p"}, type, Json{{"a", 1}}));
     EXPECT_EQ(Last().method, "PATCH");
     EXPECT_EQ(PathOf(Last()), "/apis/apps.openyurt.io/v1beta1/nodepools/p");
     EXPECT_EQ(Last().headers.at("Content-Type"), content_type);
-    EXPECT_EQ(QueryOf(Last(), "force"), type == PatchType::kApply ? "true" : "");
     EXPECT_EQ(QueryOf(Last(), "fieldManager"), "yurtappdaemon-operator");
     EXPECT_EQ(Last().body, "{\"a\":1}");
   }

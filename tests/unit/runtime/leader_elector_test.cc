@@ -314,18 +314,6 @@ TEST_F(LeaderElectorTest, StopEndsARequestThatHangs) {
   EXPECT_FALSE(a.acquired);
 }
 
-TEST_F(LeaderElectorTest, ReportsEachNewLeader) {
-  server_->Put(kLeasePath, Lease({{"holderIdentity", "b"}, {"leaseDurationSeconds", 15}}));
-  Replica a(*this, "a");
-  std::vector<std::string> leaders;
-  a.elector.OnNewLeader([&](const std::string& identity) { leaders.push_back(identity); });
-  a.StartAcquire();
-  StepToEnd(a);
-  a.Stop();
-  a.elector.Release();
-  EXPECT_EQ(leaders, (std::vector<std::string>{"b", "a", ""}));
-}
-
 TEST_F(LeaderElectorTest, InvalidLeaseIsAFailureAndNotACrash) {
   server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     return testing::JsonResponse(request.method == "GET" ? Json::array({1, 2}) : Json("text"));

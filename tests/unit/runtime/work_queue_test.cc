@@ -324,42 +324,6 @@ TEST_F(WorkQueueTest, KeyAddedWhileProcessingBeforeTheShutDownIsDrained) {
   EXPECT_EQ(queue_.Get({}), Key("a"));
 }
 
-TEST_F(WorkQueueTest, DrainWaitsForWhatIsProcessed) {
-  queue_.Add(Key("a"));
-  EXPECT_EQ(GetNow(), "a");
-  queue_.ShutDown();
-  bool drained = false;
-  std::jthread waiter([&] { drained = queue_.Drain(clock_.Now() + seconds(10)); });
-  clock_.AwaitWaiters(1);
-  queue_.Done(Key("a"));
-  waiter.join();
-  EXPECT_TRUE(drained);
-}
-
-TEST_F(WorkQueueTest, DrainGivesUpAtItsDeadline) {
-  queue_.Add(Key("a"));
-  EXPECT_EQ(GetNow(), "a");
-  bool drained = true;
-  std::jthread waiter([&] { drained = queue_.Drain(clock_.Now() + seconds(10)); });
-  clock_.AwaitWaiters(1);
-  clock_.Advance(seconds(10));
-  waiter.join();
-  EXPECT_FALSE(drained);
-}
-
-TEST_F(WorkQueueTest, OldestProcessingIsThatOfTheOldestKey) {
-  EXPECT_EQ(queue_.oldest_processing(), Duration{0});
-  queue_.Add(Key("a"));
-  EXPECT_EQ(GetNow(), "a");
-  clock_.Advance(seconds(3));
-  queue_.Add(Key("b"));
-  EXPECT_EQ(GetNow(), "b");
-  clock_.Advance(seconds(4));
-  EXPECT_EQ(queue_.oldest_processing(), Duration(seconds(7)));
-  queue_.Done(Key("a"));
-  EXPECT_EQ(queue_.oldest_processing(), Duration(seconds(4)));
-}
-
 TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   const metrics::Labels labels{{"name", "metrics-test"}, {"controller", "metrics-test"}};
   WorkQueue queue({}, clock_, "metrics-test");
