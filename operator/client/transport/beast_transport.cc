@@ -61,8 +61,8 @@ struct TextBody {
 using Parser = http::response_parser<TextBody>;
 
 constexpr std::chrono::seconds kConnectTimeout{15};
-constexpr std::size_t kChunk = 16u << 10;       // the size of a TLS record
-constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends at most 4 KiB of warnings
+constexpr std::size_t kChunk = 16u << 10;       // a TLS record
+constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends up to 4 KiB of warnings
 constexpr std::size_t kMaxErrorBody = 1u << 20;
 
 // The state that all requests to one server share. Open streams keep it alive.
@@ -131,7 +131,7 @@ class Exchange : public HttpStream {
   Result<bool> Read(std::string& out) override;
   // Reads the rest of the response, after Start. The connection returns to the pool.
   Result<HttpResponse> TakeAll();
-  // Reads the rest of a response that is not a stream into the head's body.
+  // Reads the rest of an answer that is not a stream into the head's body.
   Status ReadRefusal();
 
  private:

@@ -28,7 +28,7 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;          // more than the number of concurrent requests
+constexpr int kMaxWriteAttempts = 64;          // more than the requests that are ever in flight at once
 constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
 
 // The state that all requests to one server share. Open streams keep it alive.
@@ -147,7 +147,7 @@ class Exchange : public HttpStream {
     return std::move(head_);
   }
 
-  // If the server responds with an error instead of a stream, reads the error into the head's body.
+  // Reads the server's error, sent instead of a stream, into the head's body.
   Status ReadRefusal() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));

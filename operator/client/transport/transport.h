@@ -39,6 +39,17 @@ class HttpStream {
   virtual Result<bool> Read(std::string& out) = 0;
 };
 
+// Appends the rest of the stream to `body`. Fails with kDecode if `body` gets longer than 1 MiB; `what` names the
+// request.
+inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::string& body) {
+  for (;;) {
+    const Result<bool> more = stream.Read(body);
+    if (!more) return Fail(more.error());
+    if (!*more) return {};
+    if (body.size() > 1u << 20) return Fail(Reason::kDecode, what + ": the answer is larger than 1 MiB");
+  }
+}
+
 // Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
 // connection is closed. A response with any HTTP status is a result, not an Error. A request without a response fails
 // with kTransport; one whose response has more than `max_answer` bytes fails with kTooLarge.
