@@ -40,8 +40,6 @@ class LeaderElector {
   // renew_deadline has passed since the last renewal. Thread-safe.
   bool may_write() const;
   std::string holder() const;  // thread-safe; the last observed holder
-  // Sets a callback, which is called on the elector's thread when the holder changes.
-  void OnNewLeader(std::function<void(const std::string& identity)> callback);
 
  private:
   struct Impl;

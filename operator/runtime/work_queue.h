@@ -60,11 +60,7 @@ class WorkQueue {
 
   // Ignores all later adds, and drops delayed keys. Get still returns the keys that are queued.
   void ShutDown();
-  // Waits until no key is queued or being processed. Returns false at `deadline`.
-  bool Drain(SteadyTime deadline);
-
   std::size_t size() const;            // keys that are queued, without those being processed
-  Duration oldest_processing() const;  // the time for which the oldest key has been processed; 0: none
 
  private:
   struct Metrics;

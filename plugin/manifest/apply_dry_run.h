@@ -12,11 +12,6 @@ namespace yad {
 // defaults and calls the webhooks. The manifest must have a namespace.
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
-// Returns the merge patch of kubectl apply for types that kubectl does not know. The patch sets the values of
-// `manifest` that `live` does not have, and removes the members of `last` (the last applied manifest) that are no
-// longer in `manifest`. Pure.
-Json ManifestPatch(const Json& last, const Json& manifest, const Json& live);
-
 }  // namespace yad
 
 #endif  // PLUGIN_MANIFEST_APPLY_DRY_RUN_H_
