@@ -36,8 +36,8 @@ struct Seat {
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return undone || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && work == 0 && expected == nullptr && placed.empty(); }
-  // A joining node was Ready before its lease. It may be not Ready for a moment, until its agents have observed the
-  // pool.
+  // A joining node was Ready before its lease. The node may be not Ready for a moment, until its agents have observed
+  // the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }

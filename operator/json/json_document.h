@@ -33,7 +33,7 @@ struct JsonPart {
 };
 using JsonParts = std::vector<JsonPart>;
 
-// One value of a JSON text. It remains valid without the text. Any thread may read it.
+// One value of a JSON text. The value remains valid without the text. Any thread may read it.
 class JsonDocument {
  public:
   // Fails with kDecode if the text is not valid JSON or has invalid UTF-8. Never throws.

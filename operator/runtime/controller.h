@@ -74,7 +74,7 @@ class Controller {
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
   // For changes outside the cluster. Calls `poll` every `period` on a separate thread, and queues the keys that `poll`
   // returns. The stop token of a call fires after `deadline`. Failed polls are logged once, and repeated with a backoff
-  // that grows from `period` to 5 minutes. They do not affect other polls.
+  // that grows from `period` to 5 minutes. A failed poll does not affect other polls.
   Controller& Polls(std::string name, Duration period, Duration deadline,
                     std::function<Result<std::vector<Request>>(std::stop_token)> poll);
 

@@ -351,8 +351,8 @@ bool LeaderElector::Hold(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // The process may have been frozen during the sleep. It must not renew the lease when another process may already
-    // lead.
+    // The process may have been frozen during the sleep. The process must not renew the lease when another process may
+    // already lead.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");

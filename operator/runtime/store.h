@@ -113,8 +113,8 @@ class Store {
   // Removes an object. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
   // Handles a bookmark: the watch has reached this version. If an object from Observe is older and the watch did not
-  // report it, the informer does not select the object. It is then removed, or reset to the last state that handlers
-  // got.
+  // report it, the informer does not select the object. Such an object is removed, or reset to the last state that
+  // handlers got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -18,8 +18,8 @@ namespace yad {
 
 // Finds the entries that apply to a pool, by `pools` or by nodepoolSelector. In `pools`, "*" selects every pool and
 // "-x" excludes x; if all items are exclusions, all other pools are selected. A malformed selector or item of `pools`
-// selects no pool. The index contains parsed selectors, and a map from pool names to entries. It is made once for a
-// list of entries, because there may be thousands of entries and pools. Immutable; any thread may read it.
+// selects no pool. The index contains parsed selectors, and a map from pool names to entries. The index is made once
+// for a list of entries, because there may be thousands of entries and pools. Immutable; any thread may read it.
 class OverrideIndex {
  public:
   OverrideIndex() = default;

@@ -23,8 +23,8 @@ struct RenderInputs {
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The next two are used only by rules 0. They come from the live pod template and are not in the annotation. They
-  // stay the same until the pod template has to change for another reason.
+  // The next two fields are used only by rules 0. Their values come from the live pod template, and are not in the
+  // annotation. Both stay the same until the pod template has to change for another reason.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt set Always
 

@@ -40,8 +40,8 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Returns whether OpenYurt wrote the revision. It encodes Go's types, which write a null creationTimestamp. Revisions
-// of this operator have no nulls there.
+// Returns whether OpenYurt wrote the revision. OpenYurt encodes Go's types, which write a null creationTimestamp.
+// Revisions of this operator have no nulls there.
 bool IsOfOpenYurt(const Json& workload_template) {
   const Json& spec = MemberOf(workload_template, "spec");
   for (const Json& object : {std::cref(workload_template), std::cref(MemberOf(spec, "template"))}) {

@@ -24,7 +24,7 @@ bool IsDefault(const Schema& schema, std::string_view key, const Json& object, i
 // Return true if an apiserver would store both values in the same way.
 bool SameValue(const Field& field, const Json& a, const Json& b, int depth = 0);
 bool SameObject(const Schema& schema, const Json& a, const Json& b, int depth = 0);
-// Returns true if member `key` is equivalent in both objects. It may be absent in one or both.
+// Returns true if member `key` is equivalent in both objects. The member may be absent in one or both.
 bool SameMember(const Schema& schema, std::string_view key, const Json& a, const Json& b, int depth = 0);
 
 // Removes the nulls in objects.

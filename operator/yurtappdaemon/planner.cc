@@ -43,7 +43,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
                                    [](const PoolPlan& p) { return p.write == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
     // An earlier leader may have started updates that the caches do not show yet, and too many pools would be
-    // unavailable. It may also have marked the revision as failed.
+    // unavailable. The earlier leader may also have marked the revision as failed.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;

@@ -30,7 +30,7 @@ struct Console {
 };
 
 // Returns the standard streams of the process. There is a Screen only if standard output is a terminal and $TERM is
-// neither empty nor "dumb". It has colours only if $NO_COLOR is unset or empty.
+// neither empty nor "dumb". The Screen has colours only if $NO_COLOR is unset or empty.
 Console StandardConsole();
 
 // Makes text from a cluster safe for a terminal. Control characters become spaces, because they could move the cursor.

@@ -20,7 +20,7 @@ Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, cons
 Result<ClusterConfig> LoadInClusterConfig(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// Returns a client for the cluster in `config`. The client rereads token files. It runs exec plugins, and caches their
+// Returns a client for the cluster in `config`. The client rereads token files, runs exec plugins, and caches their
 // credentials until these expire.
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options);
 

@@ -153,8 +153,8 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::sto
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The program gets its own process group, so that its children can be killed with it. It must not inherit the signal
-  // mask of this process.
+  // The program gets its own process group, so that its children can be killed with it. The program must not inherit
+  // the signal mask of this process.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);

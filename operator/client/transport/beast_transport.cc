@@ -82,8 +82,8 @@ std::string Seconds(std::chrono::milliseconds time) {
 
 SteadyTime In(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
 
-// The stream to which Beast writes a request. It joins small buffers, so that headers and a short body fit into one TLS
-// record.
+// The stream to which Beast writes a request. The sink joins small buffers, so that headers and a short body fit into
+// one TLS record.
 class RequestSink {
  public:
   RequestSink(Connection& connection, std::chrono::milliseconds timeout) : connection_(connection), timeout_(timeout) {}

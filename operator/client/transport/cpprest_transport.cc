@@ -299,7 +299,7 @@ void RunLibraryOnOneThread() {
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
   // Until a proxy has responded to CONNECT, the library ignores cancellations, and only this time-out closes the
-  // socket. It is longer than any silence that Wait() allows.
+  // socket. The time-out is longer than any silence that Wait() allows.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {

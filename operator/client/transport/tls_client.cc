@@ -174,8 +174,8 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   }
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // The HTTP library would send the host of the URL as the server name. It has no hook in which both the name is known
-  // and the connection exists. The first callback of a handshake has both.
+  // The HTTP library would send the host of the URL as the server name. The library has no hook in which both the name
+  // is known and the connection exists. The first callback of a handshake has both.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;

@@ -18,7 +18,7 @@ namespace yad {
 enum class WorkloadAction {
   kNone,
   kCreate,
-  kUpdate,  // an update to another revision, or to the pool as it is now
+  kUpdate,  // an update to another revision, or for a change of the pool
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };

@@ -30,7 +30,7 @@ struct Outcome {
   std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
   // Pools by the kind of write that their Service got.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  // The error of a write. It is retried after the key's backoff or the server's retry_after.
+  // The error of a write that has to be retried, after the key's backoff or the server's retry_after.
   std::optional<Error> retry;
   // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
   // the plan does not know, or a read failed.

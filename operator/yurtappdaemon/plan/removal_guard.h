@@ -37,8 +37,8 @@ struct RemovalFacts {
   bool settled = true;
 };
 
-// Returns a name for exactly this set of workloads: 16 hexadecimal digits. It depends on their uids, so a workload that
-// is recreated for a pool changes the name.
+// Returns a name for exactly this set of workloads: 16 hexadecimal digits. The name depends on the workloads' uids, so
+// a workload that is recreated for a pool changes the name.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
 // Checks plan.removals. Moves the removals that are blocked now to plan.held, and sets the mark of those that only an

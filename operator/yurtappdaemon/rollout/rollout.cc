@@ -75,9 +75,9 @@ class Rollout {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool does not count in the evaluation of the goal. It joined during the rollout and its
-  // workload has never been healthy, perhaps because it pulls its first image. If a group has no other pools, they are
-  // the only evidence, and count.
+  // Returns whether the pool does not count in the evaluation of the goal. Such a pool joined during the rollout, and
+  // its workload has never been healthy, perhaps because it pulls its first image. If a group has no other pools, they
+  // are the only evidence, and count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }

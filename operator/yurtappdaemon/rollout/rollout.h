@@ -1,10 +1,10 @@
 // updateStrategy RollingUpdate: decides which pools may be updated now, and why the others wait. Pure: the decision
 // depends only on its input, and all of the input is in the cluster.
 //
-// A rollout treats pools as a DaemonSet treats nodes. It has one of two directions:
+// A rollout treats pools as a DaemonSet treats nodes. A rollout has one of two directions:
 //
-// - out: to a new revision. It goes group by group and omits the pools of the partition. It stops when more pools than
-//   maxFailures have failed on the revision.
+// - out: to a new revision. The rollout goes group by group, omits the pools of the partition, and stops when more
+//   pools than maxFailures have failed on the revision.
 // - back: to status.currentRevision, on which all pools were healthy. A user requests it (an undo), or onFailure
 //   Rollback starts it. Groups, approvals, the partition and failures do not stop it.
 //
