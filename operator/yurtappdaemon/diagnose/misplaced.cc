@@ -54,7 +54,7 @@ bool MisplacedPods::IsNews(const Event& pool_event) const {
   const PoolProjection& after = PoolProjectionOf(pool_event.after);
   if (before.nodes == after.nodes && NodesIn(before) == NodesIn(after)) return false;
   if (!std::includes(after.nodes.begin(), after.nodes.end(), before.nodes.begin(), before.nodes.end())) return true;
-  // The list in status may be truncated.
+  // The list in status may be truncated, so the counters are compared too.
   if (NodesIn(after) < NodesIn(before)) return true;
   return pools_.With([&](const auto& pools) {
     const auto found = pools.find(after.pool.name);
