@@ -1,6 +1,8 @@
 #include "operator/base/clock.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace yad {
 namespace {
@@ -18,40 +20,16 @@ class RealClock : public Clock {
   }
 };
 
-// Reads exactly `digits` digits at `position` and advances `position` past them. Returns -1 if a digit is missing.
-int ReadNumber(const std::string& text, std::size_t& position, int digits) {
+// Returns true if the texts are equal, where a '0' of `shape` stands for any digit.
+bool HasShape(std::string_view text, std::string_view shape) {
+  return std::equal(text.begin(), text.end(), shape.begin(), shape.end(),
+                    [](char c, char s) { return s == '0' ? c >= '0' && c <= '9' : c == s; });
+}
+
+int NumberOf(std::string_view digits) {
   int number = 0;
-  for (int i = 0; i < digits; ++i, ++position) {
-    if (position >= text.size() || text[position] < '0' || text[position] > '9') return -1;
-    number = number * 10 + (text[position] - '0');
-  }
+  for (const char digit : digits) number = number * 10 + (digit - '0');
   return number;
-}
-
-bool Skip(const std::string& text, std::size_t& position, char expected) {
-  if (position >= text.size() || text[position] != expected) return false;
-  ++position;
-  return true;
-}
-
-std::string Format(WallTime time, int fraction_digits) {
-  using namespace std::chrono;
-  const auto seconds_part = floor<seconds>(time);
-  const auto day = floor<days>(seconds_part);
-  const year_month_day date(day);
-  const hh_mm_ss clock(seconds_part - day);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  std::string result = text;
-  if (fraction_digits > 0) {
-    std::snprintf(text, sizeof text, ".%06lld",
-                  static_cast<long long>(floor<microseconds>(time - seconds_part).count()));
-    result += text;
-  }
-  return result + "Z";
 }
 
 }  // namespace
@@ -71,52 +49,58 @@ Clock& Clock::Real() {
   return *clock;
 }
 
-std::string FormatTime(WallTime time) { return Format(time, 0); }
+std::string FormatTime(WallTime time) {
+  std::string text = FormatMicroTime(time);
+  return text.erase(text.size() - 8, 7);
+}
 
-std::string FormatMicroTime(WallTime time) { return Format(time, 6); }
+std::string FormatMicroTime(WallTime time) {
+  using namespace std::chrono;
+  const auto rounded = floor<microseconds>(time);
+  const auto day = floor<days>(rounded);
+  const year_month_day date(day);
+  const hh_mm_ss clock(rounded - day);
+  char text[128];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
+  return text;
+}
 
 WallTime ParseTime(const std::string& text) {
   using namespace std::chrono;
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
   const WallTime bad{};
-  std::size_t at = 0;
-  const int year_number = ReadNumber(text, at, 4);
-  if (year_number < 0 || !Skip(text, at, '-')) return bad;
-  const int month_number = ReadNumber(text, at, 2);
-  if (month_number < 0 || !Skip(text, at, '-')) return bad;
-  const int day_number = ReadNumber(text, at, 2);
-  if (day_number < 0 || !Skip(text, at, 'T')) return bad;
-  const int hour = ReadNumber(text, at, 2);
-  if (hour < 0 || hour > 23 || !Skip(text, at, ':')) return bad;
-  const int minute = ReadNumber(text, at, 2);
-  if (minute < 0 || minute > 59 || !Skip(text, at, ':')) return bad;
-  const int second = ReadNumber(text, at, 2);
-  if (second < 0 || second > 59) return bad;
-  const year_month_day date{year(year_number), month(static_cast<unsigned>(month_number)),
-                            day(static_cast<unsigned>(day_number))};
-  if (!date.ok()) return bad;
+  const std::string_view fields = std::string_view(text).substr(0, kShape.size());
+  if (!HasShape(fields, kShape)) return bad;
+  const year_month_day date{year(NumberOf(fields.substr(0, 4))),
+                            month(static_cast<unsigned>(NumberOf(fields.substr(5, 2)))),
+                            day(static_cast<unsigned>(NumberOf(fields.substr(8, 2))))};
+  const int hour = NumberOf(fields.substr(11, 2));
+  const int minute = NumberOf(fields.substr(14, 2));
+  const int second = NumberOf(fields.substr(17, 2));
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return bad;
+  std::string_view rest = std::string_view(text).substr(kShape.size());
 
   nanoseconds fraction{0};
-  if (Skip(text, at, '.')) {
-    const std::size_t start = at;
+  if (rest.starts_with('.')) {
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
+    if (end == 1) return bad;
     nanoseconds unit{100'000'000};
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
-      fraction += unit * (text[at] - '0');
-    if (at == start) return bad;
+    for (std::size_t i = 1; i < end; ++i, unit /= 10) fraction += unit * (rest[i] - '0');
+    rest.remove_prefix(end);
   }
 
   seconds offset{0};
-  if (!Skip(text, at, 'Z')) {
-    const bool west = at < text.size() && text[at] == '-';
-    if (!west && (at >= text.size() || text[at] != '+')) return bad;
-    ++at;
-    const int offset_hours = ReadNumber(text, at, 2);
-    if (offset_hours < 0 || offset_hours > 23 || !Skip(text, at, ':')) return bad;
-    const int offset_minutes = ReadNumber(text, at, 2);
-    if (offset_minutes < 0 || offset_minutes > 59) return bad;
+  if (rest != "Z") {
+    if (!HasShape(rest, "+00:00") && !HasShape(rest, "-00:00")) return bad;
+    const int offset_hours = NumberOf(rest.substr(1, 2));
+    const int offset_minutes = NumberOf(rest.substr(4, 2));
+    if (offset_hours > 23 || offset_minutes > 59) return bad;
     offset = hours(offset_hours) + minutes(offset_minutes);
-    if (west) offset = -offset;
+    if (rest[0] == '-') offset = -offset;
   }
-  if (at != text.size()) return bad;
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
   // WallTime counts nanoseconds in 64 bits and ends in 2262. With these limits, the difference of two times, and a sum
