@@ -22,7 +22,6 @@ class ServingCertificate {
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
   // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
   std::shared_ptr<SSL_CTX> context() const;
-  bool loaded() const { return context() != nullptr; }
   // Returns the leaf's end of validity; the epoch before the first Load.
   WallTime not_after() const;
   // Returns the leaf and its chain as they were loaded; "" before the first Load.
