@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 #define TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 
+#include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -117,6 +118,23 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   std::vector<std::string> names;
   for (const CapacityPlan::Release& release : plan.releases) names.push_back(release.node->meta.key.name);
   return names;
+}
+
+// Returns a shortage of status, which began `since_ago` seconds ago and is retried in `retry_in` seconds.
+inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
+                       const std::vector<std::string>& pods, int since_ago = 60) {
+  return {{"requirements", requirements},
+          {"pods", pods},
+          {"reason", reason},
+          {"since", FormatTime(Ago(since_ago))},
+          {"retryAt", FormatTime(kNow + std::chrono::seconds(retry_in))}};
+}
+
+// Returns the change of this node, or null.
+inline const CapacityPlan::Change* ChangeOf(const CapacityPlan& plan, const std::string& node) {
+  const auto found = std::find_if(plan.changes.begin(), plan.changes.end(),
+                                  [&](const auto& change) { return change.node->meta.key.name == node; });
+  return found == plan.changes.end() ? nullptr : &*found;
 }
 
 }  // namespace yad::testing
