@@ -1,3 +1,4 @@
+// How a Controller calls the reconciler: workers, retries, resyncs and polls.
 #include "operator/runtime/controller.h"
 
 #include <gmock/gmock.h>
@@ -8,17 +9,16 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 #include <thread>
 
 #include "operator/base/metrics.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/unit/runtime/controller_fixture.h"
 
-namespace yad {
+namespace yad::testing {
 namespace {
 
 using std::chrono::hours;
@@ -26,260 +26,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
-using testing::FakeStream;
-using testing::FakeTransport;
-using testing::JsonResponse;
-
-const ResourceType kPrimaryType{"example.com", "v1", "widgets", "Widget", true};
-const ResourceType kOwnedType{"apps", "v1", "deployments", "Deployment", true};
-
-Json Object(const std::string& name, const std::string& version, const std::string& uid = "uid") {
-  return {{"metadata", {{"namespace", "ns"}, {"name", name}, {"uid", uid}, {"resourceVersion", version}}}};
-}
-
-Json OwnedBy(Json object, const std::string& owner, const std::string& uid, const std::string& kind = "Widget",
-             const std::string& api_version = "example.com/v1beta1", bool controller = true) {
-  object["metadata"]["ownerReferences"].push_back(
-      {{"apiVersion", api_version}, {"kind", kind}, {"name", owner}, {"uid", uid}, {"controller", controller}});
-  return object;
-}
-
-// The reconciler's calls, and its scripted answers. Thread-safe.
-class Script {
- public:
-  Result<ReconcileResult> Reconcile(const Request& request) {
-    std::lock_guard lock(mutex_);
-    calls_.push_back(request.ToString());
-    changed_.notify_all();
-    auto found = answers_.find(request.name);
-    if (found == answers_.end() || found->second.empty()) return ReconcileResult::Done();
-    auto answer = std::move(found->second.front());
-    found->second.erase(found->second.begin());
-    return answer();
-  }
-  void Answer(const std::string& name, std::function<Result<ReconcileResult>()> answer) {
-    std::lock_guard lock(mutex_);
-    answers_[name].push_back(std::move(answer));
-  }
-  // Blocks until there are `count` calls since the last Take, and takes all of them.
-  std::vector<std::string> Take(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return calls_.size() >= count; });
-    return std::exchange(calls_, {});
-  }
-  std::size_t count() {
-    std::lock_guard lock(mutex_);
-    return calls_.size();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> calls_;
-  std::map<std::string, std::vector<std::function<Result<ReconcileResult>()>>> answers_;
-};
-
-// An informer on its own transport, which the test feeds.
-class FedInformer {
- public:
-  FedInformer(const ResourceType& type, Clock& clock)
-      : transport(std::make_shared<FakeTransport>()), client(transport, ClientOptions{}, clock) {
-    ReflectorOptions options;
-    options.type = type;
-    informer = std::make_unique<Informer>(client, options, clock);
-  }
-  ~FedInformer() { Stop(); }
-  void Stop() {
-    thread.request_stop();
-    if (thread.joinable()) thread.join();
-  }
-  void Sync(const std::vector<Json>& objects, const std::string& version = "100") {
-    transport->OnSend([list = JsonResponse({{"metadata", {{"resourceVersion", version}}}, {"items", objects}})](
-                          const HttpRequest&) { return list; });
-    thread = std::jthread([this](const std::stop_token& stop) { informer->Run(stop); });
-    stream = transport->TakeStream();
-    stream->WaitUntilDrained();
-  }
-  void Push(const std::string& type, const Json& object) {
-    stream->PushEvent(type, object);
-    stream->WaitUntilDrained();
-  }
-
-  std::shared_ptr<FakeTransport> transport;
-  Client client;
-  std::unique_ptr<Informer> informer;
-  std::shared_ptr<FakeStream> stream;
-  std::jthread thread;
-};
-
-class ControllerTest : public ::testing::Test {
- protected:
-  ~ControllerTest() override {
-    StopController();
-    primary_.Stop();
-    owned_.Stop();
-  }
-  Controller& Make(ControllerOptions options = {}) {
-    static int made = 0;  // Metrics live as long as the process: no two controllers share theirs.
-    options.name = "controller-" + std::to_string(made++);
-    controller_ = std::make_unique<Controller>(
-        options,
-        [this](const Request& request, const std::stop_token& stop) {
-          if (on_reconcile_) on_reconcile_(stop);
-          return script_.Reconcile(request);
-        },
-        clock_);
-    return *controller_;
-  }
-  static ControllerOptions NoResync() {
-    ControllerOptions options;
-    options.workers = 1;
-    options.resync = Duration{0};
-    return options;
-  }
-  void Run() {
-    run_ = std::jthread([this](const std::stop_token& stop) { controller_->Run(stop); });
-  }
-  void StopController() {
-    run_.request_stop();
-    if (run_.joinable()) run_.join();
-  }
-  // Drains the queue without workers; returns the keys.
-  std::vector<std::string> Queued() {
-    std::vector<std::string> keys;
-    while (controller_->queue().size() > 0) {
-      const Request request = *controller_->queue().Get({});
-      controller_->queue().Done(request);
-      keys.push_back(request.ToString());
-    }
-    return keys;
-  }
-  double Total(const std::string& result) {
-    return metrics::GetCounter("controller_runtime_reconcile_total", "",
-                               {{"controller", controller_->name()}, {"result", result}})
-        .Value();
-  }
-  // Blocks until the one worker is idle and `others` threads wait for the clock. A notified worker counts as waiting
-  // until it has taken its key, so the waits come first, then the queue, then the waits again.
-  void AwaitIdle(int others = 0) {
-    clock_.AwaitWaiters(1 + others);
-    while (controller_->queue().size() > 0) std::this_thread::yield();
-    clock_.AwaitWaiters(1 + others);
-  }
-
-  FakeClock clock_;
-  Script script_;
-  std::function<void(const std::stop_token&)> on_reconcile_;
-  FedInformer primary_{kPrimaryType, clock_};
-  FedInformer owned_{kOwnedType, clock_};
-  std::unique_ptr<Controller> controller_;
-  std::jthread run_;
-};
-
-// ---- From events to keys
-
-TEST_F(ControllerTest, PrimaryEventsNameTheirObject) {
-  Make(NoResync()).For(*primary_.informer);
-  primary_.Sync({Object("a", "1")});
-  EXPECT_THAT(Queued(), ElementsAre("ns/a"));
-  primary_.Push("MODIFIED", Object("a", "101"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a"));
-  primary_.Push("DELETED", Object("a", "102"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a"));
-}
-
-TEST_F(ControllerTest, PredicatesKeepEventsAway) {
-  Make(NoResync())
-      .For(*primary_.informer, [](const Event& event) { return event.before == nullptr; })
-      .Owns(*owned_.informer, [](const Event&) { return false; });
-  primary_.Sync({Object("a", "1")});
-  EXPECT_THAT(Queued(), ElementsAre("ns/a"));
-  primary_.Push("MODIFIED", Object("a", "101"));
-  owned_.Sync({OwnedBy(Object("child", "2"), "a", "uid")});
-  EXPECT_THAT(Queued(), ElementsAre());
-}
-
-TEST_F(ControllerTest, OwnedObjectsLeadBackToTheirControllerByKindGroupAndUid) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
-  primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
-  Queued();
-  owned_.Sync({});
-  owned_.Push("ADDED", OwnedBy(Object("x1", "101"), "a", "uid-a"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the version in the reference does not count";
-  owned_.Push("ADDED", OwnedBy(Object("x2", "102"), "a", "uid-a", "Gadget"));
-  owned_.Push("ADDED", OwnedBy(Object("x3", "103"), "a", "uid-a", "Widget", "other.com/v1"));
-  owned_.Push("ADDED", OwnedBy(Object("x4", "104"), "a", "uid-a", "Widget", "example.com/v1", /*controller=*/false));
-  owned_.Push("ADDED", OwnedBy(Object("x5", "105"), "a", "uid of its predecessor"));
-  owned_.Push("ADDED", Object("x6", "106"));
-  EXPECT_THAT(Queued(), ElementsAre());
-  owned_.Push("ADDED", OwnedBy(Object("x7", "107"), "unknown", "uid-c"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/unknown")) << "the cache may lag: the reconciler will find out";
-}
-
-TEST_F(ControllerTest, OwnedObjectThatChangesHandsWakesBothOwners) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
-  primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
-  owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
-  Queued();
-  owned_.Push("MODIFIED", OwnedBy(Object("x", "101"), "b", "uid-b"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a", "ns/b"));
-  owned_.Push("MODIFIED", Object("x", "102"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/b"));
-}
-
-TEST_F(ControllerTest, DeletedOwnedObjectWakesItsOwner) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
-  primary_.Sync({Object("a", "1", "uid-a")});
-  owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
-  Queued();
-  owned_.Push("DELETED", OwnedBy(Object("x", "101"), "a", "uid-a"));
-  EXPECT_THAT(Queued(), ElementsAre("ns/a"));
-}
-
-TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
-    return IsSameObject(event) && event.before->digest() == event.after->digest();
-  });
-  primary_.Sync({Object("a", "1", "uid-a")});
-  Json child = OwnedBy(Object("x", "101"), "a", "uid-a");
-  owned_.Sync({});
-  owned_.Push("ADDED", child);
-  Queued();
-  const auto report = [&](int ready) {
-    child["metadata"]["resourceVersion"] = std::to_string(101 + ready);
-    child["status"]["ready"] = ready;
-    owned_.Push("MODIFIED", child);
-  };
-  report(1);
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first";
-  report(2);
-  report(3);
-  EXPECT_THAT(Queued(), ElementsAre());
-  child["spec"]["replicas"] = 5;
-  report(4);
-  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "another spec";
-  clock_.Advance(ControllerOptions().pace);
-  controller_->queue().Add({"ns", "b"});
-  EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
-}
-
-TEST_F(ControllerTest, OwnedObjectsAreIndexedByTheUidOfTheirController) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
-  owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a"), OwnedBy(Object("y", "4"), "b", "uid-b"), Object("z", "5")});
-  const auto mine = owned_.informer->store().ByIndex(Controller::kControllerUidIndex, "uid-a");
-  ASSERT_TRUE(mine);
-  ASSERT_EQ(mine->size(), 1u);
-  EXPECT_EQ(mine->front()->meta().key.name, "x");
-}
-
-TEST_F(ControllerTest, WatchedObjectsAreMappedToAnyNumberOfKeys) {
-  Make(NoResync()).Watches(*primary_.informer, [](const Event& event) {
-    const std::string name = (event.after ? event.after : event.before)->meta().key.name;
-    return std::vector<Request>{{"x", name + "1"}, {"x", name + "2"}};
-  });
-  primary_.Sync({Object("a", "1")});
-  EXPECT_THAT(Queued(), ElementsAre("x/a1", "x/a2"));
-}
 
 // ---- Running
 
@@ -602,4 +348,4 @@ TEST_F(ControllerTest, StopEndsAPoll) {
 }
 
 }  // namespace
-}  // namespace yad
+}  // namespace yad::testing

@@ -1,0 +1,47 @@
+// Objects for a Store, and its contents and changes as text.
+#ifndef TESTS_UNIT_RUNTIME_STORE_OBJECTS_H_
+#define TESTS_UNIT_RUNTIME_STORE_OBJECTS_H_
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "operator/runtime/store.h"
+
+namespace yad::testing {
+
+inline Json MakeJson(const std::string& name, const std::string& version, const std::string& uid = "u",
+                     const std::string& value = "") {
+  return {{"apiVersion", "v1"},
+          {"kind", "ConfigMap"},
+          {"metadata", {{"namespace", "ns"}, {"name", name}, {"uid", uid}, {"resourceVersion", version}}},
+          {"data", {{"value", value}}}};
+}
+
+inline ObjectPtr Make(const std::string& name, const std::string& version, const std::string& uid = "u") {
+  return std::make_shared<const StoredObject>(MakeJson(name, version, uid), nullptr);
+}
+
+inline std::string VersionOf(const ObjectPtr& object) { return object ? object->meta().resource_version : "-"; }
+
+// Returns "x 1->2" (changed), "x -->1" (added) or "x 1->-" (deleted).
+inline std::string Say(const Store::Change& change) {
+  const ObjectPtr& any = change.after ? change.after : change.before;
+  return any->meta().key.name + " " + VersionOf(change.before) + "->" + VersionOf(change.after);
+}
+inline std::string Say(const std::optional<Store::Change>& change) { return change ? Say(*change) : "no news"; }
+inline std::vector<std::string> Say(const std::vector<Store::Change>& changes) {
+  std::vector<std::string> said;
+  for (const Store::Change& change : changes) said.push_back(Say(change));
+  std::sort(said.begin(), said.end());
+  return said;
+}
+
+// Returns the version of ns/`name` in the store, or the reason why there is none.
+inline std::string InStore(const Store& store, const std::string& name) {
+  Result<ObjectPtr> object = store.Get({"ns", name});
+  return object ? VersionOf(*object) : std::string(ToString(object.error().reason));
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_RUNTIME_STORE_OBJECTS_H_
