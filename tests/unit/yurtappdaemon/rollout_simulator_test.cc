@@ -17,11 +17,13 @@
 #include "operator/yurtappdaemon/observe/pool_health.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "tests/support/test_run.h"
+#include "tests/unit/yurtappdaemon/rollout_limits.h"
 
 namespace yad {
 namespace {
 
 using std::chrono::seconds;
+using testing::RolloutLimits;
 
 struct SimulatedPool {
   std::string name;
@@ -275,45 +277,6 @@ class Simulation {
     return seen;
   }
 
-  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked (docs/api.md).
-  static bool Disturbed(const RolloutPool& pool) {
-    if (pool.offline) return pool.dark;
-    return !pool.healthy || (pool.updated && !pool.soaked);
-  }
-  bool OnlyJoining(const RolloutInput& input, std::size_t group) const {
-    return std::all_of(input.pools.begin(), input.pools.end(),
-                       [&](const RolloutPool& pool) { return pool.group != group || !pool.exists || pool.joining; });
-  }
-  bool IsExempt(const RolloutInput& input, const RolloutPool& pool) const {
-    return pool.joining && !pool.been_healthy && !OnlyJoining(input, pool.group);
-  }
-  static bool IsOutage(const RolloutInput& input) {
-    WallTime since = WallTime::max();
-    int dark = 0, control = 0;
-    for (const RolloutPool& pool : input.pools) {
-      dark += pool.dark;
-      if (pool.dark) since = std::min(since, pool.updated_at);
-    }
-    for (const RolloutPool& pool : input.pools)
-      control += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
-    return dark > 0 && control >= dark;
-  }
-  bool HasFailed(const RolloutInput& input, const RolloutPool& pool) const {
-    if (IsExempt(input, pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage(input))) return false;
-    return pool.overdue && pool.updated && pool.on_goal;
-  }
-  static bool GoesBack(const RolloutInput& input) {
-    return input.back && std::any_of(input.pools.begin(), input.pools.end(), [](const RolloutPool& pool) {
-             return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
-           });
-  }
-  // Returns true if the pool certainly counts for maxUnavailable. A pool that is broken for other reasons may count
-  // too, while the rollout may still change it.
-  bool Counts(const RolloutInput& input, const RolloutPool& pool) const {
-    if (!Disturbed(pool) || IsExempt(input, pool) || (!GoesBack(input) && HasFailed(input, pool))) return false;
-    return !(pool.overdue && !(pool.updated && pool.on_goal));
-  }
-
   void Reconcile() {
     for (;;) {
       const RolloutInput input = Input();
@@ -324,62 +287,10 @@ class Simulation {
         Tell("revision " + std::to_string(update_) + " has failed");
         continue;
       }
-      Check(input, decision);
+      RolloutLimits(input).Check(decision);
       Apply(input, decision);
       last_ = decision;
       return;
-    }
-  }
-
-  void Check(const RolloutInput& input, const RolloutDecision& decision) {
-    std::size_t online = 0, counted = 0, disturbs = 0, failed = 0, moves = 0;
-    std::map<std::size_t, std::size_t> group_pools, group_counted, group_disturbs;
-    for (std::size_t i = 0; i < input.pools.size(); ++i) {
-      const RolloutPool& pool = input.pools[i];
-      online += !pool.offline;
-      ++group_pools[pool.group];
-      counted += Counts(input, pool);
-      group_counted[pool.group] += Counts(input, pool);
-      failed += !input.back && HasFailed(input, pool);
-      if (pool.held && !pool.exists && !input.back && input.can_roll_back) {
-        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
-      }
-      if (decision.pools[i].step == Step::kNone) continue;
-      EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
-      EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
-      if (!pool.offline && !Disturbed(pool)) {
-        ++disturbs;
-        ++group_disturbs[pool.group];
-      }
-      moves += decision.pools[i].step == Step::kUpdate && !pool.pool_changed;
-    }
-    const std::size_t limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
-    if (disturbs > 0) {
-      EXPECT_LE(counted + disturbs, limit) << "more than maxUnavailable pools are disturbed";
-    }
-    for (const auto& [group, number] : group_disturbs) {
-      const auto& own = strategy_.groups[group].max_unavailable;
-      if (own) {
-        EXPECT_LE(group_counted[group] + number, std::max<std::size_t>(own->Of(group_pools[group]), 1));
-      }
-    }
-    if (failed > strategy_.max_failures.Of(input.pools.size())) {
-      EXPECT_EQ(moves, 0U) << "the budget is overrun";
-    }
-    if (input.paused) {
-      EXPECT_EQ(disturbs + moves, 0U) << "paused";
-    }
-    if (input.back || input.paused) return;
-    // No group starts before the groups ahead of it are done.
-    std::size_t open = 0;
-    for (std::size_t i = 0; i < input.pools.size(); ++i) {
-      if (decision.pools[i].step == Step::kUpdate && !input.pools[i].pool_changed)
-        open = std::max(open, input.pools[i].group);
-    }
-    for (const RolloutPool& pool : input.pools) {
-      if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
-      if (pool.on_goal && (pool.overdue || !Disturbed(pool))) continue;
-      ADD_FAILURE() << "a later group moves before " << pool.name;
     }
   }
 
@@ -484,7 +395,7 @@ class Simulation {
         EXPECT_GT(decision.failed, decision.failures_allowed);
         break;
       case RolloutState::kOutage:
-        EXPECT_TRUE(IsOutage(input));
+        EXPECT_TRUE(RolloutLimits(input).IsOutage());
         break;
       case RolloutState::kPaused:
         EXPECT_TRUE(paused_);

@@ -1,0 +1,184 @@
+// Live reads of the executor before a write that a late cache would make wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/yurtappdaemon/apply/executor.h"
+#include "tests/unit/yurtappdaemon/apply_fixture.h"
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  const Json old = world_.Workload("a");
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  EXPECT_FALSE(ApplyTo(snapshot).retry) << "gone already";
+  world_.cluster.Create(kDeploymentType, old);
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "a namesake with another uid";
+}
+
+TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
+  const Snapshot snapshot = TakeWithADuplicate();
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_TRUE(applied.retry);
+  EXPECT_THAT(applied.duplicates_removed, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "both would be gone";
+  world_.RunWorkloadControllers();
+  Apply();
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
+TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
+  const Snapshot snapshot = TakeWithADuplicate();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_TRUE(applied.retry);
+  EXPECT_THAT(applied.duplicates_removed, IsEmpty());
+  EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
+}
+
+TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
+  Deployed({"a", "b"});
+  Snapshot snapshot = Take();
+  snapshot.pools.clear();  // as read from an apiserver that lags
+  world_.RemovePool("b");
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.removed, ElementsAre("b"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_FALSE(world_.Workload("a").is_null());
+}
+
+TEST_F(PlanExecutorTest, AWorkloadStaysWhereItsPoolCannotBeRead) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  for (const int code : {403, 404, 500, 503}) {
+    world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (r.resource != "nodepools") return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(code, "", "no"), false};
+    });
+    const Outcome applied = Apply();
+    EXPECT_TRUE(applied.retry) << code;
+    EXPECT_FALSE(world_.Workload("a").is_null()) << code;
+  }
+}
+
+TEST_F(PlanExecutorTest, AWorkloadThatLostItsOwnerIsNotRemoved) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_FALSE(world_.Workload("a").is_null());
+}
+
+// Thousands of removals take a while, and a user may fix the selector meanwhile.
+TEST_F(PlanExecutorTest, RevertedSelectorKeepsTheRemainingWorkloads) {
+  Deployed({"a", "b", "c"});
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
+  After("DELETE",
+        [this] { world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = Json::object(); }); });
+  Snapshot snapshot = Take();
+  snapshot.pools.clear();
+  const Outcome applied = ApplyInTurn(snapshot);
+  EXPECT_THAT(applied.removed, ElementsAre("a"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_THAT(world_.Workloads(), SizeIs(2));
+}
+
+// The garbage collector would delete a workload that kubectl delete --cascade=orphan released and the operator adopted
+// again.
+TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
+  Deployed({"a"});
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  world_.EditWorkload("a", [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  const Outcome applied = ApplyTo(snapshot);
+  EXPECT_THAT(applied.updated, IsEmpty());
+  EXPECT_TRUE(applied.retry);
+  EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(PlanExecutorTest, ADeletionInTheMiddleEndsAdoptions) {
+  Deployed({"a", "b"});
+  for (const char* pool : {"a", "b"}) {
+    world_.EditWorkload(pool, [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  }
+  world_.EditDaemon([](Json& daemon) { daemon["metadata"]["finalizers"] = {"orphan"}; });
+  After("PUT", [this] { world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"}); });
+  EXPECT_THAT(ApplyInTurn().adopted, ElementsAre("a"));
+  EXPECT_FALSE(world_.Workload("b")["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(PlanExecutorTest, WorkloadOrphanedAfterThePlanIsLeftForTheNextPlan) {
+  Deployed({"a"});
+  Json left = world_.Workload("a");
+  left["metadata"]["name"] = "web-a-zzzzz";
+  left["metadata"]["ownerReferences"][0]["uid"] = "earlier";
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
+  world_.cluster.Create(kDeploymentType, left);
+  const Snapshot snapshot = Take();
+  world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
+  world_.Sync();  // The store has the orphan now; the plan does not.
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+  EXPECT_THAT(Apply().adopted, ElementsAre("a"));
+}
+
+TEST_F(PlanExecutorTest, NothingIsWrittenForAnOlderSpec) {
+  Deployed({"a", "b"});
+  world_.AddPool("c");
+  world_.RemovePool("b");
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  world_.SetImage("app:3");
+  const Outcome applied = ApplyTo(snapshot);
+  ASSERT_TRUE(applied.refused);
+  EXPECT_EQ(applied.refused->reason, Reason::kConflict);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, NothingIsWrittenForAReplacedOrUnreadableDaemon) {
+  Deployed({"a"});
+  world_.AddPool("b");
+  const Snapshot snapshot = Take();
+  FailOnce("GET", StatusResponse(503, "ServiceUnavailable", "later"));
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  const Json daemon = world_.Daemon();
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  world_.cluster.Create(kYurtAppDaemonType, daemon);
+  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolHasNoMore) {
+  Deployed({"a"});
+  const Snapshot before = Take();
+  world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {
+    pool["spec"]["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
+  });
+  EXPECT_THAT(Apply().updated, ElementsAre("a"));
+  // The snapshot has the current workload, and the pool without its taint.
+  Snapshot snapshot = Take();
+  snapshot.pools = before.pools;
+  world_.cluster.ClearWrites();
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  world_.RemovePool("a");
+  EXPECT_TRUE(ApplyTo(snapshot).retry);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,230 @@
+// The memo of assessments: verdicts that are reused, and repairs that the server undoes.
+#include "operator/yurtappdaemon/plan/assess.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/yurtappdaemon/plan_moments.h"
+
+namespace yad::testing {
+namespace {
+
+// ---- the memo ----
+
+TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges) {
+  Moment moment{.pools = {PoolJson("a")}};
+  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
+  PlanMemo memo;
+  Plan plan = MakePlan(moment.Take(), memo);
+  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
+  const WorkloadRef live = *plan.pools[0].workload;
+  const Json object = live.object->Parse();
+  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+              UndoneDifference(object, Put(moment, plan.pools[0])).digest);
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone);
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone) << "from the memo";
+
+  Moment annotated = moment;
+  annotated.workloads[0]["metadata"]["annotations"]["somebody"] = "else";
+  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, WorkloadAction::kNone) << "nothing of ours";
+  Moment scaled = moment;
+  scaled.workloads[0]["metadata"]["generation"] = 2;
+  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client wrote the spec";
+
+  Moment edited = moment;
+  edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client changed it";
+  moment.daemon = DaemonJson("app:2");
+  moment.older = {MakeRevision(DaemonJson("app:1"))};
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new target";
+}
+
+TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
+  PlanMemo memo;
+  std::vector<std::weak_ptr<const Revision>> rollouts;
+  RevisionPtr before;
+  for (int i = 0; i < 5; ++i) {
+    Moment moment{.daemon = DaemonJson("app:" + std::to_string(i)), .pools = {PoolJson("a"), PoolJson("b")}};
+    Snapshot snapshot = moment.Take();
+    const RevisionPtr update = snapshot.update;
+    rollouts.push_back(update);
+    // The pools are on the revision before, then on the new one.
+    for (const RevisionPtr& made_by : {before, update}) {
+      if (made_by == nullptr) continue;
+      snapshot.workloads.clear();
+      for (const Json& pool : moment.pools) {
+        snapshot.workloads.push_back(MakeWorkload(WorkloadJson(moment.daemon, made_by, pool)));
+      }
+      snapshot.revisions = {update, made_by};
+      MakePlan(snapshot, memo);
+    }
+    before = update;
+  }
+  EXPECT_TRUE(rollouts.front().expired());
+  EXPECT_FALSE(rollouts.back().expired());
+}
+
+TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
+  Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
+  PlanMemo memo;
+  const auto write = [&] { return MakePlan(moment.Take(), memo).pools[0].write; };
+  EXPECT_EQ(write(), WorkloadAction::kNone);
+  moment.daemon = DaemonJson("app:2");
+  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "resumed";
+  moment.daemon = DaemonJson("app:1");
+  EXPECT_EQ(write(), WorkloadAction::kNone);
+  moment.pools = {PoolJson("a", {"x"})};
+  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "tainted";
+  moment.pools = {PoolJson("a")};
+  EXPECT_EQ(write(), WorkloadAction::kNone);
+  moment.workloads[0]["status"] = Json::object();
+  EXPECT_EQ(write(), WorkloadAction::kNone) << "status is not what a verdict is about";
+  moment.workloads[0]["spec"]["replicas"] = 2;
+  EXPECT_EQ(write(), WorkloadAction::kRepair) << "edited";
+}
+
+// ---- workloads that are alike ----
+
+// The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
+// assessment.
+TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
+  const auto set_env = [](Json& workload, const std::string& value) {
+    PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
+  };
+  const std::vector<std::function<void(Json&)>> changes = {
+      [](Json&) {},
+      [](Json& workload) { workload["status"] = Json::object(); },
+      [](Json& workload) { workload["spec"]["replicas"] = 2; },
+      [](Json& workload) { workload["spec"]["paused"] = true; },
+      [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; },
+      [](Json& workload) { workload["metadata"]["labels"][kPoolNameLabel] = "p0"; },
+      [](Json& workload) { workload["metadata"]["annotations"][kRefNodePoolAnnotation] = "p0"; },
+      [](Json& workload) { workload["metadata"]["annotations"].erase(kRenderedFromAnnotation); },
+      [](Json& workload) { workload["metadata"]["labels"].erase(kRevisionLabel); },
+      [](Json& workload) { workload["metadata"]["ownerReferences"][0]["controller"] = false; },
+      [](Json& workload) { workload["spec"]["template"]["metadata"]["labels"][kPoolNameLabel] = "p0"; },
+      [](Json& workload) { PodSpecOf(workload)["nodeSelector"][kNodePoolLabel] = "p0"; },
+      [](Json& workload) { PodSpecOf(workload)["nodeSelector"].erase(kNodePoolLabel); },
+      [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil"; },
+      [&](Json& workload) { set_env(workload, "p0"); },
+      [&](Json& workload) { set_env(workload, "p16"); },
+  };
+  const auto pool_json = [](int number, bool tainted, bool in_zone) {
+    Json pool =
+        PoolJson("p" + std::to_string(number), tainted ? std::vector<std::string>{"x"} : std::vector<std::string>());
+    if (in_zone) pool["metadata"]["labels"]["zone"] = "z";
+    return pool;
+  };
+  const Json plain = DaemonJson("app:1");
+  Json overriding = DaemonJson("app:2");
+  overriding["spec"]["overrides"] = R"([{"nodepoolSelector": {"matchLabels": {"zone": "z"}}, "patch": {"spec": {
+      "template": {"spec": {"containers": [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
+  std::set<WorkloadAction> seen;
+  for (const Json& daemon : {plain, Paused(plain), overriding, Paused(overriding), OnDelete(overriding)}) {
+    Moment moment;
+    moment.daemon = daemon;
+    moment.older = {MakeRevision(plain), MakeRevision(overriding)};
+    moment.current = moment.older[0];
+    int number = 0;
+    for (const auto& change : changes) {
+      for (int kind = 0; kind < 32; ++kind, ++number) {
+        const Json& made_by = (kind & 1) != 0 ? plain : overriding;
+        moment.pools.push_back(pool_json(number, (kind & 2) != 0, (kind & 4) != 0));
+        const Json before = pool_json(number, (kind & 8) != 0, (kind & 16) != 0);  // the pool at that time
+        moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
+        change(moment.workloads.back());
+      }
+    }
+    Snapshot snapshot = moment.Take();
+    const Goal goal{snapshot.update};
+    const auto assess = [&](const WorkloadRef& workload, PlanMemo& memo) {
+      const auto pool = std::find_if(snapshot.pools.begin(), snapshot.pools.end(),
+                                     [&](const PoolRef& one) { return one.pool().name == workload.pool; });
+      return Assess(snapshot, goal, *pool, workload, memo);
+    };
+    std::map<std::string, Assessment> alone;
+    for (const WorkloadRef& workload : snapshot.workloads) {
+      PlanMemo memo;
+      alone[workload.pool] = assess(workload, memo);
+      seen.insert(alone[workload.pool].write);
+    }
+    for (int order = 0; order < 2; ++order) {
+      PlanMemo shared;
+      for (const WorkloadRef& workload : snapshot.workloads) {
+        EXPECT_EQ(assess(workload, shared), alone[workload.pool]) << workload.object->Parse().dump();
+      }
+      std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
+    }
+  }
+  EXPECT_THAT(seen,
+              ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate, WorkloadAction::kRepair));
+}
+
+TEST(PlanMemoTest, TaintsThatReadAlikeAreDistinct) {
+  Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
+  a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed();
+  moment.pools = {a, b};
+  PlanMemo memo;
+  const Plan plan = MakePlan(moment.Take(), memo);
+  EXPECT_EQ(plan.pools[0].to.inputs.tolerations.at(0).key, "x");
+  EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
+}
+
+TEST(UndoneDifferenceTest, DependsOnThePlacesThatDifferAndTheirValues) {
+  const Json live = {{"metadata", {{"generation", 3}, {"labels", {{"a/b", "1"}}}}}, {"spec", {{"list", {1, 2}}}}};
+  const auto change = [&](const char* pointer, const Json& value) {
+    Json merged = live;
+    merged[Json::json_pointer(pointer)] = value;
+    return UndoneDifference(live, merged);
+  };
+  EXPECT_EQ(UndoneDifference(live, live).at, "");
+  EXPECT_EQ(change("/metadata/labels/a~1b", "2").at, "/metadata/labels/a~1b");
+  EXPECT_EQ(change("/metadata/labels/c", "2").at, "/metadata/labels/c");
+  EXPECT_EQ(change("/spec/list/1", 3).at, "/spec/list/1");
+  EXPECT_EQ(change("/spec/list/2", 3).at, "/spec/list/2");
+  EXPECT_EQ(change("/spec/list", {1}).at, "/spec/list/1");
+  EXPECT_EQ(change("/spec/list", "x").at, "/spec/list");
+  EXPECT_EQ(change("/spec/list/1", 3).digest, change("/spec/list/1", 3).digest);
+  EXPECT_NE(change("/spec/list/1", 3).digest, change("/spec/list/1", 4).digest);
+  EXPECT_NE(change("/spec/list/1", 3).digest, change("/spec/list/0", 3).digest);
+  Json other = live, merged = live;
+  other["spec"]["list"][1] = 7;
+  merged["spec"]["list"][1] = 3;
+  EXPECT_NE(UndoneDifference(other, merged).digest, UndoneDifference(live, merged).digest);
+  other = live;
+  other["metadata"]["generation"] = 4;
+  merged["metadata"]["generation"] = 4;
+  EXPECT_NE(UndoneDifference(other, merged).digest, change("/spec/list/1", 3).digest);
+}
+
+// A tenant's own workload may be as large as etcd accepts.
+TEST(UndoneDifferenceTest, FollowsTheLengthOfAList) {
+  const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
+  EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
+}
+
+TEST(PlanMemoTest, UndoneRepairDoesNotAffectASimilarWorkload) {
+  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
+  moment.Deployed();
+  for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
+  PlanMemo memo;
+  const Plan plan = MakePlan(moment.Take(), memo);
+  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
+  const WorkloadRef live = *plan.pools[0].workload;
+  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+              UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
+  const Plan again = MakePlan(moment.Take(), memo);
+  EXPECT_EQ(again.pools[0].write, WorkloadAction::kNone);
+  EXPECT_EQ(again.pools[1].write, WorkloadAction::kRepair);
+}
+
+}  // namespace
+}  // namespace yad::testing

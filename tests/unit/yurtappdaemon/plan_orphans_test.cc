@@ -1,0 +1,186 @@
+// The plan for workloads that the operator did not make: those of OpenYurt, duplicates and orphans.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/yurtappdaemon/plan/plan.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/yurtappdaemon/plan_moments.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// ---- workloads of OpenYurt ----
+
+TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
+  Json daemon = DaemonJson("app:1");
+  PodSpecOf(TemplateOf(daemon))["nodeSelector"] = {{"disk", "ssd"}};
+  PodSpecOf(TemplateOf(daemon))["tolerations"] = R"([{"key": "mine", "operator": "Exists"}])"_json;
+  PodSpecOf(TemplateOf(daemon))["affinity"] =
+      R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}})"_json;
+  const Json pool = PoolJson("a", {"x"});
+  Moment moment{.daemon = daemon, .pools = {pool}};
+  moment.workloads = {OpenYurtWorkloadJson(daemon, moment.update(), pool)};
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+
+  // Drift is repaired by the rules that rendered the workload.
+  const Json whole = moment.workloads[0];
+  PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil:1";
+  PoolPlan plan = OnePool(moment);
+  EXPECT_EQ(plan.write, WorkloadAction::kRepair);
+  EXPECT_EQ(Put(moment, plan), whole);
+
+  // A new taint of the pool updates the workload, by the same rules.
+  moment.workloads = {whole};
+  moment.pools = {PoolJson("a", {"x", "y"})};
+  plan = OnePool(moment);
+  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
+  Json put = Put(moment, plan);
+  EXPECT_EQ(put["spec"]["template"]["metadata"], whole["spec"]["template"]["metadata"]);
+  EXPECT_EQ(PodSpecOf(put)["tolerations"].size(), 3U);
+  EXPECT_FALSE(PodSpecOf(put)["nodeSelector"].contains("disk"));
+
+  // The next revision is rendered by the operator's rules; the workload keeps its name.
+  moment.pools = {pool};
+  moment.current = moment.update();
+  PodSpecOf(TemplateOf(moment.daemon))["containers"][0]["image"] = "app:2";
+  plan = OnePool(moment);
+  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
+  put = Put(moment, plan);
+  EXPECT_EQ(put["metadata"]["name"], whole["metadata"]["name"]);
+  EXPECT_FALSE(put["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
+  EXPECT_EQ(PodSpecOf(put)["nodeSelector"]["disk"], "ssd");
+  EXPECT_TRUE(PodSpecOf(put)["affinity"]["nodeAffinity"].contains("requiredDuringSchedulingIgnoredDuringExecution"));
+}
+
+// ---- duplicates and orphans ----
+
+Json Second(Json workload, const char* suffix, const char* created, std::int64_t available) {
+  workload["metadata"]["name"] = StringAt(workload, {"metadata", "name"}) + suffix;
+  workload["metadata"]["uid"] = StringAt(workload, {"metadata", "uid"}) + suffix;
+  workload["metadata"]["creationTimestamp"] = created;
+  workload["status"]["availableReplicas"] = available;
+  workload["status"]["conditions"][0]["status"] = available > 0 ? "True" : "False";
+  return workload;
+}
+
+TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsStays) {
+  Moment moment{.pools = {PoolJson("a")}};
+  const Json base = moment.Deployed().workloads[0];
+  const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
+  const Json younger = Second(base, "-younger", "2026-01-01T00:00:05Z", 1);
+  const Json down = Second(base, "-down", "2025-01-01T00:00:00Z", 0);
+  const auto kept = [&](std::vector<Json> workloads) {
+    moment.workloads = std::move(workloads);
+    return OnePool(moment).workload->object->meta().key.name;
+  };
+  EXPECT_THAT(kept({younger, down, older}), HasSubstr("-older"));
+  EXPECT_THAT(kept({older, younger}), HasSubstr("-older"));
+  EXPECT_THAT(kept({down, younger}), HasSubstr("-younger"));
+  Json going = older;
+  going["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  EXPECT_THAT(kept({going, down}), HasSubstr("-down"));
+}
+
+TEST(PlanTest, DuplicatesGoOnceTheOneThatStaysIsAvailable) {
+  Moment moment{.pools = {PoolJson("a")}};
+  const Json base = moment.Deployed().workloads[0];
+  moment.workloads = {Second(base, "-1", "2026-01-01T00:00:00Z", 0), Second(base, "-2", "2026-01-01T00:00:05Z", 0)};
+  EXPECT_THAT(PlanOf(moment).removals, IsEmpty());
+  moment.workloads[1] = Second(base, "-2", "2026-01-01T00:00:05Z", 1);
+  const Plan plan = PlanOf(moment);
+  ASSERT_THAT(plan.removals, SizeIs(1));
+  EXPECT_THAT(plan.removals[0].workload.object->meta().key.name, HasSubstr("-1"));
+  ASSERT_TRUE(plan.removals[0].kept);
+  EXPECT_THAT(plan.removals[0].kept->object->meta().key.name, HasSubstr("-2"));
+}
+
+// Returns a moment with an orphan of the same revision, which an earlier daemon of this name left (--cascade=orphan).
+Moment WithOrphan() {
+  Moment moment{.pools = {PoolJson("a")}};
+  Json earlier = moment.daemon;
+  earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
+  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  return moment;
+}
+
+TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
+  Moment moment = WithOrphan();
+  PoolPlan pool = OnePool(moment);
+  ASSERT_EQ(pool.write, WorkloadAction::kAdopt);
+  Json expected = moment.orphans[0];
+  expected["metadata"]["ownerReferences"] =
+      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
+  EXPECT_EQ(Put(moment, pool), expected);
+
+  moment.orphans[0] = OpenYurtWorkloadJson(moment.daemon, moment.update(), moment.pools[0]);
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
+}
+
+TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
+  const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
+  Moment moment{.pools = {PoolJson(pool)}};
+  Json earlier = moment.daemon;
+  earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
+  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
+  moment.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
+  moment.orphans[0]["metadata"]["name"] =
+      NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
+  moment.orphans[0]["metadata"]["name"] = "web-country";
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate);
+}
+
+TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
+  const std::pair<const char*, void (*)(Json&)> cases[] = {
+      {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},
+      {"a name that only begins like ours", [](Json& o) { o["metadata"]["name"] = "web-ab-12345"; }},
+      {"another ref-nodepool", [](Json& o) { o["metadata"]["annotations"][kRefNodePoolAnnotation] = "b"; }},
+      {"no ref-nodepool", [](Json& o) { o["metadata"]["annotations"].erase(kRefNodePoolAnnotation); }},
+      {"another selector", [](Json& o) { o["spec"]["selector"]["matchLabels"]["app"] = "other"; }},
+      {"a wider selector", [](Json& o) { o["spec"]["selector"]["matchLabels"].erase("app"); }},
+      {"being deleted", [](Json& o) { o["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z"; }},
+  };
+  for (const auto& [what, spoil] : cases) {
+    Moment moment = WithOrphan();
+    spoil(moment.orphans[0]);
+    EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate) << what;
+  }
+}
+
+TEST(PlanTest, AnOrphanIsNotAdoptedBesideAWorkloadOfOurs) {
+  Moment moment = WithOrphan();
+  moment.Deployed();
+  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+}
+
+TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
+  Moment moment = WithOrphan();
+  moment.daemon = Paused(DaemonJson("app:2"));
+  moment.current = moment.update();
+  PoolPlan pool = OnePool(moment);
+  EXPECT_EQ(pool.write, WorkloadAction::kAdopt);
+  const Json put = Put(moment, pool);
+  EXPECT_EQ(put["spec"], moment.orphans[0]["spec"]);
+  EXPECT_EQ(put["metadata"]["labels"], moment.orphans[0]["metadata"]["labels"]);
+  EXPECT_EQ(put["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
+}
+
+TEST(PlanTest, AnOwnerReferenceOfOursThatDoesNotControlBecomesOneThatDoes) {
+  Moment moment = WithOrphan();
+  moment.orphans[0]["metadata"]["ownerReferences"] =
+      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
+  moment.orphans[0]["metadata"]["ownerReferences"][0]["controller"] = false;
+  const Json put = Put(moment, OnePool(moment));
+  ASSERT_THAT(put["metadata"]["ownerReferences"], SizeIs(1));
+  EXPECT_EQ(put["metadata"]["ownerReferences"][0]["controller"], true);
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,222 @@
+// updateStrategy RollingUpdate: failed pools, rollbacks and rejected writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/yurtappdaemon/observe/pods.h"
+#include "tests/unit/yurtappdaemon/pods.h"
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  const std::string good = Current();
+  world_.SetImage("app:bad");
+  Wait(seconds(29));
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Wait(seconds(5));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  EXPECT_EQ(Ready(), "False PoolsNotReady");
+  EXPECT_EQ(ConditionReason(world_.Status(), "Degraded"), "True PoolsFailed");
+  EXPECT_EQ(Current(), good);
+  Wait(seconds(1000));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  // The pool was only slow.
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=bad b=bad c=1");
+}
+
+TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 100}});
+  world_.SetImage("app:2");
+  Look();
+  const auto crash_and_come_back = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Heal("a");
+      Wait(seconds(30));
+      Break("a");
+      Wait(seconds(20));
+      EXPECT_EQ(Images(), "a=2 b=1");
+    }
+  };
+  crash_and_come_back(4);
+  EXPECT_EQ(Phase("a"), "Unhealthy");
+  Wait(seconds(8));
+  EXPECT_EQ(Phase("a"), "Unhealthy") << "92 of 100 s";
+  Wait(seconds(12));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  // A pool that recovers has its whole time again, with the old leader and with a new one.
+  for (int i = 0; i < 2; ++i) {
+    Heal("a");
+    Wait(seconds(10));
+    Break("a");
+    Wait(seconds(98));
+    EXPECT_EQ(Phase("a"), "Unhealthy");
+    Wait(seconds(4));
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    world_.Restart();
+  }
+  // A pool that has soaked may be unhealthy for the whole time again.
+  Heal("a");
+  Wait(seconds(62));
+  EXPECT_EQ(Images(), "a=2 b=2");
+  Break("a");
+  Wait(seconds(98));
+  EXPECT_EQ(Phase("a"), "Unhealthy");
+  Wait(seconds(4));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+}
+
+TEST_P(RollingUpdateTest, ClockThatIsSetForwardFailsAndSoaksNoPool) {
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
+  Wait(seconds(20));
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Wait(seconds(60));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
+TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Look();
+  Break("a");
+  world_.EditWorkload("a", [](Json& w) { w["status"]["observedGeneration"] = w["metadata"]["generation"]; });
+  Json pod = CrashingPod(3);
+  pod["metadata"].update({{"namespace", kNs}, {"labels", {{"app", "web"}, {kPoolNameLabel, "a"}}}});
+  pod["metadata"]["ownerReferences"] = {{{"apiVersion", "apps/v1"},
+                                         {"kind", world_.type().kind},
+                                         {"name", world_.NameOf("a")},
+                                         {"uid", StringAt(world_.Workload("a"), {"metadata", "uid"})},
+                                         {"controller", true}}};
+  world_.cluster.Create(kPodType, pod);
+  Wait(seconds(33));
+  EXPECT_EQ(Phase("a"), "Failed CrashLoopBackOff");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["message"],
+            "container \"main\" ended with exit code 3; not healthy within 30 s on its revision");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["state"], "Error");
+  EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True CrashLoopBackOff");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  const Json before = world_.Status();
+  for (int i = 0; i < 2; ++i) {
+    world_.Restart();
+    Wait(seconds(20));
+    EXPECT_EQ(world_.Status(), before);
+    EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  }
+}
+
+TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Look();
+  Look();  // observes its own writes
+  const std::string update = StringAt(world_.Status(), {"updateRevision"});
+  world_.cluster.Edit(kControllerRevisionType, {kNs, update},
+                      [](Json& revision) { revision["metadata"]["annotations"]["somebody"] = "was here"; });
+  Wait(seconds(1000));
+  EXPECT_EQ(Images(), "a=bad b=1 c=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
+TEST_P(RollingUpdateTest, BadRevisionIsRolledBackAndNotRetried) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  const std::string good = Current();
+  world_.SetImage("app:bad");
+  Wait(seconds(35));
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True RollingBack");
+  std::vector<std::string> moves;
+  for (const RecordedEvent& event : world_.events.Take()) {
+    if (event.reason == "WorkloadUpdated") moves.push_back(event.note);
+  }
+  EXPECT_THAT(moves, ElementsAre(HasSubstr(StringAt(world_.Status(), {"updateRevision"}) + " in 1 pool: a"),
+                                 HasSubstr(good + " in 1 pool: a")));
+  Heal("a");
+  Look();
+  EXPECT_EQ(Progressing(), "False RolledBack");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Current(), good);
+  world_.Restart();
+  world_.cluster.ClearWrites();
+  Wait(seconds(1000));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  // A new pool gets the revision of the others.
+  world_.AddPool("d");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
+  Heal("d");
+  Look();
+  // A user sets the good template, and then the bad one again.
+  world_.SetImage("app:1");
+  Look();
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  world_.SetImage("app:bad");
+  Look();
+  EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
+}
+
+TEST_P(RollingUpdateTest, RollbackPausesWithoutACurrentRevision) {
+  world_.AddPools({"a", "b"});
+  Json daemon = DaemonJson("app:bad", GetParam());
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
+                                      {"rollingUpdate", {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}}}};
+  world_.CreateDaemon(daemon);
+  Wait(seconds(40));
+  EXPECT_EQ(Images(), "a=bad b=bad");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
+TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
+  Deployed({"a", "b"});
+  RefuseUpdatesOf("a");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1");
+}
+
+TEST_P(RollingUpdateTest, RejectedWriteWithinTheBudgetBlocksNoOtherPool) {
+  Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
+  RefuseUpdatesOf("a");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  EXPECT_EQ(Images(), "a=1 b=2 c=1");
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=2");
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  Heal("c");
+  world_.cluster.SetFaults(nullptr);
+  Wait(seconds(301));
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+}
+
+}  // namespace
+}  // namespace yad

@@ -1,0 +1,139 @@
+// updateStrategy RollingUpdate: groups of pools, their approvals and the partition.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+TEST_P(RollingUpdateTest, PartitionHoldsBackTheLastPools) {
+  Deployed({"a", "b", "c"}, {{"partition", 2}});
+  const std::string good = Current();
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(Progressing(), "True PartitionReached");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_EQ(Current(), good);
+  Strategy("partition", 0);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+}
+
+TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApproval) {
+  Deployed(
+      {"a", "b", "c", "d"},
+      {{"maxUnavailable", "100%"},
+       {"groups",
+        {{{"name", "canary"}, {"pools", {"c"}}}, {{"name", "north"}, {"pools", {"a", "c"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1");
+  EXPECT_THAT(Message(), HasSubstr("group \"canary\" (1 of 3): 0 of 1 pools are updated"));
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  const std::string update = StringAt(world_.Status(), {"updateRevision"});
+  EXPECT_THAT(Message(), HasSubstr(update + "/north"));
+  // A new pool of the group waits with the others.
+  world_.AddPool("e");
+  Strategy("groups", {{{"name", "canary"}, {"pools", {"c"}}},
+                      {{"name", "north"}, {"pools", {"a", "e"}}, {"approval", "Manual"}}});
+  Look();
+  Heal("e");
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1 e=1");
+  Annotate(kApproveAnnotation, "web-other/north, " + Current() + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2 d=1 e=1");
+  Annotate(kApproveAnnotation, "web-other/north, " + update + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2 d=1 e=2");
+  // The group has begun, and stays approved for the next leader too.
+  EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"}));
+  Annotate(kApproveAnnotation, "");
+  world_.Restart();
+  Heal("a");
+  Heal("e");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
+}
+
+// An update in another group does not approve this one.
+TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) {
+  Deployed(
+      {"a", "b", "c"},
+      {{"maxUnavailable", "100%"},
+       {"groups",
+        {{{"name", "canary"}, {"pools", {"c"}}}, {{"name", "north"}, {"pools", {"a", "b"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+  EXPECT_FALSE(world_.Status().contains("begunGroups"));
+  Strategy("groups", {{{"name", "canary"}, {"pools", {"x"}}},
+                      {{"name", "north"}, {"pools", {"a", "b", "c"}}, {"approval", "Manual"}}});
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  Annotate(kApproveAnnotation, StringAt(world_.Status(), {"updateRevision"}) + "/north");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  // Another revision starts again at the first group.
+  Heal("a");
+  Heal("b");
+  Look();
+  world_.SetImage("app:3");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  EXPECT_FALSE(world_.Status().contains("begunGroups"));
+}
+
+// The first rollout is not complete, so a new workload is created from the spec.
+TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotBeginItsGroup) {
+  world_.AddPools({"a", "b"});
+  Json daemon = DaemonJson("app:1", GetParam());
+  daemon["spec"]["updateStrategy"] = {
+      {"type", "RollingUpdate"},
+      {"rollingUpdate",
+       {{"maxUnavailable", "100%"},
+        {"groups", {{{"name", "north"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}}}}}};
+  world_.CreateDaemon(daemon);
+  Look();
+  Heal("a");
+  Break("b");
+  Look();
+  EXPECT_EQ(Current(), "");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1");
+  world_.AddPool("c");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=1 c=2");
+}
+
+TEST_P(RollingUpdateTest, GroupsWithoutPoolsAreNotCounted) {
+  Deployed({"a", "b"}, {{"groups",
+                         {{{"name", "none"}, {"pools", {"later"}}},
+                          {{"name", "north"}, {"pools", {"a"}}},
+                          {{"name", "south"}, {"pools", {"b"}}, {"approval", "Manual"}}}}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_THAT(Message(), HasSubstr("group \"north\" (1 of 2): "));
+  Heal("a");
+  Look();
+  EXPECT_THAT(Message(), HasSubstr("group \"south\" (2 of 2): waits for approval"));
+}
+
+}  // namespace
+}  // namespace yad

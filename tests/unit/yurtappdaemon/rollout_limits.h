@@ -1,0 +1,122 @@
+// The limits that every decision of a rollout keeps, stated independently of rollout.cc.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_
+#define TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "operator/yurtappdaemon/rollout/rollout.h"
+
+namespace yad::testing {
+
+// The limits of one reconcile. The input must outlive it.
+class RolloutLimits {
+ public:
+  explicit RolloutLimits(const RolloutInput& input) : input_(input) {}
+
+  // Adds a failure to the test for each limit that the decision breaks.
+  void Check(const RolloutDecision& decision) const {
+    std::size_t online = 0, counted = 0, disturbs = 0, failed = 0, moves = 0;
+    std::map<std::size_t, std::size_t> group_pools, group_counted, group_disturbs;
+    for (std::size_t i = 0; i < input_.pools.size(); ++i) {
+      const RolloutPool& pool = input_.pools[i];
+      online += !pool.offline;
+      ++group_pools[pool.group];
+      counted += Counts(pool);
+      group_counted[pool.group] += Counts(pool);
+      failed += !input_.back && HasFailed(pool);
+      if (pool.held && !pool.exists && !input_.back && input_.can_roll_back) {
+        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
+      }
+      if (decision.pools[i].step == Step::kNone) continue;
+      EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
+      EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
+      if (!pool.offline && !Disturbed(pool)) {
+        ++disturbs;
+        ++group_disturbs[pool.group];
+      }
+      moves += decision.pools[i].step == Step::kUpdate && !pool.pool_changed;
+    }
+    const std::size_t limit = std::max<std::size_t>(input_.strategy.max_unavailable.Of(online), 1);
+    if (disturbs > 0) {
+      EXPECT_LE(counted + disturbs, limit) << "more than maxUnavailable pools are disturbed";
+    }
+    for (const auto& [group, number] : group_disturbs) {
+      const auto& own = input_.strategy.groups[group].max_unavailable;
+      if (own) {
+        EXPECT_LE(group_counted[group] + number, std::max<std::size_t>(own->Of(group_pools[group]), 1));
+      }
+    }
+    if (failed > input_.strategy.max_failures.Of(input_.pools.size())) {
+      EXPECT_EQ(moves, 0U) << "the budget is overrun";
+    }
+    if (input_.paused) {
+      EXPECT_EQ(disturbs + moves, 0U) << "paused";
+    }
+    if (input_.back || input_.paused) return;
+    CheckOrderOfGroups(decision);
+  }
+
+  // Returns true if sites that were not updated went offline too.
+  bool IsOutage() const {
+    WallTime since = WallTime::max();
+    int dark = 0, control = 0;
+    for (const RolloutPool& pool : input_.pools) {
+      dark += pool.dark;
+      if (pool.dark) since = std::min(since, pool.updated_at);
+    }
+    for (const RolloutPool& pool : input_.pools)
+      control += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+    return dark > 0 && control >= dark;
+  }
+
+ private:
+  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked (docs/api.md).
+  static bool Disturbed(const RolloutPool& pool) {
+    if (pool.offline) return pool.dark;
+    return !pool.healthy || (pool.updated && !pool.soaked);
+  }
+  bool OnlyJoining(std::size_t group) const {
+    return std::all_of(input_.pools.begin(), input_.pools.end(),
+                       [&](const RolloutPool& pool) { return pool.group != group || !pool.exists || pool.joining; });
+  }
+  bool IsExempt(const RolloutPool& pool) const {
+    return pool.joining && !pool.been_healthy && !OnlyJoining(pool.group);
+  }
+  bool HasFailed(const RolloutPool& pool) const {
+    if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
+    return pool.overdue && pool.updated && pool.on_goal;
+  }
+  bool GoesBack() const {
+    return input_.back && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
+             return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
+           });
+  }
+  // Returns true if the pool certainly counts for maxUnavailable. A pool that is broken for other reasons may count
+  // too, while the rollout may still change it.
+  bool Counts(const RolloutPool& pool) const {
+    if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
+    return !(pool.overdue && !(pool.updated && pool.on_goal));
+  }
+  // No group starts before the groups ahead of it are done.
+  void CheckOrderOfGroups(const RolloutDecision& decision) const {
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < input_.pools.size(); ++i) {
+      if (decision.pools[i].step == Step::kUpdate && !input_.pools[i].pool_changed)
+        open = std::max(open, input_.pools[i].group);
+    }
+    for (const RolloutPool& pool : input_.pools) {
+      if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
+      if (pool.on_goal && (pool.overdue || !Disturbed(pool))) continue;
+      ADD_FAILURE() << "a later group moves before " << pool.name;
+    }
+  }
+
+  const RolloutInput& input_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_

@@ -1,0 +1,82 @@
+// The bounds of the lists in status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/yurtappdaemon/status_scene.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::SizeIs;
+
+// A new leader knows a dark or failed site by its entry only.
+TEST(StatusTest, ManyOfflinePoolsLeaveTheUnhealthyOnesInTheList) {
+  Scene scene;
+  for (int i = 0; i < 501; ++i) scene.moment.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
+  scene.moment.pools.push_back(PoolJson("p1501"));
+  scene.moment.Deployed();
+  MakeUnhealthy(scene.moment.workloads[501]);
+  const Json status = scene.Status();
+  EXPECT_EQ(status["offlinePools"], 501);
+  EXPECT_THAT(status["pools"], SizeIs(500));
+  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy first";
+  EXPECT_EQ(status["pools"][1]["phase"], "Offline");
+}
+
+TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
+  Scene scene;
+  for (int i = 0; i < 502; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.moment.Deployed();
+  MakeUnhealthy(scene.moment.workloads[501]);
+  const Json status = scene.Status();
+  EXPECT_EQ(status["desiredPools"], 502);
+  EXPECT_EQ(status["readyPools"], 501);
+  EXPECT_EQ(status["replicas"], 502);
+  EXPECT_EQ(status["poolsTruncated"], true);
+  EXPECT_THAT(status["pools"], SizeIs(500));
+  EXPECT_THAT(status["nodepools"], SizeIs(500));
+  EXPECT_THAT(status["workloadSummary"], SizeIs(500));
+  EXPECT_EQ(status["pools"][0]["name"], "p1501") << "unhealthy first";
+  EXPECT_EQ(status["pools"][1]["name"], "p1000") << "then by name";
+  EXPECT_EQ(status["nodepools"][0], "p1000");
+
+  scene.moment.pools.resize(500);
+  scene.moment.workloads.resize(500);
+  const Json small = scene.Status();
+  EXPECT_FALSE(small.contains("poolsTruncated"));
+  EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "taken away";
+}
+
+TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
+  Scene scene;
+  for (int i = 0; i < 500; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.moment.Deployed();
+  scene.adjust = [](PoolOutcome& result) {
+    Fail(result, "Invalid");
+    result.failure_message = std::string(4000, 'x');
+  };
+  const Json status = scene.Status();
+  EXPECT_LT(status.dump().size(), 400'000U);
+  EXPECT_EQ(StringAt(status["pools"][499], {"message"}), std::string(128, 'x') + "...");
+}
+
+// Two workloads of one pool that leave share an entry: `pools` is a map by name.
+TEST(StatusTest, ListsAPoolOnceWhereTwoOfItsWorkloadsLeave) {
+  Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
+  scene.leaving = {scene.moment.workloads[1], scene.moment.workloads[1]};
+  scene.moment.pools.pop_back();
+  scene.moment.workloads.pop_back();
+  EXPECT_THAT(scene.Status()["pools"], SizeIs(2));
+}
+
+TEST(StatusTest, ImagesAreDistinctAndThoseOfOverridesCount) {
+  Scene scene;
+  PodSpecOf(TemplateOf(scene.moment.daemon))["containers"] =
+      R"([{"name": "main", "image": "b:1"}, {"name": "x", "image": "a:1"}, {"name": "y", "image": "b:1"}])"_json;
+  scene.moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "c:1"}]}])"_json;
+  EXPECT_EQ(scene.Status()["images"], "b:1,a:1,c:1");
+}
+
+}  // namespace
+}  // namespace yad::testing

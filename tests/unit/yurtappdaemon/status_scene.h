@@ -1,0 +1,95 @@
+// A moment and the status that follows from it.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_STATUS_SCENE_H_
+#define TESTS_UNIT_YURTAPPDAEMON_STATUS_SCENE_H_
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "operator/yurtappdaemon/report/status.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad::testing {
+
+inline const WallTime kNow = ParseTime("2026-05-01T10:00:00Z");
+inline const WallTime kLater = kNow + std::chrono::minutes(5);
+
+// A moment, the results of its plan's writes, and the status that follows.
+struct Scene {
+  Moment moment;
+  // Called for each pool's result before status is built.
+  std::function<void(PoolOutcome&)> adjust = nullptr;
+  std::vector<Json> leaving = {};
+  Json previous = nullptr;
+  HeldRemovals held = {};
+  Diagnoses diagnoses = {};
+  std::function<void(const DaemonStatus&)> look = nullptr;
+
+  Json Status(WallTime now = kNow) const {
+    PlanMemo memo;
+    Snapshot snapshot = moment.Take();
+    snapshot.now = now;
+    const Plan plan = MakePlan(snapshot, memo);
+    std::vector<PoolOutcome> results;
+    for (const PoolPlan& pool : plan.pools) {
+      results.push_back({&pool, pool.workload, false, pool.failure_reason, pool.failure_message, {}});
+      if (adjust) adjust(results.back());
+    }
+    std::vector<WorkloadRef> going;
+    for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
+    const DaemonStatus status = BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
+    if (look) look(status);
+    return status.ToJson();
+  }
+};
+
+inline Json PoolOf(const Json& status, const std::string& name) {
+  for (const Json& pool : status["pools"]) {
+    if (pool["name"] == name) return pool;
+  }
+  return nullptr;
+}
+
+// Returns the patch from one status to another, or null.
+inline Json PatchOf(const Json& before, const Json& after) {
+  return DaemonStatus{after, std::nullopt}.PatchFrom(before, "u");
+}
+
+inline Json ConditionOf(const Json& status, const std::string& type) {
+  for (const Json& condition : status["conditions"]) {
+    if (condition["type"] == type) return condition;
+  }
+  return nullptr;
+}
+
+// Returns for example "True RolloutComplete".
+inline std::string Says(const Json& status, const std::string& type) {
+  const Json condition = ConditionOf(status, type);
+  return condition.is_null() ? "absent" : StringAt(condition, {"status"}) + " " + StringAt(condition, {"reason"});
+}
+
+// Returns a scene in which these pools have the current revision.
+inline Scene Deployed(const std::vector<Json>& pools) {
+  Scene scene{.moment = {.pools = pools}};
+  scene.moment.Deployed();
+  return scene;
+}
+
+inline void MakeUnhealthy(Json& workload) { workload["status"]["availableReplicas"] = 0; }
+inline void ExceedDeadline(Json& workload) {
+  MakeUnhealthy(workload);
+  workload["status"]["conditions"].push_back({{"type", "Progressing"},
+                                              {"status", "False"},
+                                              {"reason", "ProgressDeadlineExceeded"},
+                                              {"message", "ReplicaSet has timed out progressing"}});
+}
+inline void Fail(PoolOutcome& result, const char* reason) {
+  result.outstanding = true;
+  result.failure_reason = reason;
+  result.failure_message = "the server's words";
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_STATUS_SCENE_H_
