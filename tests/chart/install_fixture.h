@@ -1,0 +1,80 @@
+// helm install on a real control plane, with or without the CRDs and the yurt-manager of OpenYurt.
+#ifndef TESTS_CHART_INSTALL_FIXTURE_H_
+#define TESTS_CHART_INSTALL_FIXTURE_H_
+
+#include "operator/api/well_known.h"
+#include "tests/chart/fixture.h"
+#include "tests/support/eventually.h"
+
+namespace yad::testing {
+
+class InstallTest : public ChartTest {
+ protected:
+  // Returns a CRD like OpenYurt's: without our fields, and without a release that keeps it.
+  static Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version,
+                           const Json& spec) {
+    const std::string plural = name.substr(0, name.find('.'));
+    const Json schema = {{"type", "object"}, {"properties", {{"spec", {{"type", "object"}, {"properties", spec}}}}}};
+    return {
+        {"metadata", {{"name", name}}},
+        {"spec",
+         {{"group", "apps.openyurt.io"},
+          {"scope", kind == "NodePool" ? "Cluster" : "Namespaced"},
+          {"names", {{"kind", kind}, {"plural", plural}}},
+          {"versions",
+           {{{"name", version}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}};
+  }
+
+  static inline const Json kAnything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+
+  // Returns the indented command of a text that contains these words, with all of its lines.
+  static std::string CommandIn(const std::string& text, const std::string& words) {
+    const auto at = text.find(words);
+    if (at == std::string::npos) throw TestFailure("no \"" + words + "\" in:\n" + text);
+    auto begin = text.rfind('\n', at) + 1;
+    while (begin > 1 && text[begin - 2] == '\\') begin = text.rfind('\n', begin - 2) + 1;
+    auto end = text.find('\n', at);
+    while (end != std::string::npos && text[end - 1] == '\\') end = text.find('\n', end + 1);
+    return text.substr(begin, end - begin);
+  }
+
+  void InstallOpenYurtsCrds() {
+    kube().Create(kCrdType, OpenYurtsCrd(kPoolCrd, "NodePool", "v1beta2", {{"type", {{"type", "string"}}}}));
+    kube().Create(kCrdType, OpenYurtsCrd(kDaemonCrd, "YurtAppDaemon", "v1alpha1",
+                                         {{"selector", kAnything}, {"workloadTemplate", kAnything}}));
+    plane().AwaitCrds();
+  }
+
+  // Creates a Deployment like that of OpenYurt's chart; it has no pods.
+  void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
+    const Json labels = {{"app", "yurt-manager"}};
+    kube("kube-system")
+        .Create(kDeploymentType,
+                {{"metadata", {{"name", "yurt-manager"}}},
+                 {"spec",
+                  {{"replicas", 0},
+                   {"selector", {{"matchLabels", labels}}},
+                   {"template",
+                    {{"metadata", {{"labels", labels}}},
+                     {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
+  }
+
+  // Returns the notes of a dry run of `helm install`.
+  std::string Notes() {
+    return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret", "--set", kImageValue});
+  }
+
+  Json SpecOf(const std::string& crd) { return At(kube().Get(kCrdType, crd), "/spec"); }
+
+  bool Can(const ChartInstall& chart, const std::string& verb, const std::string& resource, const std::string& ns,
+           const std::string& name = "") {
+    std::vector<std::string> command = {"auth", "can-i", verb, resource + (name.empty() ? "" : "/" + name)};
+    if (!ns.empty()) command.push_back("--namespace=" + ns);
+    command.push_back("--as=system:serviceaccount:" + chart.ns() + ":" + chart.name());
+    return plane().TryKubectl(command).out == "yes\n";
+  }
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CHART_INSTALL_FIXTURE_H_

@@ -1,0 +1,103 @@
+// kubectl yad diff and render, beside what the operator writes.
+#include <gtest/gtest.h>
+
+#include "operator/workload/merge.h"
+#include "tests/cluster/fixture.h"
+#include "tests/cluster/plugin_fixture.h"
+#include "tests/support/yaml.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_P(PluginBothKindsTest, DiffShowsWhatTheOperatorWouldChange) {
+  StartTwoPools("OnDelete");
+  EXPECT_EQ(YadOut({"diff", "web"}), "");
+  SetImage("web", "example.org/app:2");
+  WaitUntilObserved("web");
+  const std::string live = YadOut({"diff", "web"}, kNo);
+  EXPECT_THAT(live, AllOf(StartsWith("# 2 pools: " + Pool("a") + ", " + Pool("b") + "\n"),
+                          HasSubstr("\n-      - image: example.org/app:1\n+      - image: example.org/app:2\n")));
+  EXPECT_THAT(live, Not(HasSubstr("resourceVersion")));
+  for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:1");
+}
+
+TEST_P(PluginBothKindsTest, DiffOfAFileShowsWhatApplyingItWouldChange) {
+  StartTwoPools();
+  const Json unchanged = Manifest();
+  EXPECT_EQ(YadOut({"diff", "-f", "-"}, kDone, unchanged.dump()), "");
+  Json file = unchanged;
+  file["spec"]["overrides"] = {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}};
+  const Json before = GetDaemon("web");
+  const std::string one = YadOut({"diff", "-f", "-"}, kNo, file.dump());
+  EXPECT_THAT(one, AllOf(StartsWith("# pool " + Pool("b") + "\n"), HasSubstr("+      - image: b:2\n")));
+  EXPECT_THAT(one, Not(HasSubstr(Pool("a"))));
+  // The apply makes exactly the changes of the diff.
+  const WallTime since = Now();
+  EXPECT_EQ(VersionOf(GetDaemon("web")), VersionOf(before));
+  PatchSpec("web", {{"overrides", file["spec"]["overrides"]}});
+  WaitUntilReady("web");
+  for (const AuditedRequest& write : WritesSince(since)) {
+    if (write.resource != type().resource) continue;
+    EXPECT_EQ(write.name, NameOf(WorkloadOf("web", Pool("b"))));
+  }
+  EXPECT_EQ(YadOut({"diff", "-f", "-"}, kDone, file.dump()), "");
+
+  file["spec"]["nodePools"] = {{"exclude", {Pool("a")}}};
+  EXPECT_EQ(YadOut({"diff", "-f", "-"}, kNo, file.dump()),
+            "# pool " + Pool("a") + ": " + Workload() + NameOf(WorkloadOf("web", Pool("a"))) + " would be removed\n");
+  Json other = unchanged;
+  other["metadata"]["name"] = "other";
+  EXPECT_THAT(YadOut({"diff", "-f", "-"}, kNo, other.dump()),
+              AllOf(HasSubstr("--- /dev/null\n"), HasSubstr("+  name: other-" + Pool("a") + "-")));
+  other["spec"].erase("selector");
+  EXPECT_EQ(Yad({"diff", "-f", "-"}, other.dump()).exit_code, kFailed);
+}
+
+TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
+  StartOperator();
+  AddPool("a", {{"taints", {{{"key", "site"}, {"value", "a"}, {"effect", "NoSchedule"}}}}}, {{"size", "big"}});
+  AddPool("b");
+  Json daemon = Daemon("web", 0);
+  daemon["spec"]["overrides"] = {
+      {{"nodepoolSelector", {{"matchLabels", {{"size", "big"}}}}},
+       {"patch", {{"spec", {{"template", {{"metadata", {{"annotations", {{"pool", "{{nodepool-name}}"}}}}}}}}}}}}};
+  CreateDaemon(daemon);
+  WaitUntilReady("web");
+  Json file = Manifest();
+  const std::string pools = plane().dir() + "/" + ns() + "-pools.json";
+  Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
+  for (const char* pool : {"a", "b"}) list["items"].push_back(kube().Get(kNodePoolType, Pool(pool)));
+  WriteFile(pools, list.dump());
+  const std::string uid = UidOf(GetDaemon("web"));
+  const std::vector<Json> rendered =
+      ParseYaml(YadOut({"render", "-", "--pool-file", pools, "--uid", uid}, kDone, file.dump()));
+  ASSERT_EQ(rendered.size(), 2u);
+  for (Json workload : rendered) {
+    const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
+    Json live = WorkloadOf("web", pool);
+    EXPECT_EQ(NameOf(workload), NameOf(live));
+    EXPECT_EQ(At(workload, "/metadata/ownerReferences"), At(live, "/metadata/ownerReferences"));
+    EXPECT_EQ(ThreeWayMerge(workload, workload, live), live);
+    // The result is the same after the server has set its defaults.
+    workload["metadata"]["name"] = "as-rendered";
+    WriteOptions dry_run;
+    dry_run.dry_run = true;
+    const auto stored = kube().client().Create(type(), workload, dry_run);
+    ASSERT_TRUE(stored) << stored.error().ToString();
+    live["metadata"]["annotations"].erase("deployment.kubernetes.io/revision");
+    for (const char* part : {"/spec", "/metadata/labels", "/metadata/annotations"})
+      EXPECT_EQ(At(*stored, part), At(live, part)) << part;
+  }
+  const Json one =
+      Json::parse(YadOut({"render", "-f", "-", "--pool-file", pools, "--pool", Pool("b"), "--uid", uid, "-o", "json"},
+                         kDone, file.dump()));
+  EXPECT_EQ(NameOf(one), NameOf(WorkloadOf("web", Pool("b"))));
+}
+
+}  // namespace
+}  // namespace yad::testing
