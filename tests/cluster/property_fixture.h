@@ -1,0 +1,119 @@
+// The fixture of property_test.cc: one daemon for each property, and the checks of the cluster after each step.
+#ifndef TESTS_CLUSTER_PROPERTY_FIXTURE_H_
+#define TESTS_CLUSTER_PROPERTY_FIXTURE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/cluster/fixture.h"
+#include "tests/cluster/live_view.h"
+#include "tests/cluster/property_space.h"
+#include "tests/support/webhook_setup.h"
+
+namespace yad::testing {
+
+// With the webhook (true) or without it. Its methods may be called from several threads, each with a Cell of its own.
+class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  struct Task {
+    WorkloadKind kind = WorkloadKind::kDeployment;
+    Property property;
+    bool as_server = false;  // the apiserver decides which values are good
+    std::string Name() const { return std::string(TypeOf(kind).kind) + " " + property.path; }
+  };
+  // Counted over all tasks of a test.
+  struct Tally {
+    std::atomic<int> steps = 0, applied = 0, refused = 0, told = 0;
+  };
+  struct Known {
+    std::string uid;
+    std::string name;
+    std::int64_t generation = 0;
+  };
+  // One daemon and the last observation of it.
+  struct Cell {
+    const Task& task;
+    std::string name;  // of the daemon, and its label
+    Json base;         // its spec
+    std::string uid;
+    std::map<std::string, Known> workloads;      // by pool, as they were when last looked at
+    std::map<std::string, std::string> names;    // by pool, for ever
+    std::map<std::string, Json> base_workloads;  // their specs under the base, by pool
+  };
+  enum class Outcome { kApplied, kRefused, kTold };
+
+  void SetUp() override;
+  void TearDown() override;
+
+  bool reviewed() const { return GetParam(); }
+  const PropertySpace& space() const { return *space_; }
+  const Json& spec_schema() const { return spec_schema_; }
+  static Json AppsSchema(WorkloadKind kind);
+
+  // Returns the tasks of this run: one in `share`, or all, or the one that is replayed.
+  static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share);
+  // Plays the tasks on many threads, and adds their failures to the test.
+  void Run(const std::vector<Task>& tasks);
+
+ private:
+  // ---- the environment
+  void AddPools();
+  void ReadSchemas();
+
+  // ---- one property
+  // Tries all values of one property. Returns the failures.
+  std::vector<std::string> Play(const Task& task, Tally& tally) const;
+  // Writes the spec, and checks the result. If `empty`, the value has no content, and the operator may treat it as
+  // absent.
+  Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
+  // Creates the daemon, or writes its spec; repeats a write that meets a conflict.
+  Result<Json> Write(Cell& cell, const Json& spec) const;
+  // Blocks until the cluster matches `expected`, or status reports a fault and `may_tell` allows it.
+  Outcome Await(const Cell& cell, const Json& generation, const std::optional<std::map<std::string, Json>>& expected,
+                bool may_tell) const;
+  void RememberWorkloads(Cell& cell) const;
+  void RememberBase(Cell& cell) const;
+  void PutBack(Cell& cell, bool applied) const;
+
+  // ---- checks
+  Json BaseSpec(const Cell& cell) const;
+  const LiveView& workloads(WorkloadKind kind) const {
+    return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
+  }
+  // Returns the pool's workload after all changes of the apiserver, or the apiserver's error.
+  Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
+  // Returns the workloads that a spec leads to. nullopt: the spec cannot be applied.
+  std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;
+  // Returns "" if the daemon has exactly these workloads, its status reports it, and the earlier ones are the same
+  // objects.
+  std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
+  static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
+  static std::string WhyNotThis(const Json& live, const Json& wanted);
+  // Reports whether the status names the spec as not valid, or pools as failed.
+  static bool Tells(const Json& daemon);
+  // Throws TestFailure unless the refusal is right and the running workloads are unchanged.
+  void ExpectRefusal(const Cell& cell, const Json& spec, Sense sense, const Error& refusal) const;
+  // Throws TestFailure unless the running workloads are unchanged.
+  void ExpectUntouched(const Cell& cell) const;
+
+  static std::string ReplaceAll(std::string text, const std::string& what, const std::string& by);
+  static std::string Short(const Json& value);
+  // Removes nulls and empty objects, at any depth: the operator treats them as absent, as docs/api.md describes for
+  // revisions.
+  static Json WithoutEmpty(const Json& value);
+
+  std::vector<Json> pool_objects_;
+  std::unique_ptr<WebhookSetup> webhooks_;
+  std::unique_ptr<LiveView> daemons_, deployments_, stateful_sets_;
+  Json spec_schema_, whole_schema_;
+  std::unique_ptr<PropertySpace> space_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_CLUSTER_PROPERTY_FIXTURE_H_
