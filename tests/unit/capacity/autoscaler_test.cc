@@ -93,10 +93,14 @@ TEST(AutoscalerTest, AbsentFieldsHaveTheDefaultsOfTheCrd) {
   EXPECT_FALSE(parsed->quarantine);
 }
 
-TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
-  const std::string at_least = "must be greater than or equal to ";
-  const std::string at_most = "must be less than or equal to ";
-  const std::vector<std::tuple<std::string, Json, std::string>> cases = {
+const std::string kAtLeast = "must be greater than or equal to ";
+const std::string kAtMost = "must be less than or equal to ";
+
+// A pointer below /spec, a value that is wrong there, and a part of the fault.
+using FaultCase = std::tuple<std::string, Json, std::string>;
+
+std::vector<FaultCase> FaultsOfThePool() {
+  return {
       {"/nodePool", nullptr, "spec.nodePool: Required value"},
       {"/nodePool", "", "spec.nodePool: Required value"},
       {"/nodePool", 3, "spec.nodePool: Invalid value: 3: must be a string"},
@@ -113,22 +117,27 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
       {"/inventorySelector/matchLabels",
        {{"apps.openyurt.io/nodepool", "beijing"}},
        "is in a pool and is not spare: select by another label"},
-      {"/minNodes", -1, "spec.minNodes: Invalid value: -1: " + at_least + "0"},
+      {"/minNodes", -1, "spec.minNodes: Invalid value: -1: " + kAtLeast + "0"},
       {"/minNodes", "1", "spec.minNodes: Invalid value: \"1\": must be an integer"},
       {"/minNodes", 8, "spec.minNodes: Invalid value: 8: must not be greater than spec.maxNodes (7)"},
-      {"/maxNodes", -2, "spec.maxNodes: Invalid value: -2: " + at_least + "0"},
-      {"/maxNodes", 100'001, "spec.maxNodes: Invalid value: 100001: " + at_most + "100000"},
-      {"/maxNodes", std::uint64_t{18446744073709551615u}, at_most + "100000"},
+      {"/maxNodes", -2, "spec.maxNodes: Invalid value: -2: " + kAtLeast + "0"},
+      {"/maxNodes", 100'001, "spec.maxNodes: Invalid value: 100001: " + kAtMost + "100000"},
+      {"/maxNodes", std::uint64_t{18446744073709551615u}, kAtMost + "100000"},
       {"/maxNodes", 1.5, "spec.maxNodes: Invalid value: 1.5: must be an integer"},
       {"/maxNodes", 2, "needs 3 nodes, more than spec.maxNodes (2) allows: standby counts"},
       {"/oneNodePerPod", "yes", "spec.oneNodePerPod: Invalid value: \"yes\": must be true or false"},
+  };
+}
+
+std::vector<FaultCase> FaultsOfStandby() {
+  return {
       {"/standby", Json::object(), "spec.standby: Invalid value: {}: must be a list"},
       {"/standby/0", "small", "spec.standby[0]: Invalid value: \"small\": must be an object"},
       {"/standby/0/name", nullptr, "spec.standby[0].name: Required value"},
       {"/standby/0/name", "S", "spec.standby[0].name: Invalid value: \"S\": a lowercase RFC 1123 label must"},
       {"/standby/1/name", "small", "spec.standby[1].name: Duplicate value: \"small\""},
       {"/standby/0/count", nullptr, "spec.standby[0].count: Required value"},
-      {"/standby/0/count", -1, "spec.standby[0].count: Invalid value: -1: " + at_least + "0"},
+      {"/standby/0/count", -1, "spec.standby[0].count: Invalid value: -1: " + kAtLeast + "0"},
       {"/standby/0/nodeSelector", "s", "spec.standby[0].nodeSelector: Invalid value: \"s\": must be an object"},
       {"/standby/0/nodeSelector",
        {{"size", "s"}},
@@ -141,26 +150,36 @@ TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
        {{"size", 1}},
        "spec.standby[0].nodeSelector.matchLabels.size: Invalid value: 1: must be a string"},
       {"/standby/0/nodeSelector/matchLabels", {{"size", "a b"}}, "matchLabels.size: Invalid value: \"a b\": a valid"},
+  };
+}
+
+std::vector<FaultCase> FaultsOfScaling() {
+  return {
       {"/scaleUp", "fast", "spec.scaleUp: Invalid value: \"fast\": must be an object"},
-      {"/scaleUp/pendingSeconds", -1, "spec.scaleUp.pendingSeconds: Invalid value: -1: " + at_least + "0"},
-      {"/scaleUp/pendingSeconds", 31'536'001, at_most + "31536000"},
-      {"/scaleUp/maxPerCycle", 0, "spec.scaleUp.maxPerCycle: Invalid value: 0: " + at_least + "1"},
-      {"/scaleUp/joinTimeoutSeconds", 0, "spec.scaleUp.joinTimeoutSeconds: Invalid value: 0: " + at_least + "1"},
-      {"/scaleUp/retryAfterSeconds", 0, "spec.scaleUp.retryAfterSeconds: Invalid value: 0: " + at_least + "1"},
+      {"/scaleUp/pendingSeconds", -1, "spec.scaleUp.pendingSeconds: Invalid value: -1: " + kAtLeast + "0"},
+      {"/scaleUp/pendingSeconds", 31'536'001, kAtMost + "31536000"},
+      {"/scaleUp/maxPerCycle", 0, "spec.scaleUp.maxPerCycle: Invalid value: 0: " + kAtLeast + "1"},
+      {"/scaleUp/joinTimeoutSeconds", 0, "spec.scaleUp.joinTimeoutSeconds: Invalid value: 0: " + kAtLeast + "1"},
+      {"/scaleUp/retryAfterSeconds", 0, "spec.scaleUp.retryAfterSeconds: Invalid value: 0: " + kAtLeast + "1"},
       {"/scaleDown", 5, "spec.scaleDown: Invalid value: 5: must be an object"},
-      {"/scaleDown/idleSeconds", -600, "spec.scaleDown.idleSeconds: Invalid value: -600: " + at_least + "0"},
+      {"/scaleDown/idleSeconds", -600, "spec.scaleDown.idleSeconds: Invalid value: -600: " + kAtLeast + "0"},
       {"/scaleDown/unhealthySeconds", true, "spec.scaleDown.unhealthySeconds: Invalid value: true: must be an integer"},
-      {"/scaleDown/maxPerCycle", 0, "spec.scaleDown.maxPerCycle: Invalid value: 0: " + at_least + "1"},
+      {"/scaleDown/maxPerCycle", 0, "spec.scaleDown.maxPerCycle: Invalid value: 0: " + kAtLeast + "1"},
       {"/scaleDown/reclaimPolicy", "Delete",
        "spec.scaleDown.reclaimPolicy: Unsupported value: \"Delete\": supported values: \"Recycle\", \"Quarantine\""},
   };
-  for (const auto& [pointer, value, fault] : cases) {
-    const Json object = With(pointer, value);
-    EXPECT_THAT(Faults(object), ElementsAre(HasSubstr(fault))) << pointer << " " << value;
-    const auto parsed = ParseNodePoolAutoscaler(object);
-    ASSERT_FALSE(parsed) << pointer;
-    EXPECT_EQ(parsed.error().reason, Reason::kInvalid);
-    EXPECT_EQ(parsed.error().causes.size(), 1u);
+}
+
+TEST(AutoscalerTest, EachFaultNamesItsFieldAndTheFix) {
+  for (const auto& cases : {FaultsOfThePool(), FaultsOfStandby(), FaultsOfScaling()}) {
+    for (const auto& [pointer, value, fault] : cases) {
+      const Json object = With(pointer, value);
+      EXPECT_THAT(Faults(object), ElementsAre(HasSubstr(fault))) << pointer << " " << value;
+      const auto parsed = ParseNodePoolAutoscaler(object);
+      ASSERT_FALSE(parsed) << pointer;
+      EXPECT_EQ(parsed.error().reason, Reason::kInvalid);
+      EXPECT_EQ(parsed.error().causes.size(), 1u);
+    }
   }
 }
 

@@ -21,8 +21,7 @@ const char* Pick(Random& random, std::initializer_list<const char*> words) {
   return words.begin()[Roll(random, static_cast<int>(words.size()))];
 }
 
-Snapshot RandomSnapshot(std::uint64_t seed) {
-  Random random(seed);
+Json RandomSpec(Random& random) {
   Json spec{{"mode", Pick(random, {"Auto", "Auto", "Auto", "Manual", "Drain"})},
             {"minNodes", Roll(random, 3)},
             {"maxNodes", Roll(random, 2) * (6 + Roll(random, 6))},
@@ -34,6 +33,10 @@ Snapshot RandomSnapshot(std::uint64_t seed) {
     if (Roll(random, 2) == 0) entry["nodeSelector"]["matchLabels"] = {{"size", Pick(random, {"s", "l"})}};
     spec["standby"].push_back(entry);
   }
+  return spec;
+}
+
+Json RandomShortages(Random& random) {
   Json shortages = Json::array();
   for (int i = Roll(random, 3); i > 0; --i) {
     Json requirements = Json::object();
@@ -44,48 +47,58 @@ Snapshot RandomSnapshot(std::uint64_t seed) {
                          {"since", FormatTime(Ago(300))},
                          {"retryAt", FormatTime(Ago(Roll(random, 240) - 180))}});
   }
+  return shortages;
+}
+
+void AddRandomNode(Snapshot& snapshot, const std::string& name, Random& random) {
+  StringMap labels{{"size", Pick(random, {"s", "l"})}};
+  const char* cpu = Pick(random, {"1", "2", "4"});
+  Node* node = nullptr;
+  if (Roll(random, 2) == 0) {
+    node = &snapshot.Free(name, cpu, labels);
+    if (Roll(random, 8) == 0) node->meta.labels[kNodePoolLabel] = Pick(random, {"hangzhou", "beijing"});
+  } else {
+    const auto phase = static_cast<LeasePhase>(Roll(random, 5));
+    const std::string for_pod = Roll(random, 2) == 0 ? "uid-p" + std::to_string(Roll(random, 9)) : "";
+    node = &snapshot.Leased(name, phase, Roll(random, 900), for_pod, labels);
+  }
+  if (Roll(random, 3) == 0) Snapshot::NotReady(*node, Roll(random, 400));
+  if (Roll(random, 10) == 0) node->unschedulable = true;
+  if (Roll(random, 10) == 0) node->meta.annotations[kQuarantineAnnotation] = "x";
+  if (Roll(random, 10) == 0) node->taints.push_back({"t", "", "NoSchedule"});
+  if (Roll(random, 6) == 0) node->meta.creation_timestamp = FormatTime(Ago(Roll(random, 200)));
+  for (int work = Roll(random, 4) - 1; work > 0; --work) {
+    Pod& pod = snapshot.Running("r" + std::to_string(work) + name, name, Pick(random, {"500m", "1"}));
+    pod.of_node = Roll(random, 3) == 0;
+    pod.terminal = Roll(random, 5) == 0;
+  }
+}
+
+void AddRandomPod(Snapshot& snapshot, const std::string& name, Random& random) {
+  StringMap selector;
+  if (Roll(random, 2) == 0) selector["size"] = Pick(random, {"s", "l"});
+  Pod& pod = snapshot.Waiting(name, Pick(random, {"500m", "1", "2", "3"}), selector);
+  pod.created = Ago(Roll(random, 40));
+  pod.priority = Roll(random, 2);
+  if (Roll(random, 12) == 0) pod.deleting = true;
+  if (Roll(random, 3) == 0) {
+    Placement placement = *pod.placement;
+    placement.tolerations = {{"pool", true, "", ""}};
+    pod.placement = std::make_shared<const Placement>(placement);
+  }
+}
+
+Snapshot RandomSnapshot(std::uint64_t seed) {
+  Random random(seed);
+  const Json spec = RandomSpec(random);
+  const Json shortages = RandomShortages(random);
   Snapshot snapshot(Autoscaler(spec, shortages));
   snapshot.pool_gone = Roll(random, 12) == 0;
   snapshot.stopped = Roll(random, 12) == 0;
   if (Roll(random, 4) == 0) snapshot.pool.taints = {{"pool", "", "NoSchedule"}};
   const int pods = Roll(random, 9);
-  for (int i = Roll(random, 10); i > 0; --i) {
-    const std::string name = "n" + std::to_string(i);
-    StringMap labels{{"size", Pick(random, {"s", "l"})}};
-    const char* cpu = Pick(random, {"1", "2", "4"});
-    Node* node = nullptr;
-    if (Roll(random, 2) == 0) {
-      node = &snapshot.Free(name, cpu, labels);
-      if (Roll(random, 8) == 0) node->meta.labels[kNodePoolLabel] = Pick(random, {"hangzhou", "beijing"});
-    } else {
-      const auto phase = static_cast<LeasePhase>(Roll(random, 5));
-      const std::string for_pod = Roll(random, 2) == 0 ? "uid-p" + std::to_string(Roll(random, 9)) : "";
-      node = &snapshot.Leased(name, phase, Roll(random, 900), for_pod, labels);
-    }
-    if (Roll(random, 3) == 0) Snapshot::NotReady(*node, Roll(random, 400));
-    if (Roll(random, 10) == 0) node->unschedulable = true;
-    if (Roll(random, 10) == 0) node->meta.annotations[kQuarantineAnnotation] = "x";
-    if (Roll(random, 10) == 0) node->taints.push_back({"t", "", "NoSchedule"});
-    if (Roll(random, 6) == 0) node->meta.creation_timestamp = FormatTime(Ago(Roll(random, 200)));
-    for (int work = Roll(random, 4) - 1; work > 0; --work) {
-      Pod& pod = snapshot.Running("r" + std::to_string(work) + name, name, Pick(random, {"500m", "1"}));
-      pod.of_node = Roll(random, 3) == 0;
-      pod.terminal = Roll(random, 5) == 0;
-    }
-  }
-  for (int i = 0; i < pods; ++i) {
-    StringMap selector;
-    if (Roll(random, 2) == 0) selector["size"] = Pick(random, {"s", "l"});
-    Pod& pod = snapshot.Waiting("p" + std::to_string(i), Pick(random, {"500m", "1", "2", "3"}), selector);
-    pod.created = Ago(Roll(random, 40));
-    pod.priority = Roll(random, 2);
-    if (Roll(random, 12) == 0) pod.deleting = true;
-    if (Roll(random, 3) == 0) {
-      Placement placement = *pod.placement;
-      placement.tolerations = {{"pool", true, "", ""}};
-      pod.placement = std::make_shared<const Placement>(placement);
-    }
-  }
+  for (int i = Roll(random, 10); i > 0; --i) AddRandomNode(snapshot, "n" + std::to_string(i), random);
+  for (int i = 0; i < pods; ++i) AddRandomPod(snapshot, "p" + std::to_string(i), random);
   return snapshot;
 }
 
@@ -127,85 +140,110 @@ Resources RoomOf(const Snapshot& snapshot, const Node& node) {
   return room;
 }
 
-void CheckInvariants(const Snapshot& snapshot, const CapacityPlan& plan) {
-  const NodePoolAutoscaler& spec = snapshot.autoscaler;
-  std::set<std::string> leased_nodes, asked;
-  int leased_before = 0;
-  for (const Node& node : snapshot.nodes) leased_before += LeaseOf(snapshot, node).has_value();
-  for (const CapacityPlan::Lease& lease : plan.leases) {
-    for (const Pod* pod : lease.pods) {
-      EXPECT_TRUE(asked.insert(pod->key.ToString()).second) << "asked for twice: " << pod->key.ToString();
-      EXPECT_TRUE(pod->waits());
-      EXPECT_GE(kNow - pod->created, spec.pending);
-    }
-    if (lease.node == nullptr) continue;
-    EXPECT_TRUE(IsFree(*lease.node, spec)) << lease.node->meta.key.name;
-    EXPECT_TRUE(leased_nodes.insert(lease.node->meta.key.name).second) << "leased twice";
-    if (spec.one_node_per_pod) {
-      EXPECT_LE(lease.pods.size(), 1U);
-    }
-    for (const Pod* pod : lease.pods) EXPECT_EQ(plan.expectations.at(pod->key.ToString()), lease.node->meta.key.name);
-  }
-  EXPECT_LE(leased_nodes.size(), static_cast<std::size_t>(spec.max_leases));
-  if (spec.max_nodes > 0 && !leased_nodes.empty()) {
-    EXPECT_LE(leased_before + static_cast<int>(leased_nodes.size()), spec.max_nodes);
-  }
-  const bool may_lease = spec.mode == CapacityMode::kAuto && !snapshot.pool_gone && !snapshot.stopped;
-  if (!may_lease) {
-    EXPECT_TRUE(plan.leases.empty());
+// The invariants of one plan.
+class PlanInvariants {
+ public:
+  PlanInvariants(const Snapshot& snapshot, const CapacityPlan& plan)
+      : snapshot_(snapshot), plan_(plan), spec_(snapshot.autoscaler) {
+    for (const Node& node : snapshot.nodes) leased_before_ += LeaseOf(snapshot, node).has_value();
   }
 
+  void Check() {
+    CheckLeases();
+    CheckExpectations();
+    CheckReleases();
+    CheckShortages();
+  }
+
+ private:
+  bool MayLease() const { return spec_.mode == CapacityMode::kAuto && !snapshot_.pool_gone && !snapshot_.stopped; }
+  void CheckLeases() {
+    std::set<std::string> asked;
+    for (const CapacityPlan::Lease& lease : plan_.leases) {
+      for (const Pod* pod : lease.pods) {
+        EXPECT_TRUE(asked.insert(pod->key.ToString()).second) << "asked for twice: " << pod->key.ToString();
+        EXPECT_TRUE(pod->waits());
+        EXPECT_GE(kNow - pod->created, spec_.pending);
+      }
+      if (lease.node == nullptr) continue;
+      EXPECT_TRUE(IsFree(*lease.node, spec_)) << lease.node->meta.key.name;
+      EXPECT_TRUE(leased_nodes_.insert(lease.node->meta.key.name).second) << "leased twice";
+      if (spec_.one_node_per_pod) {
+        EXPECT_LE(lease.pods.size(), 1U);
+      }
+      for (const Pod* pod : lease.pods)
+        EXPECT_EQ(plan_.expectations.at(pod->key.ToString()), lease.node->meta.key.name);
+    }
+    EXPECT_LE(leased_nodes_.size(), static_cast<std::size_t>(spec_.max_leases));
+    if (spec_.max_nodes > 0 && !leased_nodes_.empty()) {
+      EXPECT_LE(leased_before_ + static_cast<int>(leased_nodes_.size()), spec_.max_nodes);
+    }
+    if (!MayLease()) {
+      EXPECT_TRUE(plan_.leases.empty());
+    }
+  }
   // All pods that are expected on a node fit there together.
-  std::map<std::string, Resources> rooms;
-  std::map<std::string, int> pods_on;
-  for (const auto& [key, name] : plan.expectations) {
-    const Pod& pod = PodOf(snapshot, key);
-    const Node& node = NodeOf(snapshot, name);
-    EXPECT_TRUE(pod.waits()) << key;
-    EXPECT_TRUE(MayRunOn(*pod.placement, Joined(snapshot, node))) << key << " on " << name;
-    rooms.try_emplace(name, RoomOf(snapshot, node)).first->second.Subtract(pod.requests);
-    ++pods_on[name];
-  }
-  for (const auto& [name, room] : rooms) {
-    EXPECT_TRUE(room.milli_cpu >= 0 && room.memory >= 0 && room.pods >= 0) << "overbooked: " << name;
-  }
-  if (spec.one_node_per_pod) {
-    for (const auto& [name, count] : pods_on) EXPECT_EQ(count, 1) << name;
-  }
-
-  int limited = 0;
-  for (const CapacityPlan::Release& release : plan.releases) {
-    const std::string& name = release.node->meta.key.name;
-    EXPECT_TRUE(LeaseOf(snapshot, *release.node)) << "gives back what was not leased: " << name;
-    EXPECT_FALSE(HasWork(snapshot, name)) << "gives back a node with work: " << name;
-    EXPECT_FALSE(pods_on.contains(name)) << "gives back a node that a pod is expected on: " << name;
-    EXPECT_FALSE(leased_nodes.contains(name));
-    limited += !release.begun && release.cause != CapacityPlan::Release::Cause::kNotJoined;
-  }
-  EXPECT_LE(limited, spec.max_releases);
-  if (may_lease && limited > 0) {
-    EXPECT_GE(plan.leased - plan.releasing, spec.min_nodes);
-  }
-  if (snapshot.stopped) {
-    EXPECT_TRUE(plan.releases.empty() && plan.changes.empty());
-  }
-  EXPECT_EQ(plan.leased, leased_before);
-  EXPECT_EQ(plan.leased, plan.idle + plan.in_use + plan.joining + plan.releasing);
-
-  // A pod that has waited for long enough is expected on a node, is in a shortage, or is served in the next cycle.
-  std::set<std::string> told;
-  for (const Shortage& shortage : plan.shortages) {
-    for (const std::string& pod : shortage.pods) {
-      EXPECT_TRUE(told.insert(pod).second) << pod << " is in two shortages";
-      EXPECT_FALSE(plan.expectations.contains(pod)) << pod << " has a node";
+  void CheckExpectations() {
+    std::map<std::string, Resources> rooms;
+    for (const auto& [key, name] : plan_.expectations) {
+      const Pod& pod = PodOf(snapshot_, key);
+      const Node& node = NodeOf(snapshot_, name);
+      EXPECT_TRUE(pod.waits()) << key;
+      EXPECT_TRUE(MayRunOn(*pod.placement, Joined(snapshot_, node))) << key << " on " << name;
+      rooms.try_emplace(name, RoomOf(snapshot_, node)).first->second.Subtract(pod.requests);
+      ++pods_on_[name];
+    }
+    for (const auto& [name, room] : rooms) {
+      EXPECT_TRUE(room.milli_cpu >= 0 && room.memory >= 0 && room.pods >= 0) << "overbooked: " << name;
+    }
+    if (spec_.one_node_per_pod) {
+      for (const auto& [name, count] : pods_on_) EXPECT_EQ(count, 1) << name;
     }
   }
-  for (const Pod& pod : snapshot.pods) {
-    const bool counts = pod.waits() && kNow - pod.created >= spec.pending;
-    if (!counts || told.contains(pod.key.ToString()) || plan.expectations.contains(pod.key.ToString())) continue;
-    EXPECT_EQ(leased_nodes.size(), static_cast<std::size_t>(spec.max_leases)) << pod.key.ToString() << " is forgotten";
+  void CheckReleases() const {
+    int limited = 0;
+    for (const CapacityPlan::Release& release : plan_.releases) {
+      const std::string& name = release.node->meta.key.name;
+      EXPECT_TRUE(LeaseOf(snapshot_, *release.node)) << "gives back what was not leased: " << name;
+      EXPECT_FALSE(HasWork(snapshot_, name)) << "gives back a node with work: " << name;
+      EXPECT_FALSE(pods_on_.contains(name)) << "gives back a node that a pod is expected on: " << name;
+      EXPECT_FALSE(leased_nodes_.contains(name));
+      limited += !release.begun && release.cause != CapacityPlan::Release::Cause::kNotJoined;
+    }
+    EXPECT_LE(limited, spec_.max_releases);
+    if (MayLease() && limited > 0) {
+      EXPECT_GE(plan_.leased - plan_.releasing, spec_.min_nodes);
+    }
+    if (snapshot_.stopped) {
+      EXPECT_TRUE(plan_.releases.empty() && plan_.changes.empty());
+    }
+    EXPECT_EQ(plan_.leased, leased_before_);
+    EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-}
+  // A pod that has waited for long enough is expected on a node, is in a shortage, or is served in the next cycle.
+  void CheckShortages() const {
+    std::set<std::string> told;
+    for (const Shortage& shortage : plan_.shortages) {
+      for (const std::string& pod : shortage.pods) {
+        EXPECT_TRUE(told.insert(pod).second) << pod << " is in two shortages";
+        EXPECT_FALSE(plan_.expectations.contains(pod)) << pod << " has a node";
+      }
+    }
+    for (const Pod& pod : snapshot_.pods) {
+      const bool counts = pod.waits() && kNow - pod.created >= spec_.pending;
+      if (!counts || told.contains(pod.key.ToString()) || plan_.expectations.contains(pod.key.ToString())) continue;
+      EXPECT_EQ(leased_nodes_.size(), static_cast<std::size_t>(spec_.max_leases))
+          << pod.key.ToString() << " is forgotten";
+    }
+  }
+
+  const Snapshot& snapshot_;
+  const CapacityPlan& plan_;
+  const NodePoolAutoscaler& spec_;
+  int leased_before_ = 0;
+  std::set<std::string> leased_nodes_;  // by this plan
+  std::map<std::string, int> pods_on_;  // expected pods by node
+};
 
 // A naive planner: each pod in turn takes the first node that it may have. The tests compare only which pods get a
 // node, and only for snapshots without limits, earlier failures and nodes that expect a pod.
@@ -271,7 +309,7 @@ TEST(PlannerModelTest, InvariantsHoldForEveryPlan) {
     SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
     const Snapshot snapshot = RandomSnapshot(seed);
     const CapacityPlan plan = snapshot.Plan();
-    CheckInvariants(snapshot, plan);
+    PlanInvariants(snapshot, plan).Check();
     if (HasFailure()) break;
   }
 }

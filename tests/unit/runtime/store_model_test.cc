@@ -15,102 +15,131 @@ namespace {
 // A server with a log of versions. The store gets the events late, with repeats, relists and the answers to our own
 // writes in random order. The handlers' events must add up to the state that the watch has shown, and the store must
 // never be older than that state.
-TEST(StoreTest, ModelOfRandomHistories) {
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    std::mt19937 random(seed);
-    const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
-    struct Entry {
-      int version;
-      std::string name;
-      bool deleted;
-    };
-    std::vector<Entry> history;                // index: version - 1
-    std::map<std::string, int> server;         // name -> version now
-    std::map<std::string, std::string> heard;  // the handlers' state
-    Store store;
-    std::size_t shown = 0;  // entries of the history
-    const auto version = [](int number) { return std::to_string(number); };
-    const auto hear = [&](const std::optional<Store::Change>& change) {
-      if (!change) return;
-      const std::string name = (change->after ? change->after : change->before)->meta().key.name;
-      const std::string before = heard.contains(name) ? heard[name] : "-";
-      // A deletion may report an object that was only observed.
-      if (change->after) {
-        EXPECT_EQ(VersionOf(change->before), before) << seed;
-        heard[name] = VersionOf(change->after);
+class RandomHistory {
+ public:
+  explicit RandomHistory(unsigned seed) : seed_(seed), random_(seed) { List(); }
+
+  void Step() {
+    const std::string name(1, static_cast<char>('a' + Pick(4)));
+    switch (Pick(8)) {
+      case 0:
+      case 1:  // another client writes
+        Write(name);
+        break;
+      case 2:  // we write, and Observe the answer now or ...
+        store_.Observe(Make(name, std::to_string(Write(name))));
+        break;
+      case 3:  // ... late
+        if (server_.contains(name)) store_.Observe(Make(name, std::to_string(server_[name])));
+        break;
+      case 4:
+        if (server_.erase(name) > 0) history_.push_back({NextVersion(), name, true});
+        break;
+      case 5:
+        if (Pick(6) == 0) List();
+        break;
+      default:
+        ShowOne();
+    }
+  }
+  void CheckStep(int step) {
+    std::map<std::string, std::string> watched;
+    for (std::size_t i = 0; i < shown_; ++i) {
+      if (history_[i].deleted) {
+        watched.erase(history_[i].name);
       } else {
-        heard.erase(name);
-      }
-    };
-    const auto list = [&] {
-      std::map<std::string, int> at;
-      for (const Entry& entry : history) {
-        if (entry.deleted) {
-          at.erase(entry.name);
-        } else {
-          at[entry.name] = entry.version;
-        }
-      }
-      std::vector<ObjectPtr> objects;
-      for (const auto& [name, number] : at) objects.push_back(Make(name, version(number)));
-      std::shuffle(objects.begin(), objects.end(), random);
-      shown = history.size();
-      for (Store::Change& change : store.Replace(objects, version(static_cast<int>(shown)))) hear(change);
-    };
-    list();
-    for (int step = 0; step < 120; ++step) {
-      const std::string name(1, static_cast<char>('a' + pick(4)));
-      const int next = static_cast<int>(history.size()) + 1;
-      switch (pick(8)) {
-        case 0:
-        case 1:  // another client writes
-          history.push_back({next, name, false});
-          server[name] = next;
-          break;
-        case 2:  // we write, and Observe the answer now or ...
-          history.push_back({next, name, false});
-          server[name] = next;
-          store.Observe(Make(name, version(next)));
-          break;
-        case 3:  // ... late
-          if (server.contains(name)) store.Observe(Make(name, version(server[name])));
-          break;
-        case 4:
-          if (server.erase(name) > 0) history.push_back({next, name, true});
-          break;
-        case 5:
-          if (pick(6) == 0) list();
-          break;
-        default:  // the watch shows one more, sometimes an old one again
-          std::size_t index = shown;
-          if (shown > 0 && pick(5) == 0) index = static_cast<std::size_t>(pick(static_cast<int>(shown)));
-          if (index >= history.size()) break;
-          const Entry& entry = history[index];
-          const ObjectPtr object = Make(entry.name, version(entry.version));
-          hear(entry.deleted ? store.Remove(object) : store.Apply(object));
-          if (index == shown) ++shown;
-          if (pick(4) == 0 && shown > 0) store.Advance(version(static_cast<int>(shown)));
-      }
-      std::map<std::string, std::string> watched;
-      for (std::size_t i = 0; i < shown; ++i) {
-        if (history[i].deleted) {
-          watched.erase(history[i].name);
-        } else {
-          watched[history[i].name] = version(history[i].version);
-        }
-      }
-      ASSERT_EQ(heard, watched) << "seed " << seed << " step " << step;
-      for (const auto& [key, number] : watched) {
-        const auto held = store.Get({"ns", key});
-        ASSERT_TRUE(held) << "seed " << seed << " step " << step << " " << key;
-        ASSERT_NE(CompareResourceVersions(VersionOf(*held), number), -1);
+        watched[history_[i].name] = std::to_string(history_[i].version);
       }
     }
-    list();
+    ASSERT_EQ(heard_, watched) << "seed " << seed_ << " step " << step;
+    for (const auto& [key, number] : watched) {
+      const auto held = store_.Get({"ns", key});
+      ASSERT_TRUE(held) << "seed " << seed_ << " step " << step << " " << key;
+      ASSERT_NE(CompareResourceVersions(VersionOf(*held), number), -1);
+    }
+  }
+  // After a list, the store has what the server has.
+  void CheckEnd() {
+    List();
     std::map<std::string, int> held;
-    const auto objects = store.List();
+    const auto objects = store_.List();
     for (const ObjectPtr& object : *objects) held[object->meta().key.name] = std::stoi(VersionOf(object));
-    ASSERT_EQ(held, server) << seed;
+    ASSERT_EQ(held, server_) << seed_;
+  }
+
+ private:
+  struct Entry {
+    int version;
+    std::string name;
+    bool deleted;
+  };
+
+  int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  int NextVersion() const { return static_cast<int>(history_.size()) + 1; }
+  // Returns the new version.
+  int Write(const std::string& name) {
+    const int next = NextVersion();
+    history_.push_back({next, name, false});
+    server_[name] = next;
+    return next;
+  }
+
+  void Hear(const std::optional<Store::Change>& change) {
+    if (!change) return;
+    const std::string name = (change->after ? change->after : change->before)->meta().key.name;
+    const std::string before = heard_.contains(name) ? heard_[name] : "-";
+    // A deletion may report an object that was only observed.
+    if (change->after) {
+      EXPECT_EQ(VersionOf(change->before), before) << seed_;
+      heard_[name] = VersionOf(change->after);
+    } else {
+      heard_.erase(name);
+    }
+  }
+  void List() {
+    std::map<std::string, int> at;
+    for (const Entry& entry : history_) {
+      if (entry.deleted) {
+        at.erase(entry.name);
+      } else {
+        at[entry.name] = entry.version;
+      }
+    }
+    std::vector<ObjectPtr> objects;
+    for (const auto& [name, number] : at) objects.push_back(Make(name, std::to_string(number)));
+    std::shuffle(objects.begin(), objects.end(), random_);
+    shown_ = history_.size();
+    for (Store::Change& change : store_.Replace(objects, std::to_string(shown_))) Hear(change);
+  }
+  // The watch shows one more entry, sometimes an old one again.
+  void ShowOne() {
+    std::size_t index = shown_;
+    if (shown_ > 0 && Pick(5) == 0) index = static_cast<std::size_t>(Pick(static_cast<int>(shown_)));
+    if (index >= history_.size()) return;
+    const Entry& entry = history_[index];
+    const ObjectPtr object = Make(entry.name, std::to_string(entry.version));
+    Hear(entry.deleted ? store_.Remove(object) : store_.Apply(object));
+    if (index == shown_) ++shown_;
+    if (Pick(4) == 0 && shown_ > 0) store_.Advance(std::to_string(shown_));
+  }
+
+  unsigned seed_;
+  std::mt19937 random_;
+  std::vector<Entry> history_;                // index: version - 1
+  std::map<std::string, int> server_;         // name -> version now
+  std::map<std::string, std::string> heard_;  // the handlers' state
+  Store store_;
+  std::size_t shown_ = 0;  // entries of the history
+};
+
+TEST(StoreTest, ModelOfRandomHistories) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    RandomHistory history(seed);
+    for (int step = 0; step < 120; ++step) {
+      history.Step();
+      ASSERT_NO_FATAL_FAILURE(history.CheckStep(step));
+    }
+    ASSERT_NO_FATAL_FAILURE(history.CheckEnd());
   }
 }
 

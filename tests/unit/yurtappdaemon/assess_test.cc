@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -91,13 +92,13 @@ TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
 
 // ---- workloads that are alike ----
 
-// The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
-// assessment.
-TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
-  const auto set_env = [](Json& workload, const std::string& value) {
-    PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
-  };
-  const std::vector<std::function<void(Json&)>> changes = {
+void SetEnv(Json& workload, const std::string& value) {
+  PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
+}
+
+// Returns changes of a live workload that a plan may have to repair, or not.
+std::vector<std::function<void(Json&)>> ChangesOfWorkloads() {
+  return {
       [](Json&) {},
       [](Json& workload) { workload["status"] = Json::object(); },
       [](Json& workload) { workload["spec"]["replicas"] = 2; },
@@ -112,52 +113,64 @@ TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
       [](Json& workload) { PodSpecOf(workload)["nodeSelector"][kNodePoolLabel] = "p0"; },
       [](Json& workload) { PodSpecOf(workload)["nodeSelector"].erase(kNodePoolLabel); },
       [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil"; },
-      [&](Json& workload) { set_env(workload, "p0"); },
-      [&](Json& workload) { set_env(workload, "p16"); },
+      [](Json& workload) { SetEnv(workload, "p0"); },
+      [](Json& workload) { SetEnv(workload, "p16"); },
   };
-  const auto pool_json = [](int number, bool tainted, bool in_zone) {
-    Json pool =
-        PoolJson("p" + std::to_string(number), tainted ? std::vector<std::string>{"x"} : std::vector<std::string>());
-    if (in_zone) pool["metadata"]["labels"]["zone"] = "z";
-    return pool;
-  };
+}
+
+Json PoolOfKind(int number, bool tainted, bool in_zone) {
+  Json pool =
+      PoolJson("p" + std::to_string(number), tainted ? std::vector<std::string>{"x"} : std::vector<std::string>());
+  if (in_zone) pool["metadata"]["labels"]["zone"] = "z";
+  return pool;
+}
+
+// Returns a moment with 32 workloads for each change. They differ in the revision and in the pool that they were made
+// from, and in the pool as it is now.
+Moment MomentOfManyWorkloads(const Json& daemon, const Json& plain, const Json& overriding) {
+  Moment moment;
+  moment.daemon = daemon;
+  moment.older = {MakeRevision(plain), MakeRevision(overriding)};
+  moment.current = moment.older[0];
+  int number = 0;
+  for (const auto& change : ChangesOfWorkloads()) {
+    for (int kind = 0; kind < 32; ++kind, ++number) {
+      const Json& made_by = (kind & 1) != 0 ? plain : overriding;
+      moment.pools.push_back(PoolOfKind(number, (kind & 2) != 0, (kind & 4) != 0));
+      const Json before = PoolOfKind(number, (kind & 8) != 0, (kind & 16) != 0);  // the pool at that time
+      moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
+      change(moment.workloads.back());
+    }
+  }
+  return moment;
+}
+
+Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanMemo& memo) {
+  const auto pool = std::find_if(snapshot.pools.begin(), snapshot.pools.end(),
+                                 [&](const PoolRef& one) { return one.pool().name == workload.pool; });
+  return Assess(snapshot, Goal{snapshot.update}, *pool, workload, memo);
+}
+
+// The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
+// assessment.
+TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
   const Json plain = DaemonJson("app:1");
   Json overriding = DaemonJson("app:2");
   overriding["spec"]["overrides"] = R"([{"nodepoolSelector": {"matchLabels": {"zone": "z"}}, "patch": {"spec": {
       "template": {"spec": {"containers": [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
   std::set<WorkloadAction> seen;
   for (const Json& daemon : {plain, Paused(plain), overriding, Paused(overriding), OnDelete(overriding)}) {
-    Moment moment;
-    moment.daemon = daemon;
-    moment.older = {MakeRevision(plain), MakeRevision(overriding)};
-    moment.current = moment.older[0];
-    int number = 0;
-    for (const auto& change : changes) {
-      for (int kind = 0; kind < 32; ++kind, ++number) {
-        const Json& made_by = (kind & 1) != 0 ? plain : overriding;
-        moment.pools.push_back(pool_json(number, (kind & 2) != 0, (kind & 4) != 0));
-        const Json before = pool_json(number, (kind & 8) != 0, (kind & 16) != 0);  // the pool at that time
-        moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
-        change(moment.workloads.back());
-      }
-    }
-    Snapshot snapshot = moment.Take();
-    const Goal goal{snapshot.update};
-    const auto assess = [&](const WorkloadRef& workload, PlanMemo& memo) {
-      const auto pool = std::find_if(snapshot.pools.begin(), snapshot.pools.end(),
-                                     [&](const PoolRef& one) { return one.pool().name == workload.pool; });
-      return Assess(snapshot, goal, *pool, workload, memo);
-    };
+    Snapshot snapshot = MomentOfManyWorkloads(daemon, plain, overriding).Take();
     std::map<std::string, Assessment> alone;
     for (const WorkloadRef& workload : snapshot.workloads) {
       PlanMemo memo;
-      alone[workload.pool] = assess(workload, memo);
+      alone[workload.pool] = AssessIn(snapshot, workload, memo);
       seen.insert(alone[workload.pool].write);
     }
     for (int order = 0; order < 2; ++order) {
       PlanMemo shared;
       for (const WorkloadRef& workload : snapshot.workloads) {
-        EXPECT_EQ(assess(workload, shared), alone[workload.pool]) << workload.object->Parse().dump();
+        EXPECT_EQ(AssessIn(snapshot, workload, shared), alone[workload.pool]) << workload.object->Parse().dump();
       }
       std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
     }

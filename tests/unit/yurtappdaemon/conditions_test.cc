@@ -104,124 +104,144 @@ Json Manual(const char* pool) {
   return Situation::Rolling({{"groups", {{{"name", "later"}, {"pools", {pool}}, {"approval", "Manual"}}}}});
 }
 
-const std::vector<Row>& Rows() {
-  const auto rolling = [](Json fields = Json::object()) { return Situation::Rolling(std::move(fields)); };
-  const Json all = {{"type", "All"}};
-  const std::string steady = "Degraded False NoFailures", running = "Paused False NotPaused";
-  const std::string failed = "Degraded True PoolsFailed";
-  const std::string ready = "Ready True PoolsReady", not_ready = "Ready False PoolsNotReady";
-  const std::vector<std::string> at_rest = {ready, "Complete True RolloutComplete", "Progressing True RolloutComplete",
-                                            steady, running};
-  const std::vector<std::string> rolling_out = {
-      not_ready, "Complete False RollingOut", "Progressing True RollingOut", "Reconciling True RollingOut", steady,
-      running};
-  const std::vector<std::string> all_ready = {"a Ready", "b Ready", "c Ready"};
-  static const auto& rows = *new std::vector<Row>{
-      {"at-rest", [](Situation& s) { s.Deployed(); }, all, at_rest, all_ready, "Current", "Healthy"},
+const Json kAll = {{"type", "All"}};
+const std::string kSteady = "Degraded False NoFailures", kRunning = "Paused False NotPaused";
+const std::string kFailed = "Degraded True PoolsFailed";
+const std::string kReady = "Ready True PoolsReady", kNotReady = "Ready False PoolsNotReady";
+const std::vector<std::string> kAtRest = {kReady, "Complete True RolloutComplete", "Progressing True RolloutComplete",
+                                          kSteady, kRunning};
+const std::vector<std::string> kRollingOut = {
+    kNotReady, "Complete False RollingOut", "Progressing True RollingOut", "Reconciling True RollingOut", kSteady,
+    kRunning};
+const std::vector<std::string> kAllReady = {"a Ready", "b Ready", "c Ready"};
+
+// Rollouts that go on.
+std::vector<Row> RolloutRows() {
+  return {
+      {"at-rest", [](Situation& s) { s.Deployed(); }, kAll, kAtRest, kAllReady, "Current", "Healthy"},
       {"rolling-out-all",
        [](Situation& s) { s.Deployed().Image("app:2"); },
-       all,
-       rolling_out,
+       kAll,
+       kRollingOut,
        {"a Updating", "b Updating", "c Updating"},
        "InProgress",
        "Progressing"},
       {"rolling-out",
        [](Situation& s) { s.Deployed().Image("app:2"); },
-       rolling(),
-       rolling_out,
+       Situation::Rolling(),
+       kRollingOut,
        {"a Updating", "b Ready Slot", "c Ready Slot"},
        "InProgress",
        "Progressing"},
       {"soaking",
        [](Situation& s) { s.Deployed().Image("app:2").Heal("a"); },
-       rolling({{"minReadySeconds", 60}}),
+       Situation::Rolling({{"minReadySeconds", 60}}),
        {"Ready False PoolsWaiting", "Complete False RollingOut", "Progressing True RollingOut",
-        "Reconciling True RollingOut", steady, running},
+        "Reconciling True RollingOut", kSteady, kRunning},
        {"a Soaking", "b Ready Slot", "c Ready Slot"},
        "InProgress",
        "Progressing"},
+  };
+}
+
+// Rollouts that wait for a user.
+std::vector<Row> WaitingRows() {
+  return {
       {"paused",
        [](Situation& s) { s.Deployed().Edit([](Json& d) { d["spec"]["paused"] = true; }).Image("app:2"); },
-       rolling(),
-       {ready, "Complete False Paused", "Progressing Unknown Paused", steady, "Paused True SpecPaused"},
+       Situation::Rolling(),
+       {kReady, "Complete False Paused", "Progressing Unknown Paused", kSteady, "Paused True SpecPaused"},
        {"a Ready Pause", "b Ready Pause", "c Ready Pause"},
        "Current",
        "Suspended"},
       {"approval",
        [](Situation& s) { s.Deployed().Image("app:2"); },
        Manual("a"),
-       {ready, "Complete False WaitingForApproval", "Progressing Unknown WaitingForApproval", steady, running},
+       {kReady, "Complete False WaitingForApproval", "Progressing Unknown WaitingForApproval", kSteady, kRunning},
        {"a Ready Approval", "b Ready Group", "c Ready Group"},
        "Current",
        "Suspended"},
       {"partition",
        [](Situation& s) { s.Deployed().Image("app:2").Heal("a").Heal("b"); },
-       rolling({{"partition", 1}}),
-       {ready, "Complete False PartitionReached", "Progressing True PartitionReached", steady, running},
+       Situation::Rolling({{"partition", 1}}),
+       {kReady, "Complete False PartitionReached", "Progressing True PartitionReached", kSteady, kRunning},
        {"a Ready", "b Ready", "c Ready Partition"},
        "Current",
        "Healthy"},
       {"on-delete",
        [](Situation& s) { s.Deployed().Image("app:2"); },
        {{"type", "OnDelete"}},
-       {ready, "Complete False WaitingForDeletion", "Progressing True WaitingForDeletion", steady, running},
+       {kReady, "Complete False WaitingForDeletion", "Progressing True WaitingForDeletion", kSteady, kRunning},
        {"a Ready Deletion", "b Ready Deletion", "c Ready Deletion"},
        "Current",
        "Healthy"},
+  };
+}
+
+// Rollouts that have failed, and specs that cannot be applied.
+std::vector<Row> FailureRows() {
+  return {
       {"failed",
        [](Situation& s) { s.Deployed().Image("app:2").Wait(601); },
-       rolling(),
-       {not_ready, "Complete False FailureBudgetExceeded", "Progressing False FailureBudgetExceeded", failed, running,
+       Situation::Rolling(),
+       {kNotReady, "Complete False FailureBudgetExceeded", "Progressing False FailureBudgetExceeded", kFailed, kRunning,
         "Stalled True FailureBudgetExceeded"},
        {"a Failed", "b Ready Pause", "c Ready Pause"},
        "Failed",
        "Degraded"},
       {"complete-with-failures",
        [](Situation& s) { s.Deployed().Image("app:2").Wait(601).Heal("b").Heal("c"); },
-       rolling({{"maxFailures", 1}}),
-       {not_ready, "Complete True CompleteWithFailures", "Progressing True RolloutComplete", failed, running},
+       Situation::Rolling({{"maxFailures", 1}}),
+       {kNotReady, "Complete True CompleteWithFailures", "Progressing True RolloutComplete", kFailed, kRunning},
        {"a Failed", "b Ready", "c Ready"},
        "InProgress",
        "Degraded"},
       {"rolling-back",
        [](Situation& s) { s.Deployed().Image("app:2").Wait(601); },
-       rolling({{"onFailure", "Rollback"}}),
-       {not_ready, "Complete False RollingBack", "Progressing True RollingBack", "Reconciling True RollingBack", steady,
-        running},
+       Situation::Rolling({{"onFailure", "Rollback"}}),
+       {kNotReady, "Complete False RollingBack", "Progressing True RollingBack", "Reconciling True RollingBack",
+        kSteady, kRunning},
        {"a Updating", "b Ready", "c Ready"},
        "InProgress",
        "Progressing"},
       {"rolled-back",
        [](Situation& s) { s.Deployed().Image("app:2").Wait(601).Heal("a"); },
-       rolling({{"onFailure", "Rollback"}}),
-       {ready, "Complete False RolledBack", "Progressing False RolledBack", steady, running, "Stalled True RolledBack"},
-       all_ready,
+       Situation::Rolling({{"onFailure", "Rollback"}}),
+       {kReady, "Complete False RolledBack", "Progressing False RolledBack", kSteady, kRunning,
+        "Stalled True RolledBack"},
+       kAllReady,
        "Failed",
        "Degraded"},
       {"sites-offline",
        [](Situation& s) {
          s.Deployed().Image("app:2").Offline({"a", "b"});
        },
-       rolling(),
+       Situation::Rolling(),
        {"Ready False PoolsWaiting", "Complete False SitesOffline", "Progressing True SitesOffline",
-        "Reconciling True SitesOffline", steady, running},
+        "Reconciling True SitesOffline", kSteady, kRunning},
        {"a Offline", "b Offline Group", "c Ready Slot"},
        "InProgress",
        "Progressing"},
       {"invalid",
        [](Situation& s) { s.Deployed().Edit([](Json& d) { d["spec"]["selector"] = "x"; }); },
-       rolling(),
-       {"Ready False InvalidSpec", "Complete False InvalidSpec", "Progressing False InvalidSpec", steady, running,
+       Situation::Rolling(),
+       {"Ready False InvalidSpec", "Complete False InvalidSpec", "Progressing False InvalidSpec", kSteady, kRunning,
         "Stalled True InvalidSpec"},
-       all_ready,
+       kAllReady,
        "Failed",
        "Degraded"},
+  };
+}
+
+// Daemons at rest whose pools are absent, offline or unhealthy.
+std::vector<Row> HealthRows() {
+  return {
       {"no-pools",
        [](Situation& s) { s.Edit([](Json& d) {
                              d["spec"]["nodePools"]["exclude"] = {"a", "b", "c"};
                            }).Deployed(); },
-       rolling(),
-       {"Ready True NoPools", "Complete True RolloutComplete", "Progressing True RolloutComplete", steady, running},
+       Situation::Rolling(),
+       {"Ready True NoPools", "Complete True RolloutComplete", "Progressing True RolloutComplete", kSteady, kRunning},
        {},
        "Current",
        "Healthy"},
@@ -229,43 +249,49 @@ const std::vector<Row>& Rows() {
        [](Situation& s) {
          s.Offline({"a", "b", "c"}).Deployed();
        },
-       rolling(),
-       {"Ready Unknown AllPoolsOffline", "Complete False AllPoolsOffline", "Progressing True RolloutComplete", steady,
-        running},
+       Situation::Rolling(),
+       {"Ready Unknown AllPoolsOffline", "Complete False AllPoolsOffline", "Progressing True RolloutComplete", kSteady,
+        kRunning},
        {"a Offline", "b Offline", "c Offline"},
        "InProgress",
        "Suspended"},
       {"blink",
        [](Situation& s) { s.Deployed().Break("b"); },
-       rolling({{"minReadySeconds", 60}}),
-       {not_ready, "Complete True RolloutComplete", "Progressing True RolloutComplete", steady, running},
+       Situation::Rolling({{"minReadySeconds", 60}}),
+       {kNotReady, "Complete True RolloutComplete", "Progressing True RolloutComplete", kSteady, kRunning},
        {"a Ready", "b Unhealthy", "c Ready"},
        "InProgress",
        "Progressing"},
       {"blink-all",
        [](Situation& s) { s.Deployed().Break("b"); },
-       all,
-       {not_ready, "Complete True RolloutComplete", "Progressing True RolloutComplete", steady, running},
+       kAll,
+       {kNotReady, "Complete True RolloutComplete", "Progressing True RolloutComplete", kSteady, kRunning},
        {"a Ready", "b Unhealthy", "c Ready"},
        "InProgress",
        "Progressing"},
-      {"after-a-blink", [](Situation& s) { s.Deployed().Break("b").Heal("b"); }, rolling({{"minReadySeconds", 60}}),
-       at_rest, all_ready, "Current", "Healthy"},
+      {"after-a-blink", [](Situation& s) { s.Deployed().Break("b").Heal("b"); },
+       Situation::Rolling({{"minReadySeconds", 60}}), kAtRest, kAllReady, "Current", "Healthy"},
       {"unhealthy-for-long",
        [](Situation& s) { s.Deployed().Break("b").Wait(700); },
-       rolling(),
-       {not_ready, "Complete True RolloutComplete", "Progressing True RolloutComplete", failed, running},
+       Situation::Rolling(),
+       {kNotReady, "Complete True RolloutComplete", "Progressing True RolloutComplete", kFailed, kRunning},
        {"a Ready", "b Failed", "c Ready"},
        "InProgress",
        "Degraded"},
+  };
+}
+
+// Changes of another owner, and a change that is not observed.
+std::vector<Row> ScalingRows() {
+  return {
       {"scaling",
        [](Situation& s) {
          s.HandOverReplicas().Deployed();
          s.world.EditWorkload("b", [](Json& w) { w["spec"]["replicas"] = 3; });
          s.Wait(2);
        },
-       rolling({{"minReadySeconds", 60}}),
-       {not_ready, "Complete True RolloutComplete", "Progressing True RolloutComplete", steady, running},
+       Situation::Rolling({{"minReadySeconds", 60}}),
+       {kNotReady, "Complete True RolloutComplete", "Progressing True RolloutComplete", kSteady, kRunning},
        {"a Ready", "b Unhealthy", "c Ready"},
        "InProgress",
        "Progressing"},
@@ -275,14 +301,21 @@ const std::vector<Row>& Rows() {
          s.world.EditWorkload("b", [](Json& w) { w["spec"]["replicas"] = 3; });
          s.Wait(2).Heal("b");
        },
-       rolling({{"minReadySeconds", 60}}), at_rest, all_ready, "Current", "Healthy"},
+       Situation::Rolling({{"minReadySeconds", 60}}), kAtRest, kAllReady, "Current", "Healthy"},
       {"not-observed",
        [](Situation& s) {
          s.Deployed();
          s.world.SetImage("app:2");
        },
-       rolling(), at_rest, all_ready, "InProgress", "Progressing"},
+       Situation::Rolling(), kAtRest, kAllReady, "InProgress", "Progressing"},
   };
+}
+
+std::vector<Row> Rows() {
+  std::vector<Row> rows;
+  for (const auto& part : {RolloutRows(), WaitingRows(), FailureRows(), HealthRows(), ScalingRows()}) {
+    rows.insert(rows.end(), part.begin(), part.end());
+  }
   return rows;
 }
 

@@ -65,6 +65,34 @@ class History {
     if (const auto key = AnyWorkload()) world_.cluster.Edit(world_.type(), *key, edit);
   }
 
+  void ChangeTaints(const std::string& pool) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& p) {
+      p["spec"]["taints"] =
+          PoolJson(pool, Chance(50) ? std::vector<std::string>{}
+                                    : std::vector<std::string>{"x", Chance(50) ? "y" : "z"})["spec"]["taints"];
+    });
+  }
+  void OverrideImage(const std::string& pool) {
+    world_.EditDaemon([&](Json& d) {
+      d["spec"]["overrides"] = {
+          {{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", "special:" + std::to_string(Below(2))}}}}}};
+    });
+  }
+  // Edits the mark by which the operator recognizes the revision or the pool of a workload.
+  void EditMarks() {
+    if (edits_labels_) {
+      const std::vector<Json> revisions = world_.Revisions();
+      const std::string label =
+          revisions.empty() || Chance(30)
+              ? "nonsense"
+              : StringAt(revisions[static_cast<std::size_t>(Below(static_cast<int>(revisions.size())))],
+                         {"metadata", "name"});
+      EditAnyWorkload([&](Json& w) { w["metadata"]["labels"][kRevisionLabel] = label; });
+    } else {
+      EditAnyWorkload([&](Json& w) { w["metadata"]["annotations"].erase(kRefNodePoolAnnotation); });
+    }
+  }
+
   void Act() {
     const std::string pool = AnyPool();
     switch (Below(19)) {
@@ -77,11 +105,7 @@ class History {
         world_.RemovePool(pool);
         break;
       case 4:
-        world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& p) {
-          p["spec"]["taints"] =
-              PoolJson(pool, Chance(50) ? std::vector<std::string>{}
-                                        : std::vector<std::string>{"x", Chance(50) ? "y" : "z"})["spec"]["taints"];
-        });
+        ChangeTaints(pool);
         break;
       case 5:
         world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& p) { p["status"] = {{"readyNodeNum", Below(2)}}; });
@@ -104,10 +128,7 @@ class History {
         world_.EditDaemon([&](Json& d) { d["spec"]["updateStrategy"] = {{"type", Chance(30) ? "OnDelete" : "All"}}; });
         break;
       case 12:
-        world_.EditDaemon([&](Json& d) {
-          d["spec"]["overrides"] = {
-              {{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", "special:" + std::to_string(Below(2))}}}}}};
-        });
+        OverrideImage(pool);
         break;
       case 13:
         EditAnyWorkload([&](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
@@ -116,17 +137,7 @@ class History {
         EditAnyWorkload([&](Json& w) { w["metadata"]["labels"].erase(Chance(50) ? "app" : kPoolNameLabel); });
         break;
       case 15:
-        if (edits_labels_) {
-          const std::vector<Json> revisions = world_.Revisions();
-          const std::string label =
-              revisions.empty() || Chance(30)
-                  ? "nonsense"
-                  : StringAt(revisions[static_cast<std::size_t>(Below(static_cast<int>(revisions.size())))],
-                             {"metadata", "name"});
-          EditAnyWorkload([&](Json& w) { w["metadata"]["labels"][kRevisionLabel] = label; });
-        } else {
-          EditAnyWorkload([&](Json& w) { w["metadata"]["annotations"].erase(kRefNodePoolAnnotation); });
-        }
+        EditMarks();
         break;
       case 16:
         if (const auto key = AnyWorkload()) world_.cluster.Delete(world_.type(), *key);

@@ -35,123 +35,137 @@ class RolloutUpgradeTest : public RollingUpdateTest {
       }
     });
   }
-};
-INSTANTIATE_TEST_SUITE_P(Kind, RolloutUpgradeTest,
-                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
-
-TEST_P(RolloutUpgradeTest, StatusOfTheVersionBeforeIsUnderstoodAtEachMoment) {
-  struct Moment {
+  // A moment of a rollout, and the cluster before and after the upgrade.
+  struct Stage {
     const char* name;
     std::function<void()> play;
     std::string images, progressing;
   };
-  const std::vector<Moment> moments = {
-      {"updating",
-       [&] {
-         world_.SetImage("app:2");
-         Wait(seconds(20));
-       },
-       "a=2 b=1 c=1 d=1", "True RollingOut"},
-      {"soaking",
-       [&] {
-         world_.SetImage("app:2");
-         Look();
-         Heal("a");
-         Wait(seconds(30));
-       },
-       "a=2 b=1 c=1 d=1", "True RollingOut"},
-      {"failed",
-       [&] {
-         Strategy("onFailure", "Pause");
-         world_.SetImage("app:2");
-         Wait(seconds(110));
-       },
-       "a=2 b=1 c=1 d=1", "False FailureBudgetExceeded"},
-      {"rolling back",
-       [&] {
-         world_.SetImage("app:2");
-         Look();
-         Heal("a");
-         Wait(seconds(70));
-         EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
-         Wait(seconds(110));
-         Look();
-       },
-       "a=2 b=1 c=1 d=1", "True RollingBack"},
-      {"rolled back",
-       [&] {
-         world_.SetImage("app:2");
-         Wait(seconds(110));
-         Look();
-         Heal("a");
-         Wait(seconds(70));
-       },
-       "a=1 b=1 c=1 d=1", "False RolledBack"},
-      {"blink at rest",
-       [&] {
-         Break("b");
-         Look();
-       },
-       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
-      {"failed at rest",
-       [&] {
-         Break("b");
-         Wait(seconds(110));
-       },
-       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
-      {"offline at rest",
-       [&] {
-         GoOffline("b");
-         Look();
-       },
-       "a=1 b=1 c=1 d=1", "True RolloutComplete"},
-      {"offline in a rollout",
-       [&] {
-         GoOffline("b");
-         Look();
-         world_.SetImage("app:2");
-         Look();
-         Heal("a");
-         Wait(seconds(70));
-       },
-       "a=2 b=1 c=2 d=1", "True RollingOut"},
-      {"partition",
-       [&] {
-         Strategy("partition", 3);
-         world_.SetImage("app:2");
-         Look();
-         Heal("a");
-         Wait(seconds(70));
-       },
-       "a=2 b=1 c=1 d=1", "True PartitionReached"},
-      {"paused",
-       [&] {
-         world_.SetImage("app:2");
-         Look();
-         world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
-         Look();
-       },
-       "a=2 b=1 c=1 d=1", "Unknown Paused"},
-  };
-  for (const Moment& moment : moments) {
-    SCOPED_TRACE(moment.name);
+  std::vector<Stage> StagesOfARollout() {
+    return {
+        {"updating",
+         [this] {
+           world_.SetImage("app:2");
+           Wait(seconds(20));
+         },
+         "a=2 b=1 c=1 d=1", "True RollingOut"},
+        {"soaking",
+         [this] {
+           world_.SetImage("app:2");
+           Look();
+           Heal("a");
+           Wait(seconds(30));
+         },
+         "a=2 b=1 c=1 d=1", "True RollingOut"},
+        {"failed",
+         [this] {
+           Strategy("onFailure", "Pause");
+           world_.SetImage("app:2");
+           Wait(seconds(110));
+         },
+         "a=2 b=1 c=1 d=1", "False FailureBudgetExceeded"},
+        {"rolling back",
+         [this] {
+           world_.SetImage("app:2");
+           Look();
+           Heal("a");
+           Wait(seconds(70));
+           EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+           Wait(seconds(110));
+           Look();
+         },
+         "a=2 b=1 c=1 d=1", "True RollingBack"},
+        {"rolled back",
+         [this] {
+           world_.SetImage("app:2");
+           Wait(seconds(110));
+           Look();
+           Heal("a");
+           Wait(seconds(70));
+         },
+         "a=1 b=1 c=1 d=1", "False RolledBack"},
+    };
+  }
+  std::vector<Stage> StagesAtRest() {
+    return {
+        {"blink at rest",
+         [this] {
+           Break("b");
+           Look();
+         },
+         "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+        {"failed at rest",
+         [this] {
+           Break("b");
+           Wait(seconds(110));
+         },
+         "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+        {"offline at rest",
+         [this] {
+           GoOffline("b");
+           Look();
+         },
+         "a=1 b=1 c=1 d=1", "True RolloutComplete"},
+    };
+  }
+  std::vector<Stage> StagesThatWait() {
+    return {
+        {"offline in a rollout",
+         [this] {
+           GoOffline("b");
+           Look();
+           world_.SetImage("app:2");
+           Look();
+           Heal("a");
+           Wait(seconds(70));
+         },
+         "a=2 b=1 c=2 d=1", "True RollingOut"},
+        {"partition",
+         [this] {
+           Strategy("partition", 3);
+           world_.SetImage("app:2");
+           Look();
+           Heal("a");
+           Wait(seconds(70));
+         },
+         "a=2 b=1 c=1 d=1", "True PartitionReached"},
+        {"paused",
+         [this] {
+           world_.SetImage("app:2");
+           Look();
+           world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+           Look();
+         },
+         "a=2 b=1 c=1 d=1", "Unknown Paused"},
+    };
+  }
+  void UpgradeAt(const Stage& stage) {
+    SCOPED_TRACE(stage.name);
     StartOver();
     Deployed({"a", "b", "c", "d"},
              {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}, {"onFailure", "Rollback"}});
-    moment.play();
-    EXPECT_EQ(Images(), moment.images);
+    stage.play();
+    EXPECT_EQ(Images(), stage.images);
     const std::string current = Current();
     TakeNewFieldsOut();
     world_.Restart();
     world_.cluster.ClearWrites();
     Wait(seconds(3));
-    EXPECT_EQ(Images(), moment.images);
-    EXPECT_EQ(Progressing(), moment.progressing);
+    EXPECT_EQ(Images(), stage.images);
+    EXPECT_EQ(Progressing(), stage.progressing);
     EXPECT_EQ(Current(), current);
-    EXPECT_EQ(Complete().starts_with("True"), moment.progressing == "True RolloutComplete");
+    EXPECT_EQ(Complete().starts_with("True"), stage.progressing == "True RolloutComplete");
     for (const std::string& write : world_.Writes()) {
       EXPECT_THAT(write, HasSubstr("yurtappdaemons")) << "only status is written";
     }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutUpgradeTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutUpgradeTest, StatusOfTheVersionBeforeIsUnderstoodAtEachMoment) {
+  for (const auto& stages : {StagesOfARollout(), StagesAtRest(), StagesThatWait()}) {
+    for (const Stage& stage : stages) UpgradeAt(stage);
   }
 }
 

@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
 #include "operator/yurtappdaemon/report/status.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 #include "tests/unit/yurtappdaemon/status_scene.h"
@@ -24,6 +29,66 @@ TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
   EXPECT_EQ(PatchOf(nullptr, {{"replicas", 0}})["status"], (Json{{"replicas", 0}}));
 }
 
+// The changes of a list of status, element by element. The patch from each changed status must hold that list alone.
+class ListChanges {
+ public:
+  using PatchFrom = std::function<Json(const Json& before)>;
+
+  ListChanges(Json shown, std::string list, PatchFrom patch_from)
+      : shown_(std::move(shown)), list_(std::move(list)), patch_from_(std::move(patch_from)) {}
+
+  void CheckWhole() {
+    Json before = shown_;
+    before[list_] = "text";
+    Expect(before);
+    before[list_] = Json::object();
+    Expect(before);
+    before[list_] = shown_[list_];
+    before[list_].push_back(shown_[list_][0]);
+    Expect(before);
+    before[list_] = shown_[list_];
+    std::swap(before[list_][0], before[list_][1]);
+    Expect(before);
+    before.erase(list_);
+    Expect(before);
+  }
+  // Returns the members of the elements.
+  std::set<std::string> CheckElements() {
+    std::set<std::string> members;
+    Json before = shown_;
+    for (std::size_t i = 0; i < shown_[list_].size(); ++i) {
+      for (const Json& other : {Json("other"), Json(7), Json(), Json::object()}) {
+        before[list_] = shown_[list_];
+        before[list_][i] = other;
+        Expect(before);
+        if (!shown_[list_][i].is_object()) continue;
+        before[list_] = shown_[list_];
+        before[list_][i]["more"] = other;
+        Expect(before);
+        for (const auto& [key, value] : shown_[list_][i].items()) {
+          members.insert(key);
+          before[list_] = shown_[list_];
+          before[list_][i][key] = other;
+          Expect(before);
+          before[list_][i].erase(key);
+          Expect(before);
+        }
+      }
+    }
+    return members;
+  }
+
+ private:
+  void Expect(const Json& before) {
+    const Json only = {{"metadata", {{"uid", "u"}}}, {"status", {{list_, shown_[list_]}}}};
+    EXPECT_EQ(patch_from_(before), only) << before.value(list_, Json());
+  }
+
+  const Json shown_;
+  const std::string list_;
+  const PatchFrom patch_from_;
+};
+
 // The lists are compared without converting them to Json; a difference in any field must be written.
 TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
@@ -45,45 +110,11 @@ TEST(StatusPatchTest, HoldsAListInWhichAnythingDiffersAndNoOther) {
     return patch;
   };
   EXPECT_TRUE(patch_from(shown).is_null());
-  const auto expect = [&](const std::string& list, const Json& before) {
-    const Json only = {{"metadata", {{"uid", "u"}}}, {"status", {{list, shown[list]}}}};
-    EXPECT_EQ(patch_from(before), only) << before[list];
-  };
   std::set<std::string> members;
   for (const char* list : {"nodepools", "workloadSummary", "pools"}) {
-    Json before = shown;
-    before[list] = "text";
-    expect(list, before);
-    before[list] = Json::object();
-    expect(list, before);
-    before[list] = shown[list];
-    before[list].push_back(shown[list][0]);
-    expect(list, before);
-    before[list] = shown[list];
-    std::swap(before[list][0], before[list][1]);
-    expect(list, before);
-    for (std::size_t i = 0; i < shown[list].size(); ++i) {
-      for (const Json& other : {Json("other"), Json(7), Json(), Json::object()}) {
-        before[list] = shown[list];
-        before[list][i] = other;
-        expect(list, before);
-        if (!shown[list][i].is_object()) continue;
-        before[list] = shown[list];
-        before[list][i]["more"] = other;
-        expect(list, before);
-        for (const auto& [key, value] : shown[list][i].items()) {
-          members.insert(key);
-          before[list] = shown[list];
-          before[list][i][key] = other;
-          expect(list, before);
-          before[list][i].erase(key);
-          expect(list, before);
-        }
-      }
-    }
-    before.erase(list);
-    const Json only = {{"metadata", {{"uid", "u"}}}, {"status", {{list, shown[list]}}}};
-    EXPECT_EQ(patch_from(before), only);
+    ListChanges changes(shown, list, patch_from);
+    changes.CheckWhole();
+    members.merge(changes.CheckElements());
   }
   EXPECT_THAT(members, SizeIs(13)) << "all that there can be";
 }

@@ -61,6 +61,26 @@ struct PhaseCase {
   bool current_advances;  // from "" to the update revision
 };
 
+void ExpectPhase(PhaseCase c) {
+  SCOPED_TRACE(c.what);
+  c.scene.moment.current = MakeRevision(DaemonJson("app:0"));
+  const std::string before = c.scene.moment.current->name, update = c.scene.moment.update()->name;
+  const Json status = c.scene.Status();
+  const Json pool = status["pools"][0];
+  EXPECT_EQ(pool["phase"], c.phase);
+  EXPECT_EQ(StringAt(pool, {"reason"}), c.reason);
+  EXPECT_EQ(status["updatedPools"], c.updated);
+  EXPECT_EQ(status["readyPools"], c.ready);
+  EXPECT_EQ(status["failedPools"], c.failed);
+  EXPECT_EQ(status["offlinePools"], c.offline);
+  EXPECT_EQ(Says(status, "Ready"), c.ready_condition);
+  EXPECT_EQ(Says(status, "Progressing"), c.progressing);
+  EXPECT_EQ(Says(status, "WorkLoadUpdated"), c.updated == 1 ? "True " : "False ");
+  EXPECT_EQ(Says(status, "Degraded"), c.failed > 0 ? "True PoolsFailed" : "False NoFailures");
+  EXPECT_EQ(Says(status, "WorkLoadFailure"), c.failed > 0 ? std::string("True ") + c.reason : "absent");
+  EXPECT_EQ(status["currentRevision"], c.current_advances ? update : before);
+}
+
 TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
   const Json on = PoolJson("a"), off = OfflinePoolJson("a"), bad = PoolJson(std::string(64, 'a'));
   Scene none{.moment = {.pools = {on}}};
@@ -115,25 +135,7 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
       {"offline and somebody else's", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1,
        "Unknown AllPoolsOffline", "True RolloutComplete", true},
   };
-  for (PhaseCase c : cases) {
-    SCOPED_TRACE(c.what);
-    c.scene.moment.current = MakeRevision(DaemonJson("app:0"));
-    const std::string before = c.scene.moment.current->name, update = c.scene.moment.update()->name;
-    const Json status = c.scene.Status();
-    const Json pool = status["pools"][0];
-    EXPECT_EQ(pool["phase"], c.phase);
-    EXPECT_EQ(StringAt(pool, {"reason"}), c.reason);
-    EXPECT_EQ(status["updatedPools"], c.updated);
-    EXPECT_EQ(status["readyPools"], c.ready);
-    EXPECT_EQ(status["failedPools"], c.failed);
-    EXPECT_EQ(status["offlinePools"], c.offline);
-    EXPECT_EQ(Says(status, "Ready"), c.ready_condition);
-    EXPECT_EQ(Says(status, "Progressing"), c.progressing);
-    EXPECT_EQ(Says(status, "WorkLoadUpdated"), c.updated == 1 ? "True " : "False ");
-    EXPECT_EQ(Says(status, "Degraded"), c.failed > 0 ? "True PoolsFailed" : "False NoFailures");
-    EXPECT_EQ(Says(status, "WorkLoadFailure"), c.failed > 0 ? std::string("True ") + c.reason : "absent");
-    EXPECT_EQ(status["currentRevision"], c.current_advances ? update : before);
-  }
+  for (const PhaseCase& one : cases) ExpectPhase(one);
 }
 
 TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
