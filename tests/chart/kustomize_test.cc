@@ -8,6 +8,48 @@
 namespace yad::testing {
 namespace {
 
+// Returns a daemon that names a ConfigMap, a Secret and images wherever a template may.
+Json DaemonWithNames(const std::string& kind) {
+  const Json container = Json::parse(R"({
+    "name": "web", "image": "nginx:1.27",
+    "envFrom": [{"configMapRef": {"name": "config"}}, {"secretRef": {"name": "secret"}}],
+    "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "config", "key": "a"}}},
+            {"name": "B", "valueFrom": {"secretKeyRef": {"name": "secret", "key": "a"}}}]})");
+  const Json pod = {
+      {"containers", {container}},
+      {"initContainers", {container}},
+      {"imagePullSecrets", {{{"name", "secret"}}}},
+      {"volumes",
+       {{{"name", "c"}, {"configMap", {{"name", "config"}}}},
+        {{"name", "s"}, {"secret", {{"secretName", "secret"}}}},
+        {{"name", "p"},
+         {"projected", {{"sources", {{{"configMap", {{"name", "config"}}}}, {{"secret", {{"name", "secret"}}}}}}}}}}}};
+  return {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
+          {"kind", kYurtAppDaemonType.kind},
+          {"metadata", {{"name", "web"}}},
+          {"spec",
+           {{"overrides", {{{"pools", {"a"}}, {"images", {{{"name", "web"}, {"image", "nginx:1.26"}}}}}}},
+            {"workloadTemplate", {{kind, {{"spec", {{"template", {{"spec", pod}}}}}}}}}}}};
+}
+
+// Returns the daemon as kustomize must build it with these names.
+Json WithNames(const Json& daemon, const std::string& config, const std::string& secret) {
+  std::string expected = daemon.dump();
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    for (auto at = expected.find(from); at != std::string::npos; at = expected.find(from, at + to.size())) {
+      expected.replace(at, from.size(), to);
+    }
+  };
+  replace("\"config\"", "\"" + config + "\"");
+  replace("\"secret\"", "\"" + secret + "\"");
+  // The keys of volumes and sources belong to the API.
+  replace("\"" + secret + "\":", "\"secret\":");
+  replace("nginx:1.26", "nginx:1.28");
+  replace("nginx:1.27", "nginx:1.28");
+  replace("{\"name\":\"web\"},\"spec\"", "{\"name\":\"eu-web\"},\"spec\"");
+  return Json::parse(expected);
+}
+
 class KustomizeTest : public ChartTest {};
 
 TEST_F(KustomizeTest, NamesInATemplateFollowGeneratorsPrefixesAndImages) {
@@ -24,28 +66,7 @@ images: [{name: nginx, newTag: "1.28"}]
 )");
   for (const std::string kind : {"deploymentTemplate", "statefulSetTemplate"}) {
     SCOPED_TRACE(kind);
-    const Json container = Json::parse(R"({
-      "name": "web", "image": "nginx:1.27",
-      "envFrom": [{"configMapRef": {"name": "config"}}, {"secretRef": {"name": "secret"}}],
-      "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "config", "key": "a"}}},
-              {"name": "B", "valueFrom": {"secretKeyRef": {"name": "secret", "key": "a"}}}]})");
-    const Json pod = {
-        {"containers", {container}},
-        {"initContainers", {container}},
-        {"imagePullSecrets", {{{"name", "secret"}}}},
-        {"volumes",
-         {{{"name", "c"}, {"configMap", {{"name", "config"}}}},
-          {{"name", "s"}, {"secret", {{"secretName", "secret"}}}},
-          {{"name", "p"},
-           {"projected",
-            {{"sources", {{{"configMap", {{"name", "config"}}}}, {{"secret", {{"name", "secret"}}}}}}}}}}}};
-    const Json daemon = {
-        {"apiVersion", kYurtAppDaemonType.ApiVersion()},
-        {"kind", kYurtAppDaemonType.kind},
-        {"metadata", {{"name", "web"}}},
-        {"spec",
-         {{"overrides", {{{"pools", {"a"}}, {"images", {{{"name", "web"}, {"image", "nginx:1.26"}}}}}}},
-          {"workloadTemplate", {{kind, {{"spec", {{"template", {{"spec", pod}}}}}}}}}}}};
+    const Json daemon = DaemonWithNames(kind);
     WriteFile(folder + "/web.yaml", daemon.dump());
     std::string config;
     std::string secret;
@@ -57,20 +78,7 @@ images: [{name: nginx, newTag: "1.28"}]
       if (of == kYurtAppDaemonType.kind) built = object;
     }
     ASSERT_TRUE(config.starts_with("eu-config-") && secret.starts_with("eu-secret-")) << config << secret;
-    std::string expected = daemon.dump();
-    const auto replace = [&](const std::string& from, const std::string& to) {
-      for (auto at = expected.find(from); at != std::string::npos; at = expected.find(from, at + to.size())) {
-        expected.replace(at, from.size(), to);
-      }
-    };
-    replace("\"config\"", "\"" + config + "\"");
-    replace("\"secret\"", "\"" + secret + "\"");
-    // The keys of volumes and sources belong to the API.
-    replace("\"" + secret + "\":", "\"secret\":");
-    replace("nginx:1.26", "nginx:1.28");
-    replace("nginx:1.27", "nginx:1.28");
-    replace("{\"name\":\"web\"},\"spec\"", "{\"name\":\"eu-web\"},\"spec\"");
-    EXPECT_EQ(built, Json::parse(expected));
+    EXPECT_EQ(built, WithNames(daemon, config, secret));
   }
 }
 

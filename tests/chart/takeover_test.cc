@@ -54,30 +54,50 @@ class TakeoverTest : public ChartTest {
     }
     return "";
   }
+  // Makes two pools, their nodes, and a daemon and workloads as OpenYurt 1.6 leaves them.
+  void MakeClusterOfOpenYurt() {
+    for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
+      kube().Create(kCrdType, crd);
+    }
+    plane().AwaitCrds();
+    MakeNamespace("left");
+    const Json taint = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
+    std::vector<Json> pools;
+    for (const char* name : {"beijing", "hangzhou"}) {
+      kube().Create(kNodePoolType, {{"metadata", {{"name", name}, {"labels", {{"type", "shop"}}}}},
+                                    {"spec", {{"type", "Edge"}, {"taints", Json::array({taint})}}}});
+      pools.push_back(kube().Get(kNodePoolType, name));
+      Json labels = LostNodeSelector();
+      labels[kNodePoolLabel] = name;
+      MakeNode(kube(), std::string(name) + "-1", labels, Json::array({taint}));
+    }
+    MakeOpenYurtState(work(), OpenYurtDaemon("web", {{"matchLabels", {{"type", "shop"}}}}, 1), pools);
+    for (const Json& pool : pools) {
+      Eventually("the pod of " + NameOf(pool) + " is Ready", [&] {
+        return At(work().Get(kDeploymentType, OpenYurtName("web", NameOf(pool))), "/status/availableReplicas") == 1;
+      });
+    }
+  }
+  void RollOutTheOldestTemplate(const Json& before) {
+    const std::string oldest = OpenYurtRevisions("web").front();
+    work().Edit(kYurtAppDaemonType, "web", [](Json& daemon) {
+      daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
+          "example.org/app:0";
+    });
+    Eventually("it is rolled out", [&]() -> std::string {
+      const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
+      return At(status, "/currentRevision") == oldest ? "" : status.dump();
+    });
+    EXPECT_EQ(At(work().Get(kControllerRevisionType, oldest), "/revision"), 3);
+    EXPECT_EQ(work().List(kControllerRevisionType).size(), 2U);
+    for (const Json& workload : work().List(kDeploymentType)) {
+      EXPECT_EQ(before[NameOf(workload)][0], Json(UidOf(workload)));
+    }
+  }
 };
 
 TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
-  for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
-    kube().Create(kCrdType, crd);
-  }
-  plane().AwaitCrds();
-  MakeNamespace("left");
-  const Json taint = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
-  std::vector<Json> pools;
-  for (const char* name : {"beijing", "hangzhou"}) {
-    kube().Create(kNodePoolType, {{"metadata", {{"name", name}, {"labels", {{"type", "shop"}}}}},
-                                  {"spec", {{"type", "Edge"}, {"taints", Json::array({taint})}}}});
-    pools.push_back(kube().Get(kNodePoolType, name));
-    Json labels = LostNodeSelector();
-    labels[kNodePoolLabel] = name;
-    MakeNode(kube(), std::string(name) + "-1", labels, Json::array({taint}));
-  }
-  MakeOpenYurtState(work(), OpenYurtDaemon("web", {{"matchLabels", {{"type", "shop"}}}}, 1), pools);
-  for (const Json& pool : pools) {
-    Eventually("the pod of " + NameOf(pool) + " is Ready", [&] {
-      return At(work().Get(kDeploymentType, OpenYurtName("web", NameOf(pool))), "/status/availableReplicas") == 1;
-    });
-  }
+  MakeClusterOfOpenYurt();
   const Json before = State();
 
   const ChartInstall chart(helm(), plane(), {"taken", "taken"});
@@ -104,20 +124,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   EXPECT_EQ(State(), before);
 
   // The oldest template uses the oldest revision again.
-  const std::string oldest = OpenYurtRevisions("web").front();
-  work().Edit(kYurtAppDaemonType, "web", [](Json& daemon) {
-    daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
-        "example.org/app:0";
-  });
-  Eventually("it is rolled out", [&]() -> std::string {
-    const Json status = At(work().Get(kYurtAppDaemonType, "web"), "/status");
-    return At(status, "/currentRevision") == oldest ? "" : status.dump();
-  });
-  EXPECT_EQ(At(work().Get(kControllerRevisionType, oldest), "/revision"), 3);
-  EXPECT_EQ(work().List(kControllerRevisionType).size(), 2U);
-  for (const Json& workload : work().List(kDeploymentType)) {
-    EXPECT_EQ(UidOf(workload), before[NameOf(workload)][0]);
-  }
+  RollOutTheOldestTemplate(before);
 
   EXPECT_EQ(process->Stop(), 0);
   for (const char* name : {"beijing", "hangzhou"}) kube().Delete(kNodeType, std::string(name) + "-1");

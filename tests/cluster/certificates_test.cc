@@ -116,6 +116,35 @@ class ClusterCertificatesTest : public ClusterTest {
     return answer || answer.error().http_status != 0 ? "" : answer.error().ToString();
   }
 
+  // Blocks until this number of certificates has been in the Secret, and adds them to `served`.
+  void AwaitCertificates(std::size_t certificates, std::set<std::string>& served) const {
+    Eventually(
+        std::to_string(certificates) + " certificates have been served",
+        [&]() -> std::string {
+          const auto secret = kube().Find(kSecretType, kSecret);
+          const std::string certificate = secret ? StringAt(*secret, {"data", "tls.crt"}) : "";
+          if (!certificate.empty()) served.insert(certificate);
+          return served.size() >= certificates ? "" : "only " + std::to_string(served.size());
+        },
+        std::chrono::seconds(90));
+  }
+  void ExpectRotations(int at_least) {
+    double rotations = 0;
+    for (const auto& replica : replicas_) {
+      rotations += replica->Metric("yurtappdaemon_webhook_certificate_rotations_total");
+      EXPECT_TRUE(replica->Ready()) << replica->Readyz();
+      EXPECT_THAT(replica->Log(), ::testing::Not(::testing::HasSubstr("PRIVATE KEY")));
+    }
+    EXPECT_GE(rotations, at_least);
+  }
+  void ExpectForeignConfigurationsUntouched() const {
+    for (const ResourceType* type : kBoth) {
+      const Json foreign = kube().Get(*type, Name() + "-foreign");
+      EXPECT_EQ(At(foreign, "/metadata/generation"), 1);
+      EXPECT_EQ(At(foreign, "/webhooks/0/clientConfig/caBundle"), nullptr);
+    }
+  }
+
   std::string kubeconfig_;
   const std::vector<int> ports_ = {FreePort(), FreePort()};
   std::vector<std::unique_ptr<OperatorProcess>> replicas_;
@@ -146,21 +175,10 @@ TEST_F(ClusterCertificatesTest, NoCallFailsWhileCertificatesRotateAndTheSecretIs
     const auto a = loop([&](int i) { return WhyNotCreated("a" + std::to_string(i)); }, calls);
     const auto b = loop([&](int i) { return WhyNotCreated("b" + std::to_string(i)); }, calls);
     const auto c = loop([&](int i) { return WhyNotTrusted(static_cast<std::size_t>(i % 2)); }, handshakes);
-    const auto await = [&](std::size_t certificates) {
-      Eventually(
-          std::to_string(certificates) + " certificates have been served",
-          [&]() -> std::string {
-            const auto secret = kube().Find(kSecretType, kSecret);
-            const std::string certificate = secret ? StringAt(*secret, {"data", "tls.crt"}) : "";
-            if (!certificate.empty()) served.insert(certificate);
-            return served.size() >= certificates ? "" : "only " + std::to_string(served.size());
-          },
-          std::chrono::seconds(90));
-    };
     try {
-      await(3);
+      AwaitCertificates(3, served);
       kube().Delete(kSecretType, kSecret);
-      await(6);
+      AwaitCertificates(6, served);
     } catch (const TestFailure& failure) {
       ADD_FAILURE() << failure.what();
     }
@@ -169,18 +187,8 @@ TEST_F(ClusterCertificatesTest, NoCallFailsWhileCertificatesRotateAndTheSecretIs
   EXPECT_THAT(failures, ::testing::IsEmpty()) << "of " << calls << " calls and " << handshakes << " handshakes";
   EXPECT_GT(calls, 100);
   EXPECT_GT(handshakes, 100);
-  double rotations = 0;
-  for (const auto& replica : replicas_) {
-    rotations += replica->Metric("yurtappdaemon_webhook_certificate_rotations_total");
-    EXPECT_TRUE(replica->Ready()) << replica->Readyz();
-    EXPECT_THAT(replica->Log(), ::testing::Not(::testing::HasSubstr("PRIVATE KEY")));
-  }
-  EXPECT_GE(rotations, 4);
-  for (const ResourceType* type : kBoth) {
-    const Json foreign = kube().Get(*type, Name() + "-foreign");
-    EXPECT_EQ(At(foreign, "/metadata/generation"), 1);
-    EXPECT_EQ(At(foreign, "/webhooks/0/clientConfig/caBundle"), nullptr);
-  }
+  ExpectRotations(4);
+  ExpectForeignConfigurationsUntouched();
 }
 
 TEST_F(ClusterCertificatesTest, EmptiedCaBundlesAndRecreatedConfigurationsAreRepaired) {

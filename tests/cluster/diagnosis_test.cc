@@ -108,6 +108,31 @@ class DiagnosisTest : public BothKinds {
       count += request.resource == "pods" && request.verb == "list" && request.ns == ns();
     return count;
   }
+  // The status of a pool whose pods fail.
+  struct Expected {
+    std::string pool, reason, state, message;
+  };
+  void ExpectReported(const Expected& expected) {
+    const Json entry = WaitForReason(expected.pool, expected.reason);
+    EXPECT_EQ(StringAt(entry, {"state"}), expected.state) << entry;
+    EXPECT_THAT(StringAt(entry, {"message"}), StartsWith(expected.message)) << entry;
+    // The pod on the lost node may have been ready for a moment.
+    const bool was_healthy =
+        expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
+    EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
+  }
+  // Fails the pods of the pools in the ways of their names.
+  void FailPods(std::map<std::string, std::string>& pools) {
+    for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
+    Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
+    Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(3, "Error")));
+    Say(pools["memory"],
+        Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(137, "OOMKilled")));
+    Say(pools["config"], Waits("CreateContainerConfigError", "configmap \"settings\" not found"));
+    Say(pools["mount"], Waits("ContainerCreating"));
+    WarnOf(PodOf(pools["mount"]), "FailedMount",
+           "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found");
+  }
 };
 INSTANTIATE_BOTH_KINDS(DiagnosisTest);
 
@@ -120,22 +145,11 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
   }
   const std::string nowhere = AddPool("nowhere");
   Deploy();
-  for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
-  Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
-  Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(3, "Error")));
-  Say(pools["memory"],
-      Waits("CrashLoopBackOff", "back-off 10s restarting failed container=main", Ended(137, "OOMKilled")));
-  Say(pools["config"], Waits("CreateContainerConfigError", "configmap \"settings\" not found"));
-  Say(pools["mount"], Waits("ContainerCreating"));
-  WarnOf(PodOf(pools["mount"]), "FailedMount",
-         "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found");
+  FailPods(pools);
   WaitForStatus("web", "two pools are ready", [](const Json& status) { return At(status, "/readyPools") == 2; });
   const std::string node = Pool("node-0");
   LoseNode(node, pools["lost"]);
 
-  struct Expected {
-    std::string pool, reason, state, message;
-  };
   const bool deployment = kind() == WorkloadKind::kDeployment;
   const Expected all[] = {
       {pools["image"], "ImagePullBackOff", "Error",
@@ -152,15 +166,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
       {nowhere, "Unschedulable", deployment ? "Provision" : "Degraded",
        "0 nodes are available: node(s) didn't match Pod's node affinity/selector"},
   };
-  for (const Expected& expected : all) {
-    const Json entry = WaitForReason(expected.pool, expected.reason);
-    EXPECT_EQ(StringAt(entry, {"state"}), expected.state) << entry;
-    EXPECT_THAT(StringAt(entry, {"message"}), StartsWith(expected.message)) << entry;
-    // The pod on the lost node may have been ready for a moment.
-    const bool was_healthy =
-        expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
-    EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
-  }
+  for (const Expected& expected : all) ExpectReported(expected);
   const Json fine = PoolStatus(GetDaemon("web"), pools["fine"]);
   EXPECT_EQ(StringAt(fine, {"state"}), "Ready");
   EXPECT_EQ(StringAt(fine, {"reason"}), "");

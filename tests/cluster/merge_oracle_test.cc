@@ -20,6 +20,9 @@
 namespace yad::testing {
 namespace {
 
+const std::vector<std::string> kQuantities = {"1", "1000m", "0.5", "500m", "2", "2000m", "1500m", "100m", "0.1"};
+const std::vector<std::string> kBytes = {"1Gi", "1024Mi", "1073741824", "128974848", "129e6", "129M", "123Mi", "2Gi"};
+
 // A random template that changes from step to step.
 class RandomTemplate {
  public:
@@ -105,139 +108,147 @@ class RandomTemplate {
   }
 
   void Change() {
-    static const std::vector<std::string> quantities = {"1",     "1000m", "0.5",  "500m", "2",
-                                                        "2000m", "1500m", "100m", "0.1"};
-    static const std::vector<std::string> bytes = {"1Gi",   "1024Mi", "1073741824", "128974848",
-                                                   "129e6", "129M",   "123Mi",      "2Gi"};
     ContainerState& state = states_[Pick(containers_)];
     switch (Below(17)) {
-      case 0: {  // a container comes or goes; "main" stays, because the other manager has fields in it
-        static const std::vector<std::string> names = {"alpha", "beta", "gamma"};
-        const std::string& name = Pick(names);
-        const auto found = std::find(containers_.begin(), containers_.end(), name);
-        if (found != containers_.end()) {
-          containers_.erase(found);
-          states_.erase(name);
-        } else {
-          containers_.insert(containers_.begin() + static_cast<std::ptrdiff_t>(Below(containers_.size() + 1)), name);
-          states_[name] = {};
-        }
-        break;
-      }
+      case 0:
+        return ChangeContainers();
       case 1:
         ++state.tag;
-        break;
+        return;
       case 2:
-      case 3: {
-        static const std::vector<std::string> names = {"A", "B", "C", "D", "E"};
-        const std::string& name = Pick(names);
-        const auto found = std::find(state.env.begin(), state.env.end(), name);
-        if (found != state.env.end()) {
-          state.env.erase(found);
-        } else {
-          state.env.insert(state.env.begin() + static_cast<std::ptrdiff_t>(Below(state.env.size() + 1)), name);
-          state.values[name] = {{"value", std::to_string(Below(3))}};
-        }
-        break;
-      }
+      case 3:
+        return ChangeEnv(state);
       case 4:
         if (!state.env.empty()) state.values[Pick(state.env)] = {{"value", Below(2) == 0 ? "" : "x y"}};
-        break;
-      case 5: {
-        const Json port = Pick(std::vector<Json>{{{"containerPort", 80}},
-                                                 {{"containerPort", 80}, {"protocol", "UDP"}},
-                                                 {{"containerPort", 443}, {"protocol", "TCP"}, {"name", "tls"}},
-                                                 {{"containerPort", 53}, {"protocol", "UDP"}, {"name", "dns"}}});
-        const auto found = std::find(state.ports.begin(), state.ports.end(), port);
-        if (found != state.ports.end()) {
-          state.ports.erase(found);
-        } else {
-          state.ports.push_back(port);
-        }
-        break;
-      }
-      case 6: {
-        static const std::vector<std::string> names = {"e1", "e2", "c1", "c2"};
-        const std::string& name = Pick(names);
-        const auto found = std::find(volumes_.begin(), volumes_.end(), name);
-        if (found != volumes_.end()) {
-          volumes_.erase(found);
-          for (auto& [container, one] : states_) std::erase(one.mounts, name);
-        } else {
-          volumes_.push_back(name);
-          sizes_[name] = "1Gi";
-          if (name[0] == 'c') sizes_[name] = "1";
-        }
-        break;
-      }
+        return;
+      case 5:
+        return ChangePorts(state);
+      case 6:
+        return ChangeVolumes();
       case 7:
-        if (!volumes_.empty()) {
-          const std::string& name = Pick(volumes_);
-          sizes_[name] = name[0] == 'e' ? Pick(bytes) : std::to_string(Below(3));
-        }
-        break;
+        return ChangeSize();
       case 8:
-        if (!volumes_.empty()) {
-          const std::string& name = Pick(volumes_);
-          if (std::erase(state.mounts, name) == 0) state.mounts.push_back(name);
-        }
-        break;
+        return ChangeMounts(state);
       case 9:
         labels_[Pick(std::vector<std::string>{"l1", "l2", "l3"})] = std::to_string(Below(3));
-        break;
+        return;
       case 10:
         if (!labels_.empty()) labels_.erase(labels_.begin());
-        break;
+        return;
       case 11:
-        if (annotations_.size() < 3) {
-          annotations_[Pick(std::vector<std::string>{"a1", "a2", "a3"})] = std::to_string(Below(3));
-        } else {
-          annotations_.clear();
-        }
-        break;
+        return ChangeAnnotations();
       case 12:
-        if (tolerations_.size() < 3) {
-          tolerations_.push_back(
-              Pick(std::vector<Json>{{{"key", "t" + std::to_string(Below(4))}, {"operator", "Exists"}},
-                                     {{"key", "u"}, {"value", "v"}, {"effect", "NoSchedule"}}}));
-        } else {
-          tolerations_.erase(tolerations_.begin() + static_cast<std::ptrdiff_t>(Below(tolerations_.size())));
-        }
-        break;
-      case 13: {
-        auto& resources = Below(2) == 0 ? state.requests : state.limits;
-        if (Below(4) == 0) {
-          resources.clear();
-        } else if (&resources == &state.requests) {
-          resources[Below(2) == 0 ? "cpu" : "ephemeral-storage"] = Pick(std::vector<std::string>{"100m", "0.1", "10m"});
-        } else {
-          resources[Below(2) == 0 ? "cpu" : "memory"] = Below(2) == 0 ? Pick(quantities) : Pick(bytes);
-        }
-        break;
-      }
+        return ChangeTolerations();
+      case 13:
+        return ChangeResources(state);
       case 14:
         (Below(2) == 0 ? state.period : state.timeout) = static_cast<int>(Below(4));  // 0: the default again
         state.path = Pick(std::vector<std::string>{"/", "/healthz"});
-        break;
+        return;
       case 15:
         grace_ = static_cast<int>(Below(3)) * 15;
         min_ready_ = static_cast<int>(Below(3));
         state.args = Pick(std::vector<Json>{Json(), Json::array({"a", "b"}), Json::array({"b"})});
-        break;
-      default: {
-        init_ = Below(2) == 0;
-        if (Below(2) == 0) {
-          node_selector_["disk"] = Pick(std::vector<std::string>{"ssd", "hdd"});
-        } else {
-          node_selector_.clear();
-        }
-        host_aliases_ =
-            Below(2) == 0
-                ? Json::array()
-                : Json::array({{{"ip", "10.0.0." + std::to_string(1 + Below(2))}, {"hostnames", {"a", "b"}}}});
-        break;
-      }
+        return;
+      default:
+        return ChangePlacement();
     }
+  }
+
+  // A container comes or goes; "main" stays, because the other manager has fields in it.
+  void ChangeContainers() {
+    static const std::vector<std::string> names = {"alpha", "beta", "gamma"};
+    const std::string& name = Pick(names);
+    const auto found = std::find(containers_.begin(), containers_.end(), name);
+    if (found != containers_.end()) {
+      containers_.erase(found);
+      states_.erase(name);
+    } else {
+      containers_.insert(containers_.begin() + static_cast<std::ptrdiff_t>(Below(containers_.size() + 1)), name);
+      states_[name] = {};
+    }
+  }
+  void ChangeEnv(ContainerState& state) {
+    static const std::vector<std::string> names = {"A", "B", "C", "D", "E"};
+    const std::string& name = Pick(names);
+    const auto found = std::find(state.env.begin(), state.env.end(), name);
+    if (found != state.env.end()) {
+      state.env.erase(found);
+    } else {
+      state.env.insert(state.env.begin() + static_cast<std::ptrdiff_t>(Below(state.env.size() + 1)), name);
+      state.values[name] = {{"value", std::to_string(Below(3))}};
+    }
+  }
+  void ChangePorts(ContainerState& state) {
+    const Json port = Pick(std::vector<Json>{{{"containerPort", 80}},
+                                             {{"containerPort", 80}, {"protocol", "UDP"}},
+                                             {{"containerPort", 443}, {"protocol", "TCP"}, {"name", "tls"}},
+                                             {{"containerPort", 53}, {"protocol", "UDP"}, {"name", "dns"}}});
+    const auto found = std::find(state.ports.begin(), state.ports.end(), port);
+    if (found != state.ports.end()) {
+      state.ports.erase(found);
+    } else {
+      state.ports.push_back(port);
+    }
+  }
+  void ChangeVolumes() {
+    static const std::vector<std::string> names = {"e1", "e2", "c1", "c2"};
+    const std::string& name = Pick(names);
+    const auto found = std::find(volumes_.begin(), volumes_.end(), name);
+    if (found != volumes_.end()) {
+      volumes_.erase(found);
+      for (auto& [container, one] : states_) std::erase(one.mounts, name);
+    } else {
+      volumes_.push_back(name);
+      sizes_[name] = "1Gi";
+      if (name[0] == 'c') sizes_[name] = "1";
+    }
+  }
+  void ChangeSize() {
+    if (volumes_.empty()) return;
+    const std::string& name = Pick(volumes_);
+    sizes_[name] = name[0] == 'e' ? Pick(kBytes) : std::to_string(Below(3));
+  }
+  void ChangeMounts(ContainerState& state) {
+    if (volumes_.empty()) return;
+    const std::string& name = Pick(volumes_);
+    if (std::erase(state.mounts, name) == 0) state.mounts.push_back(name);
+  }
+  void ChangeAnnotations() {
+    if (annotations_.size() < 3) {
+      annotations_[Pick(std::vector<std::string>{"a1", "a2", "a3"})] = std::to_string(Below(3));
+    } else {
+      annotations_.clear();
+    }
+  }
+  void ChangeTolerations() {
+    if (tolerations_.size() < 3) {
+      tolerations_.push_back(Pick(std::vector<Json>{{{"key", "t" + std::to_string(Below(4))}, {"operator", "Exists"}},
+                                                    {{"key", "u"}, {"value", "v"}, {"effect", "NoSchedule"}}}));
+    } else {
+      tolerations_.erase(tolerations_.begin() + static_cast<std::ptrdiff_t>(Below(tolerations_.size())));
+    }
+  }
+  void ChangeResources(ContainerState& state) {
+    auto& resources = Below(2) == 0 ? state.requests : state.limits;
+    if (Below(4) == 0) {
+      resources.clear();
+    } else if (&resources == &state.requests) {
+      resources[Below(2) == 0 ? "cpu" : "ephemeral-storage"] = Pick(std::vector<std::string>{"100m", "0.1", "10m"});
+    } else {
+      resources[Below(2) == 0 ? "cpu" : "memory"] = Below(2) == 0 ? Pick(kQuantities) : Pick(kBytes);
+    }
+  }
+  void ChangePlacement() {
+    init_ = Below(2) == 0;
+    if (Below(2) == 0) {
+      node_selector_["disk"] = Pick(std::vector<std::string>{"ssd", "hdd"});
+    } else {
+      node_selector_.clear();
+    }
+    host_aliases_ = Below(2) == 0
+                        ? Json::array()
+                        : Json::array({{{"ip", "10.0.0." + std::to_string(1 + Below(2))}, {"hostnames", {"a", "b"}}}});
   }
 
   std::mt19937_64 random_;

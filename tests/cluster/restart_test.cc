@@ -13,6 +13,55 @@ class RestartTest : public BothKinds {
     std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
   }
+  // Returns a daemon in spellings that the apiserver changes, and to which it adds defaults.
+  Json DaemonInOtherSpelling() {
+    Json daemon = Daemon("web", std::nullopt);
+    Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
+    templ["spec"]["template"]["spec"]["containers"][0].update(R"({
+        "resources": {"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": {"cpu": 2, "memory": "2e9"}},
+        "ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}],
+        "env": [{"name": "A", "value": ""}, {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "livenessProbe": {"tcpSocket": {"port": 80}},
+        "volumeMounts": [{"name": "cache", "mountPath": "/cache"}, {"name": "config", "mountPath": "/config"}]})"_json);
+    templ["spec"]["template"]["spec"]["volumes"] = R"([{"name": "cache", "emptyDir": {}},
+                                                       {"name": "config", "configMap": {"name": "c"}}])"_json;
+    templ["spec"]["template"]["spec"]["securityContext"] = Json::object();
+    templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
+    return daemon;
+  }
+  // Returns the versions of all objects that the operator writes.
+  std::string AllVersions() {
+    std::string text;
+    for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
+      for (const Json& object : kube().List(one)) {
+        if (NameOf(object).rfind("barrier-", 0) != 0) text += NameOf(object) + "=" + VersionOf(object) + " ";
+      }
+    }
+    return text;
+  }
+  // The operator writes a status at most once a second, so the test waits for the last one.
+  void AwaitQuiet() {
+    std::string versions;
+    for (int quiet = 0; quiet < 3;) {
+      const std::string now = AllVersions();
+      quiet = now == versions ? quiet + 1 : 0;
+      versions = now;
+      Barrier();
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+  }
+  void ExpectTheAuditedWritesInTheMetrics(WallTime since) {
+    Eventually("both count the same writes", [&]() -> std::string {
+      double counted = 0;
+      for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+        counted += op().Metric("rest_client_requests_total", {std::string("method=\"") + method + "\""});
+      }
+      const auto audited = WritesSince(since);
+      return counted == static_cast<double>(audited.size()) && counted > 0
+                 ? ""
+                 : std::to_string(counted) + " in the metrics, in the log:" + ToString(audited);
+    });
+  }
 };
 INSTANTIATE_BOTH_KINDS(RestartTest);
 
@@ -63,20 +112,7 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   const std::string tainted = AddPool("tainted", R"({"taints": [{"key": "x", "effect": "NoSchedule"}]})"_json);
   AddNode(Pool("p000"));
   AddPoolNamed(Pool("x") + std::string(70, 'a'));  // a pool that always fails
-  Json daemon = Daemon("web", std::nullopt);
-  Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
-  // The apiserver changes the spelling of these values, and adds defaults.
-  templ["spec"]["template"]["spec"]["containers"][0].update(R"({
-      "resources": {"requests": {"cpu": "1000m", "memory": "1024Mi"}, "limits": {"cpu": 2, "memory": "2e9"}},
-      "ports": [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}],
-      "env": [{"name": "A", "value": ""}, {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
-      "livenessProbe": {"tcpSocket": {"port": 80}},
-      "volumeMounts": [{"name": "cache", "mountPath": "/cache"}, {"name": "config", "mountPath": "/config"}]})"_json);
-  templ["spec"]["template"]["spec"]["volumes"] = R"([{"name": "cache", "emptyDir": {}},
-                                                     {"name": "config", "configMap": {"name": "c"}}])"_json;
-  templ["spec"]["template"]["spec"]["securityContext"] = Json::object();
-  templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
-  CreateDaemon(daemon);
+  CreateDaemon(DaemonInOtherSpelling());
   CreateDaemon(Daemon("zero"));
   CreateDaemon(Daemon("paused"));
   const auto six_ready = [](const Json& status) {
@@ -89,43 +125,17 @@ TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
   SetImage("paused", "example.org/app:2");
   WaitUntilObserved("paused");
   WaitForStatus("web", "has settled", [](const Json& status) { return At(status, "/desiredPools") == 7; });
-  // The operator writes a status at most once a second, so the test waits for the last one.
-  std::string versions;
-  const auto all_versions = [&] {
-    std::string text;
-    for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
-      for (const Json& object : kube().List(one)) {
-        if (NameOf(object).rfind("barrier-", 0) != 0) text += NameOf(object) + "=" + VersionOf(object) + " ";
-      }
-    }
-    return text;
-  };
-  for (int quiet = 0; quiet < 3;) {
-    const std::string now = all_versions();
-    quiet = now == versions ? quiet + 1 : 0;
-    versions = now;
-    Barrier();
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
+  AwaitQuiet();
   StopOperator();
-  versions = all_versions();
+  const std::string versions = AllVersions();
   const WallTime before = Now();
   StartOperator();
   Barrier();
   Barrier();
   ExpectNoWrites(before);
-  EXPECT_EQ(all_versions(), versions);
+  EXPECT_EQ(AllVersions(), versions);
   // The operator's own count agrees with the apiserver's audit log, which has only the barriers' writes.
-  Eventually("both count the same writes", [&]() -> std::string {
-    double counted = 0;
-    for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
-      counted += op().Metric("rest_client_requests_total", {std::string("method=\"") + method + "\""});
-    }
-    const auto audited = WritesSince(before);
-    return counted == static_cast<double>(audited.size()) && counted > 0
-               ? ""
-               : std::to_string(counted) + " in the metrics, in the log:" + ToString(audited);
-  });
+  ExpectTheAuditedWritesInTheMetrics(before);
 }
 
 TEST_P(RestartTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {

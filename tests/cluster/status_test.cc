@@ -4,7 +4,71 @@
 namespace yad::testing {
 namespace {
 
-class StatusTest : public BothKinds {};
+class StatusTest : public BothKinds {
+ protected:
+  // The status of a daemon with two replicas in each of two pools, after its first rollout.
+  void ExpectCounters(const Json& status, const std::string& revision) {
+    EXPECT_EQ(At(status, "/observedGeneration"), 1);
+    EXPECT_EQ(At(status, "/collisionCount"), 0);
+    EXPECT_EQ(At(status, "/templateType"), type().kind);
+    EXPECT_EQ(At(status, "/currentRevision"), revision);
+    EXPECT_EQ(At(status, "/updateRevision"), revision);
+    EXPECT_EQ(At(status, "/desiredPools"), 2);
+    EXPECT_EQ(At(status, "/updatedPools"), 2);
+    EXPECT_EQ(At(status, "/readyPools"), 2);
+    EXPECT_EQ(IntAt(status, {"failedPools"}), 0);
+    EXPECT_EQ(IntAt(status, {"offlinePools"}), 0);
+    EXPECT_EQ(At(status, "/replicas"), 4);
+    EXPECT_EQ(At(status, "/readyReplicas"), 4);
+    EXPECT_EQ(BoolAt(status, {"poolsTruncated"}), false);
+    const std::string images = StringAt(status, {"images"});
+    EXPECT_THAT(images, ::testing::HasSubstr("example.org/app:1"));
+    EXPECT_THAT(images, ::testing::HasSubstr("example.org/second:7"));
+    EXPECT_EQ(images.find("example.org/app:1"), images.rfind("example.org/app:1")) << "distinct images: " << images;
+  }
+  void ExpectPools(const Json& status, const std::vector<std::string>& pools, const std::string& revision) {
+    EXPECT_EQ(At(status, "/nodepools"), Json(pools));
+    const auto by_pool = ByPool("web");
+    ASSERT_EQ(At(status, "/pools").size(), 2U);
+    ASSERT_EQ(At(status, "/workloadSummary").size(), 2U);
+    int at = 0;
+    for (const std::string& pool : pools) {
+      const Json entry = At(status, "/pools/" + std::to_string(at));
+      EXPECT_EQ(At(entry, "/name"), pool);
+      EXPECT_EQ(At(entry, "/workload"), NameOf(by_pool.at(pool)));
+      EXPECT_EQ(At(entry, "/revision"), revision);
+      EXPECT_EQ(At(entry, "/phase"), "Ready");
+      EXPECT_EQ(At(entry, "/replicas"), 2);
+      EXPECT_EQ(At(entry, "/readyReplicas"), 2);
+      EXPECT_NE(ParseTime(StringAt(entry, {"lastTransitionTime"})), WallTime{}) << entry;
+      const Json summary = At(status, "/workloadSummary/" + std::to_string(at));
+      EXPECT_EQ(At(summary, "/workloadName"), NameOf(by_pool.at(pool)));
+      EXPECT_EQ(At(summary, "/replicas"), 2);
+      EXPECT_EQ(At(summary, "/readyReplicas"), 2);
+      EXPECT_EQ(At(summary, "/availableCondition"), "True");
+      ++at;
+    }
+  }
+  void ExpectConditions(const Json& daemon) {
+    std::map<std::string, std::string> conditions;
+    for (const Json& condition : At(daemon, "/status/conditions")) {
+      const std::string name = StringAt(condition, {"type"});
+      EXPECT_TRUE(conditions.emplace(name, StringAt(condition, {"status"})).second) << name << " twice";
+      EXPECT_NE(ParseTime(StringAt(condition, {"lastTransitionTime"})), WallTime{}) << condition;
+      if (name.rfind("WorkLoad", 0) != 0) {
+        EXPECT_EQ(At(condition, "/observedGeneration"), 1) << condition;
+      }
+    }
+    EXPECT_EQ(conditions["WorkLoadProvisioned"], "True");
+    EXPECT_EQ(conditions["WorkLoadUpdated"], "True");
+    EXPECT_NE(conditions["WorkLoadFailure"], "True");
+    EXPECT_EQ(conditions["Ready"], "True");
+    EXPECT_EQ(conditions["Progressing"], "True");
+    EXPECT_EQ(StringAt(ConditionOf(daemon, "Progressing"), {"reason"}), "RolloutComplete");
+    EXPECT_NE(conditions["Degraded"], "True");
+    EXPECT_NE(conditions["Paused"], "True");
+  }
+};
 INSTANTIATE_BOTH_KINDS(StatusTest);
 
 TEST_P(StatusTest, EveryFieldOfAFinishedRollout) {
@@ -23,64 +87,9 @@ TEST_P(StatusTest, EveryFieldOfAFinishedRollout) {
   const auto revisions = Revisions("web");
   ASSERT_EQ(revisions.size(), 1U);
   const std::string revision = NameOf(revisions[0]);
-
-  EXPECT_EQ(At(status, "/observedGeneration"), 1);
-  EXPECT_EQ(At(status, "/collisionCount"), 0);
-  EXPECT_EQ(At(status, "/templateType"), type().kind);
-  EXPECT_EQ(At(status, "/currentRevision"), revision);
-  EXPECT_EQ(At(status, "/updateRevision"), revision);
-  EXPECT_EQ(At(status, "/nodepools"), Json::array({a, b}));
-  EXPECT_EQ(At(status, "/desiredPools"), 2);
-  EXPECT_EQ(At(status, "/updatedPools"), 2);
-  EXPECT_EQ(At(status, "/readyPools"), 2);
-  EXPECT_EQ(IntAt(status, {"failedPools"}), 0);
-  EXPECT_EQ(IntAt(status, {"offlinePools"}), 0);
-  EXPECT_EQ(At(status, "/replicas"), 4);
-  EXPECT_EQ(At(status, "/readyReplicas"), 4);
-  EXPECT_EQ(BoolAt(status, {"poolsTruncated"}), false);
-  const std::string images = StringAt(status, {"images"});
-  EXPECT_THAT(images, ::testing::HasSubstr("example.org/app:1"));
-  EXPECT_THAT(images, ::testing::HasSubstr("example.org/second:7"));
-  EXPECT_EQ(images.find("example.org/app:1"), images.rfind("example.org/app:1")) << "distinct images: " << images;
-
-  const auto by_pool = ByPool("web");
-  ASSERT_EQ(At(status, "/pools").size(), 2U);
-  ASSERT_EQ(At(status, "/workloadSummary").size(), 2U);
-  int at = 0;
-  for (const std::string& pool : {a, b}) {
-    const Json entry = At(status, "/pools/" + std::to_string(at));
-    EXPECT_EQ(At(entry, "/name"), pool);
-    EXPECT_EQ(At(entry, "/workload"), NameOf(by_pool.at(pool)));
-    EXPECT_EQ(At(entry, "/revision"), revision);
-    EXPECT_EQ(At(entry, "/phase"), "Ready");
-    EXPECT_EQ(At(entry, "/replicas"), 2);
-    EXPECT_EQ(At(entry, "/readyReplicas"), 2);
-    EXPECT_NE(ParseTime(StringAt(entry, {"lastTransitionTime"})), WallTime{}) << entry;
-    const Json summary = At(status, "/workloadSummary/" + std::to_string(at));
-    EXPECT_EQ(At(summary, "/workloadName"), NameOf(by_pool.at(pool)));
-    EXPECT_EQ(At(summary, "/replicas"), 2);
-    EXPECT_EQ(At(summary, "/readyReplicas"), 2);
-    EXPECT_EQ(At(summary, "/availableCondition"), "True");
-    ++at;
-  }
-
-  std::map<std::string, std::string> conditions;
-  for (const Json& condition : At(status, "/conditions")) {
-    const std::string name = StringAt(condition, {"type"});
-    EXPECT_TRUE(conditions.emplace(name, StringAt(condition, {"status"})).second) << name << " twice";
-    EXPECT_NE(ParseTime(StringAt(condition, {"lastTransitionTime"})), WallTime{}) << condition;
-    if (name.rfind("WorkLoad", 0) != 0) {
-      EXPECT_EQ(At(condition, "/observedGeneration"), 1) << condition;
-    }
-  }
-  EXPECT_EQ(conditions["WorkLoadProvisioned"], "True");
-  EXPECT_EQ(conditions["WorkLoadUpdated"], "True");
-  EXPECT_NE(conditions["WorkLoadFailure"], "True");
-  EXPECT_EQ(conditions["Ready"], "True");
-  EXPECT_EQ(conditions["Progressing"], "True");
-  EXPECT_EQ(StringAt(ConditionOf(daemon, "Progressing"), {"reason"}), "RolloutComplete");
-  EXPECT_NE(conditions["Degraded"], "True");
-  EXPECT_NE(conditions["Paused"], "True");
+  ExpectCounters(status, revision);
+  ExpectPools(status, {a, b}, revision);
+  ExpectConditions(daemon);
 }
 
 TEST_P(StatusTest, ThePoolIsUpdatingAndTheDaemonNotReadyWhilePodsAreMissing) {

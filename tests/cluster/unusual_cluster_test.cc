@@ -37,6 +37,25 @@ class UnusualClusterTest : public ClusterTest {
     Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin",
              "--serviceaccount=" + ns() + ":op"});
   }
+  // Applies the CRDs, and blocks until the apiserver publishes the data of explain, some time after a CRD is
+  // established.
+  static void ApplyCrdsTo(ControlPlane& other) {
+    other.Kubectl(
+        {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works, and then server-side apply too
+    other.ApplyCrds();
+    const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
+    Eventually("explain knows the CRD", [&]() -> std::string {
+      const ProcessResult explained = other.TryKubectl({"explain", "yurtappdaemons.spec.paused", fresh});
+      return explained.out.find("DESCRIPTION") != std::string::npos ? "" : explained.out + explained.err;
+    });
+  }
+  // Creates the daemon once the apiserver serves its type.
+  static void CreateWhenServed(ControlPlane& other, Json daemon) {
+    daemon["metadata"]["namespace"] = "default";
+    daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
+    daemon["kind"] = kYurtAppDaemonType.kind;
+    Eventually("the type is served", [&] { return other.client().Create(kYurtAppDaemonType, daemon).has_value(); });
+  }
   void TearDown() override {
     if (HasControlPlane()) {
       TryKubectl({"delete", "clusterrolebinding", "restricted-" + ns(), "all-" + ns(), "--ignore-not-found"});
@@ -143,15 +162,7 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   });
   EXPECT_FALSE(process.Ready());
   EXPECT_FALSE(process.ExitCode().has_value());
-  other.Kubectl(
-      {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works, and then server-side apply too
-  other.ApplyCrds();
-  const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
-  // An apiserver publishes the data of explain some time after the CRD is established.
-  Eventually("explain knows the CRD", [&]() -> std::string {
-    const ProcessResult explained = other.TryKubectl({"explain", "yurtappdaemons.spec.paused", fresh});
-    return explained.out.find("DESCRIPTION") != std::string::npos ? "" : explained.out + explained.err;
-  });
+  ApplyCrdsTo(other);
   const Kube there(other.client(), "default");
   there.Create(kNodePoolType, R"({"metadata": {"name": "a", "labels": {"x": "y"}}, "spec": {"type": "Edge"}})"_json);
   Json daemon = Daemon("web");
@@ -172,18 +183,7 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   EXPECT_TRUE(process.Ready());
   other.ApplyCrds();
   daemon["metadata"]["name"] = "again";
-  Eventually("the type is served", [&] {
-    return other.client()
-        .Create(kYurtAppDaemonType,
-                [&] {
-                  Json object = daemon;
-                  object["metadata"]["namespace"] = "default";
-                  object["apiVersion"] = kYurtAppDaemonType.ApiVersion();
-                  object["kind"] = kYurtAppDaemonType.kind;
-                  return object;
-                }())
-        .has_value();
-  });
+  CreateWhenServed(other, daemon);
   Eventually("its workload is made", [&]() -> std::string {
     return there.List(kDeploymentType).size() == 2 ? "" : "its log: " + process.Log();
   });
