@@ -140,6 +140,9 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   bool restarts_ = false;
 };
 
+// Moments of a rollout at which something else happens.
+class RolloutMomentsTest : public RollingUpdateTest {};
+
 }  // namespace yad::testing
 
 #endif  // TESTS_UNIT_YURTAPPDAEMON_ROLLING_UPDATE_FIXTURE_H_

@@ -1,0 +1,197 @@
+// Rollouts while sites are offline: outages, sites that a revision has disconnected, sites that return.
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+
+TEST_P(RolloutMomentsTest, ASiteThatItsRevisionCutsOffStopsTheRolloutAndGetsTheOldRevisionBack) {
+  for (const bool restarts : {false, true}) {
+    StartOver();
+    Deployed({"a", "b", "c", "d"},
+             {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Look();
+    Heal("a");
+    Wait(seconds(30));
+    GoOffline("a");
+    Look();
+    EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+    EXPECT_EQ(world_.Status()["updatedPools"], 0);
+    if (restarts) world_.Restart();
+    Wait(seconds(90));
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1") << "it keeps its slot";
+    Wait(seconds(20));
+    EXPECT_EQ(Images(), "a=1 b=1 c=1 d=1");
+    EXPECT_TRUE(IsMarkedFailed());
+    EXPECT_EQ(Progressing(), "False RolledBack");
+  }
+}
+
+TEST_P(RolloutMomentsTest, ADarkSiteThatReturnsGetsNoNewDeadline) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}});
+  world_.SetImage("app:2");
+  Wait(seconds(30));
+  GoOffline("a");
+  Wait(seconds(50));
+  Return("a");
+  Wait(seconds(10));
+  EXPECT_EQ(Phase("a"), "Updating");
+  world_.Restart();
+  Wait(seconds(20));
+  EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+}
+
+TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
+  for (const bool restarts : {false, true}) {
+    StartOver();
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Look();
+    GoOffline("a");
+    GoOffline("c");
+    Look();
+    EXPECT_EQ(Progressing(), "True SitesOffline");
+    EXPECT_EQ(Phase("a"), "Offline SitesOffline");
+    Wait(seconds(500));
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
+    Return("c");
+    if (restarts) world_.Restart();
+    Look();
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_FALSE(IsMarkedFailed()) << "the time of the outage does not count";
+    Return("a");
+    Heal("a");
+    Look();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  }
+}
+
+TEST_P(RolloutMomentsTest, SitesThatWereOfflineBeforeTheUpdateAreNoOutage) {
+  Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
+  GoOffline("c");
+  GoOffline("d");
+  Wait(seconds(10));
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("a");
+  Wait(seconds(100));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+}
+
+TEST_P(RolloutMomentsTest, OfflinePoolsGetTheRevisionAfterTheOnlinePoolsOfTheirGroup) {
+  Deployed({"a", "b", "c"});
+  GoOffline("a");
+  Wait(seconds(10));
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=1");
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["waitingFor"], "Group");
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=1 b=2 c=2");
+  Heal("c");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
+  Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"maxUnavailable", 2}});
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  Heal("b");
+  GoOffline("a");
+  GoOffline("c");
+  world_.cluster.Edit(kNodePoolType, {"", "d"}, [](Json& pool) {
+    pool["spec"]["taints"] = {{{"key", "edge"}, {"effect", "NoSchedule"}}};
+  });
+  Look();
+  const auto tolerates = [&](const std::string& pool) {
+    return world_.Workload(pool)["spec"]["template"]["spec"].contains("tolerations");
+  };
+  EXPECT_EQ(Progressing(), "True SitesOffline");
+  EXPECT_FALSE(tolerates("d"));
+  Return("c");
+  Look();
+  Heal("c");
+  Look();
+  EXPECT_TRUE(tolerates("d"));
+}
+
+TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  GoOffline("c");
+  Look();
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  Heal("b");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  EXPECT_EQ(Phase("c"), "Offline NoReadyNode");
+  Wait(seconds(500));
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, SiteThatHasSoakedIsExcusedWhenItGoesOffline) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  GoOffline("a");
+  Look();
+  EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+  Heal("b");
+  Wait(seconds(100));
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  Heal("c");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutMomentsTest, ASiteThatGoesOfflineAtRestChangesNothing) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Look();
+  Heal("b");
+  Look();
+  GoOffline("a");
+  Wait(seconds(500));
+  EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+  EXPECT_EQ(Ready(), "True PoolsReady");
+  EXPECT_FALSE(IsMarkedFailed());
+}
+
+TEST_P(RolloutMomentsTest, ADarkSiteThatIsOnlineAtTheServerIsNotMarkedFailed) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("a");
+  Wait(seconds(50));
+  world_.Sync();
+  Return("a");
+  for (int i = 0; i < 30; ++i) {
+    static_cast<void>(world_.ReconcileWithOldCaches());
+    world_.clock.Advance(seconds(1));
+  }
+  EXPECT_FALSE(IsMarkedFailed());
+}
+
+}  // namespace
+}  // namespace yad
