@@ -60,7 +60,7 @@ class WorkQueue {
 
   // Ignores all later adds, and drops delayed keys. Get still returns the keys that are queued.
   void ShutDown();
-  std::size_t size() const;            // keys that are queued, without those being processed
+  std::size_t size() const;  // keys that are queued, without those being processed
 
  private:
   struct Metrics;
@@ -76,10 +76,10 @@ class WorkQueue {
   const RetryPolicy retry_;
   const std::unique_ptr<Metrics> metrics_;
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;                    // for Get
-  std::condition_variable_any idle_;                    // for Drain
-  std::deque<std::pair<Request, SteadyTime>> queue_;    // and since when
-  std::unordered_set<Request> dirty_;                   // those in queue_, and those that need another round at their Done
+  std::condition_variable_any wake_;                  // for Get
+  std::condition_variable_any idle_;                  // for Drain
+  std::deque<std::pair<Request, SteadyTime>> queue_;  // and since when
+  std::unordered_set<Request> dirty_;  // those in queue_, and those that need another round at their Done
   std::unordered_map<Request, SteadyTime> processing_;  // since when
   std::unordered_map<Request, SteadyTime> due_by_key_;
   std::set<std::pair<SteadyTime, Request>> due_;
