@@ -16,6 +16,7 @@ NodePool ParseNodePool(const Json& object) {
   pool.labels = std::move(meta.labels);
   const auto hold = meta.annotations.find(kHoldAnnotation);
   if (hold != meta.annotations.end()) pool.hold = Cut(std::move(hold->second), kMaxHoldReason);
+  pool.windows = ParsePoolWindows(meta.annotations);
   pool.deleting = !meta.deletion_timestamp.empty();
   pool.type = StringAt(object, {"spec", "type"});
   pool.offline = IntAt(object, {"status", "readyNodeNum"}, -1) == 0;

@@ -24,6 +24,7 @@ RolloutGroup ParseGroup(const Json& object) {
     if (auto parsed = LabelSelector::Parse(*selector, "nodepoolSelector")) group.selector = *std::move(parsed);
   }
   group.max_unavailable = IntOrPercentAt(object, "maxUnavailable");
+  group.max_failures = IntOrPercentAt(object, "maxFailures");
   group.manual = StringAt(object, {"approval"}) == "Manual";
   return group;
 }
@@ -59,6 +60,8 @@ UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
     rolling.progress_deadline =
         std::chrono::seconds(IntAt(*object, {"progressDeadlineSeconds"}, kDefaultProgressDeadlineSeconds));
     rolling.rollback = StringAt(*object, {"onFailure"}) == "Rollback";
+    if (const Json* windows = Find(*object, {"windows"}); windows != nullptr && windows->is_array())
+      rolling.windows = ParseUpdateWindows(*windows);
     if (const Json* groups = Find(*object, {"groups"}); groups != nullptr && groups->is_array()) {
       for (const Json& group : *groups) rolling.groups.push_back(ParseGroup(group));
     }

@@ -12,6 +12,7 @@
 #include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/object.h"
+#include "operator/api/update_window.h"
 
 namespace yad {
 
@@ -31,6 +32,7 @@ struct RolloutGroup {
   std::set<std::string> pools;
   std::optional<LabelSelector> selector;  // an alternative to `pools`
   std::optional<IntOrPercent> max_unavailable;
+  std::optional<IntOrPercent> max_failures;
   bool manual = false;  // the group waits for an approval
 
   bool Selects(const NodePool& pool) const;
@@ -46,8 +48,9 @@ struct RollingUpdate {
   IntOrPercent max_failures;
   std::chrono::seconds min_ready{0};
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
-  bool rollback = false;             // onFailure: Rollback
-  std::vector<RolloutGroup> groups;  // the last one is kDefaultGroup, for the pools that no other group selects
+  bool rollback = false;              // onFailure: Rollback
+  std::vector<UpdateWindow> windows;  // {}: updates may start at any time
+  std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
 
   // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none.
   std::size_t GroupOf(const NodePool& pool) const;

@@ -37,6 +37,7 @@ void CheckGroups(const JsonField& groups, FieldErrors& errors) {
     }
     CheckPoolsOrSelector(group, errors);
     CheckIntOrPercent(group.Child("maxUnavailable"), /*positive=*/true, errors);
+    CheckIntOrPercent(group.Child("maxFailures"), /*positive=*/false, errors);
     CheckOneOf(group.Child("approval"), {"Automatic", "Manual"}, errors);
   }
 }
@@ -59,6 +60,7 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
                                    "must be greater than minReadySeconds"));
   }
   CheckGroups(rolling.Child("groups"), errors);
+  ValidateUpdateWindows(rolling.Child("windows"), errors);
 }
 
 // Checks the syntax of RFC 6901: "", or parts that begin with "/". "~" occurs only as "~0" or "~1".

@@ -23,6 +23,11 @@ inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-remova
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
 // Annotation that a site sets on its NodePool: the reason why no update of the pool may start. Any value is a hold.
 inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
+// Annotations of a NodePool: its time zone, and the windows that replace those of YurtAppDaemons, as a list in JSON.
+inline constexpr char kTimeZoneAnnotation[] = "apps.openyurt.io/time-zone";
+inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-windows";
+// The ConfigMap in the operator's namespace with which updates of all YurtAppDaemons are frozen.
+inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
 // Labels and annotations of ControllerRevisions.
 inline constexpr char kFailedAnnotation[] =
     "apps.openyurt.io/failed";  // the time at which its rollout failed, RFC 3339
@@ -43,6 +48,7 @@ inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "Statef
 inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
 inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
 inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
+inline const ResourceType kConfigMapType{"", "v1", "configmaps", "ConfigMap", true};
 inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};

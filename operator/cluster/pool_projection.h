@@ -26,7 +26,11 @@ struct PoolProjection : Projection {
 std::unique_ptr<const Projection> ProjectPool(const Json& object);
 // The parts of a NodePool that ProjectPool reads.
 inline const JsonParts kProjectedOfPools = {
-    {"metadata", {{"name"}, {"labels"}, {"annotations", {{kHoldAnnotation}}}, {"deletionTimestamp"}}},
+    {"metadata",
+     {{"name"},
+      {"labels"},
+      {"annotations", {{kHoldAnnotation}, {kTimeZoneAnnotation}, {kUpdateWindowsAnnotation}}},
+      {"deletionTimestamp"}}},
     {"spec"},
     {"status", {{"readyNodeNum"}, {"unreadyNodeNum"}, {"nodes"}}}};
 const PoolProjection& PoolProjectionOf(const ObjectPtr& object);

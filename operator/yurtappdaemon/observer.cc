@@ -7,6 +7,7 @@
 
 #include "operator/api/field_error.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
+constexpr Duration kFreezePoll = kServicesPoll;
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
 bool MayHealByItself(const Error& error) {
@@ -171,6 +173,12 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
     snapshot.workloads.push_back(std::move(workload));
   }
   snapshot.now = clock_.WallNow();
+  if (stores_.freeze != nullptr) {
+    auto freeze = ReadFreeze(*stores_.freeze, snapshot.now);
+    if (!freeze && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
+    // While it is not known whether there is a freeze, no update starts.
+    snapshot.freeze = freeze ? *std::move(freeze) : Freeze{freeze.error().message, std::nullopt};
+  }
   Remember(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
 }

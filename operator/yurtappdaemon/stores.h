@@ -20,6 +20,7 @@ struct ReconcilerStores {
   Store& stateful_sets;
   Store& revisions;
   Informer* services = nullptr;  // starts with the first daemon that needs Services; null: Services are not read
+  Informer* freeze = nullptr;    // null: there is no freeze
 };
 
 }  // namespace yad

@@ -6,6 +6,7 @@
 #include "operator/cluster/informers.h"
 #include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
@@ -42,7 +43,8 @@ bool PoolChanged(const Event& event) {
   const auto* before = static_cast<const PoolProjection*>(event.before->projection());
   const auto* after = static_cast<const PoolProjection*>(event.after->projection());
   return before->fingerprint != after->fingerprint || before->pool.hold != after->pool.hold ||
-         before->pool.offline != after->pool.offline || before->pool.deleting != after->pool.deleting;
+         before->pool.windows != after->pool.windows || before->pool.offline != after->pool.offline ||
+         before->pool.deleting != after->pool.deleting;
 }
 
 bool WorkloadChanged(const Event& event) {
@@ -100,6 +102,18 @@ ReflectorOptions WatchingServices(const std::string& ns) {
   return options;
 }
 
+// The begin and the end of a freeze concern all daemons.
+void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemons) {
+  controller.Watches(freeze, [&daemons](const Event&) {
+    std::vector<Request> requests;
+    const auto all = daemons.store().List();
+    if (!all) return requests;
+    for (const ObjectPtr& daemon : *all) requests.push_back(daemon->meta().key);
+    return requests;
+  });
+  freeze.Demand();
+}
+
 // Adds the controller that counts misplaced pods (MisplacedPods::Look), one pool at a time. `shows` is the controller
 // that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
@@ -132,8 +146,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   Informer& services = manager.InformerFor(WatchingServices(options.ns));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());
 
-  const ReconcilerStores stores{daemons.store(),       pools.store(),     deployments.store(),
-                                stateful_sets.store(), revisions.store(), &services};
+  Informer* const freeze =
+      options.freeze_ns.empty() ? nullptr : &manager.InformerFor(WatchingFreeze(options.freeze_ns));
+  const ReconcilerStores stores{
+      daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
@@ -156,6 +172,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       .Owns(services, ContentChanged)
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
+  if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
   auto crd_check = std::make_shared<CrdCheck>(client, events);
   controller->Polls("crd", kCrdCheckPeriod, kCrdCheckDeadline,
                     [crd_check](std::stop_token stop) -> Result<std::vector<Request>> {

@@ -15,8 +15,9 @@
 namespace yad {
 
 struct YurtAppDaemonOptions {
-  std::string ns;   // "" for all namespaces
-  int workers = 4;  // daemons reconciled in parallel
+  std::string ns;         // "" for all namespaces
+  std::string freeze_ns;  // the namespace of the ConfigMap with which updates are frozen; "": none is read
+  int workers = 4;        // daemons reconciled in parallel
   std::optional<RemovalLimit> max_removals;
 };
 

@@ -37,6 +37,9 @@ inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
 inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, while pools that were not updated went offline too
 
+// Reason of a pool that waits because annotations of its NodePool about update windows are invalid.
+inline constexpr char kInvalidWindow[] = "InvalidWindow";
+
 // The reason of an Unhealthy pool that only scales: its other replicas are as healthy as before. Its soak continues.
 inline constexpr char kScaling[] = "Scaling";
 

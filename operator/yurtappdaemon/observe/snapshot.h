@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -104,6 +105,12 @@ struct ServiceRef {
   std::string pool;  // from the label
 };
 
+// A freeze: no update of any YurtAppDaemon starts.
+struct Freeze {
+  std::string reason;             // "" if it has none
+  std::optional<WallTime> until;  // nullopt: until it is taken off
+};
+
 struct Snapshot {
   YurtAppDaemon daemon;
   RevisionPtr update;                  // the revision of the spec
@@ -116,6 +123,7 @@ struct Snapshot {
       services;  // includes those being deleted; empty if neither a revision nor status has a Service
   const HealthRecord* health = nullptr;  // the records so far; null: none
   bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
+  std::optional<Freeze> freeze;          // nullopt: none is in force
   std::set<std::string> begun;           // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };

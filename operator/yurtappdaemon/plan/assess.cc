@@ -15,8 +15,9 @@ namespace {
 
 std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
 
-bool MovesAtOnce(const YurtAppDaemon& daemon) {
-  return !daemon.paused && daemon.strategy.type == UpdateStrategyType::kAll;
+bool MovesAtOnce(const Snapshot& snapshot) {
+  const YurtAppDaemon& daemon = snapshot.daemon;
+  return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
 // Returns the tolerations, from index `first` on, that may stem from a pool's taints.
@@ -186,7 +187,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
                         : Difference::kPodTemplate;
   assessment.only_service = difference == Difference::kServiceOnly;
   const bool moves =
-      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot.daemon));
+      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot));
   assessment.on_goal = moves || difference == Difference::kNone;
   assessment.to = moves ? move : assessment.from;
   if (!assessment.on_goal) {
@@ -222,7 +223,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());
-  key = Mix(Mix(key, goal.revision->spelling), MovesAtOnce(snapshot.daemon) ? 1 : 2);
+  key = Mix(Mix(key, goal.revision->spelling), MovesAtOnce(snapshot) ? 1 : 2);
   return key == 0 ? 1 : key;
 }
 
@@ -304,7 +305,7 @@ std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef
   std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->spelling);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
-  return Mix(key, MovesAtOnce(snapshot.daemon) ? 1 : 2);
+  return Mix(key, MovesAtOnce(snapshot) ? 1 : 2);
 }
 
 }  // namespace

@@ -88,6 +88,13 @@ bool IsRevision(const Target& target, const Revision& revision) {
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
+// A window opens without an event.
+void NoteOpening(const PoolPlan& entry, Plan& plan) {
+  Note(plan.wake, *entry.gate.window.opens);
+  if (!plan.rollout->next_window || *entry.gate.window.opens < *plan.rollout->next_window->opens)
+    plan.rollout->next_window = entry.gate.window;
+}
+
 // Records the times at which the state of a pool changes without an event.
 void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
@@ -194,6 +201,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
   Standings standings(snapshot, goal);
+  input.frozen = snapshot.freeze.has_value();
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
     NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
@@ -209,6 +217,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
     entry.health.clock_stopped = entry.dark && decision.outage();
+    const bool waits = entry.waiting_for == WaitingFor::kWindow || input.pools[i].pool_changed;
+    if (waits && entry.gate.window.opens) NoteOpening(entry, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.write != WorkloadAction::kCreate) continue;
@@ -263,6 +273,12 @@ class PoolWorkloads {
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
 };
 
+// Returns the reason why a pool of type All or OnDelete waits.
+WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
+  if (snapshot.daemon.paused) return WaitingFor::kPause;
+  return snapshot.freeze ? WaitingFor::kFreeze : WaitingFor::kDeletion;
+}
+
 // Plans one pool independently of the others. Returns the assessment of its workload; nullptr if it has none.
 const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
@@ -273,13 +289,13 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
     return nullptr;  // A pool without nodes must not be reported as Offline as well.
   }
   entry.offline = pool.pool().offline;
-  entry.hold = pool.pool().hold.value_or("");
   const WorkloadRef* const owned = workloads.Owned(entry.pool);
   const WorkloadRef* const workload = owned != nullptr ? owned : workloads.Adoptable(pool);
   if (workload == nullptr) {
     PlanCreation(snapshot, goal, pool, renderable, entry);
     const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
-    if (snapshot.daemon.paused && !rolling) CreateFromCurrent(snapshot, goal, pool, renderable, entry);
+    if ((snapshot.daemon.paused || snapshot.freeze) && !rolling)
+      CreateFromCurrent(snapshot, goal, pool, renderable, entry);
     return nullptr;
   }
   entry.workload = *workload;
@@ -288,7 +304,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   entry.to = assessment.to;
   entry.on_update = goal.rolled_back ? IsRevision(assessment.from, *snapshot.update) : assessment.on_goal;
   entry.held = assessment.move.has_value();
-  if (entry.held) entry.waiting_for = snapshot.daemon.paused ? WaitingFor::kPause : WaitingFor::kDeletion;
+  if (entry.held) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;
   entry.failure_message = assessment.failure_message;
   entry.write = assessment.write;
@@ -340,6 +356,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   }
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
     PlanRollout(snapshot, goal, assessments, renderable, plan);
+  if (snapshot.freeze && snapshot.freeze->until) Note(plan.wake, *snapshot.freeze->until);
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

@@ -47,6 +47,7 @@ struct HeldRemovals {
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
+  std::optional<WindowState> next_window = {};  // the first window to open of those for which a pool waits
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
 };
 

@@ -8,6 +8,7 @@
 
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/assess.h"
+#include "operator/yurtappdaemon/plan/gates.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "operator/yurtappdaemon/rollout/update_record.h"
 
@@ -47,7 +48,7 @@ struct PoolPlan {
   // The reason why the rollout does not update a workload now that needs an update. kNone if there is no such reason,
   // and if the server rejected the update.
   WaitingFor waiting_for = WaitingFor::kNone;
-  std::string hold;  // the site's reason for its hold; "" if there is none
+  PoolGate gate;  // only for RollingUpdate
   // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.
   // `dark`: offline, and the update may be the cause. `joining`: the pool joined with this workload and has never been
   // healthy.

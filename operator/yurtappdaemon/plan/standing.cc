@@ -113,7 +113,9 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
   standing.name = entry.pool;
   standing.group = snapshot_.daemon.strategy.rolling.GroupOf(pool.pool());
   standing.offline = entry.offline;
-  standing.held = pool.pool().hold.has_value();
+  entry.gate = gates_.Of(pool.pool());
+  standing.held = entry.gate.held;
+  standing.outside_window = !entry.gate.window.open;
   standing.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
   standing.unrenderable = entry.failure_reason == kInvalidOverride;
   const std::optional<UpdateRecord> found =

@@ -13,10 +13,10 @@ namespace yad {
 // One object for each plan; not thread-safe.
 class Standings {
  public:
-  Standings(const Snapshot& snapshot, const Goal& goal) : snapshot_(snapshot), goal_(goal) {}
+  Standings(const Snapshot& snapshot, const Goal& goal) : snapshot_(snapshot), goal_(goal), gates_(snapshot) {}
 
-  // Returns the standing of one pool, and records the pool's health in `entry`. `assessment` is null for a pool without
-  // a workload.
+  // Returns the standing of one pool, and records the pool's gate and health in `entry`. `assessment` is null for a
+  // pool without a workload.
   RolloutPool Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:
@@ -32,6 +32,7 @@ class Standings {
 
   const Snapshot& snapshot_;
   const Goal& goal_;
+  Gates gates_;
   // Results of IsLikeCurrent for pools without overrides. They depend only on the revision and the tolerations.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };

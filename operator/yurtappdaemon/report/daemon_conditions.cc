@@ -62,6 +62,9 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     if (auto said = ProgressOf(input.snapshot, *input.rollout)) return *said;
   }
   if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
+  if (counts.held > 0 && input.rollout == nullptr && input.snapshot.freeze) {
+    return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
+  }
   if (counts.failures() > FailuresAllowed(daemon, counts.desired)) {
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   }

@@ -151,7 +151,8 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   memory.progress = reason;
   if (reason == before || before.empty()) return;
   const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack;
-  if (!warning && reason != kRollingOut && reason != kWaitingForApproval && reason != kRolloutComplete) return;
+  const bool gate = reason == kWaitingForApproval || reason == kWaitingForWindow || reason == kFrozen;
+  if (!warning && !gate && reason != kRollingOut && reason != kRolloutComplete) return;
   const std::string message = StringAt(now, {"message"});
   events_.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout",
                  message);

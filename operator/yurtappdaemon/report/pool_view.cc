@@ -5,6 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
 
 namespace yad {
 namespace {
@@ -45,8 +46,15 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
     case WaitingFor::kPartition:
       return "spec.updateStrategy.rollingUpdate.partition holds it";
     case WaitingFor::kHold:
-      return "its site holds it" + (plan.hold.empty() ? "" : ": " + plan.hold) + " (kubectl yad release " + plan.pool +
-             ")";
+      if (plan.gate.invalid_windows) return "its update windows are invalid: " + plan.gate.hold;
+      return "its site holds it" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) + " (kubectl yad release " +
+             plan.pool + ")";
+    case WaitingFor::kFreeze:
+      return DescribeFreeze(*context.snapshot.freeze);
+    case WaitingFor::kWindow:
+      if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
+      return "its update window opens at " + FormatTime(*plan.gate.window.opens) + " (" +
+             plan.gate.window.opens_locally + ")";
     case WaitingFor::kPause:
       if (!daemon.paused) return "failures have stopped the rollout: see condition Progressing";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
@@ -217,6 +225,8 @@ class View {
     if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
     view_.waiting_for = ToString(plan_.waiting_for);
     if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
+    const bool invalid = plan_.waiting_for == WaitingFor::kHold && plan_.gate.invalid_windows;
+    if (invalid && view_.reason.empty()) view_.reason = kInvalidWindow;
   }
 
   const PoolOutcome& result_;

@@ -20,6 +20,12 @@ std::string ExceptHeld(const RolloutDecision& decision) {
   return ", except for those that their sites hold: " + NameSome({decision.held.begin(), decision.held.end()});
 }
 
+std::string NextOpening(const Rollout& rollout) {
+  if (!rollout.next_window) return "";
+  return "; the next one opens at " + FormatTime(*rollout.next_window->opens) + " (" +
+         rollout.next_window->opens_locally + ")";
+}
+
 // Returns text such as "group "north" (2 of 3): "; "" if there is only one group.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
@@ -28,6 +34,13 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
 }
 
 }  // namespace
+
+std::string DescribeFreeze(const Freeze& freeze) {
+  std::string text = "updates of all YurtAppDaemons are frozen";
+  if (freeze.until) text += " until " + FormatTime(*freeze.until);
+  if (!freeze.reason.empty()) text += ": " + freeze.reason;
+  return text + " (kubectl yad unfreeze)";
+}
 
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
   const RolloutDecision& decision = rollout.decision;
@@ -51,7 +64,21 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                            snapshot.daemon.meta.key.name + " " + group + ", or annotate " + kApproveAnnotation + "=" +
                            update + "/" + group};
     }
+    case RolloutState::kWaitingForWindow:
+      return Condition{kProgressing, "True", kWaitingForWindow,
+                       GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.shut) +
+                           " wait for their update window" + NextOpening(rollout)};
+    case RolloutState::kFrozen:
+      return Condition{kProgressing, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
+      if (decision.failed_group && decision.failed <= decision.failures_allowed) {
+        const std::string& group = strategy.groups[*decision.failed_group].name;
+        return Condition{
+            kProgressing, "False", kBudgetExceeded,
+            "more pools of group \"" + group + "\" failed on revision " + update +
+                " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
+                "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
+      }
       return Condition{kProgressing, "False", kBudgetExceeded,
                        Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
                            Number(decision.failures_allowed) +

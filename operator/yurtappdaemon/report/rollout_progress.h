@@ -3,6 +3,7 @@
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_PROGRESS_H_
 
 #include <optional>
+#include <string>
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/plan/plan.h"
@@ -18,8 +19,13 @@ inline constexpr char kBudgetExceeded[] = "FailureBudgetExceeded";
 inline constexpr char kRolloutComplete[] = "RolloutComplete";
 inline constexpr char kPartitionReached[] = "PartitionReached";
 inline constexpr char kPoolsHeld[] = "PoolsHeld";
+inline constexpr char kWaitingForWindow[] = "WaitingForWindow";
+inline constexpr char kFrozen[] = "Frozen";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
+
+// Returns text such as "updates of all YurtAppDaemons are frozen until 2026-12-27T00:00:00Z: Christmas".
+std::string DescribeFreeze(const Freeze& freeze);
 
 // Returns nullopt if the rollout is neither running nor stopped. The condition is then the same as for other
 // strategies.

@@ -27,7 +27,7 @@ class Rollout {
   }
 
   RolloutDecision Decide() {
-    const bool exceeded = !in_.back && out_.failed > out_.failures_allowed;
+    const bool exceeded = !in_.back && (out_.failed > out_.failures_allowed || out_.failed_group);
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
@@ -65,6 +65,9 @@ class Rollout {
     return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
   }
 
+  // Returns whether a window or the freeze keeps the update of the pool from starting now.
+  bool IsShut(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
+
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
@@ -98,7 +101,7 @@ class Rollout {
     if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
     // A site that was broken before must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
-    const bool may_change = NeedsMove(pool) && MayReach(i);
+    const bool may_change = NeedsMove(pool) && MayReach(i) && (in_.back || !IsShut(pool));
     return !broken_before || may_change;
   }
 
@@ -168,9 +171,16 @@ class Rollout {
   }
 
   void CountFailures() {
+    std::vector<std::size_t> pools(strategy_.groups.size()), failed(strategy_.groups.size());
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       out_.pools[i].failed = HasFailed(i);
       out_.failed += out_.pools[i].failed;
+      failed[in_.pools[i].group] += out_.pools[i].failed;
+      ++pools[in_.pools[i].group];
+    }
+    for (std::size_t g = 0; g < pools.size() && !out_.failed_group; ++g) {
+      const auto& limit = strategy_.groups[g].max_failures;
+      if (limit && failed[g] > limit->Of(pools[g])) out_.failed_group = g;
     }
   }
 
@@ -194,12 +204,13 @@ class Rollout {
   }
 
   // Starts unavailable pools first, because they take no further slot, and then the others; both in the order of names.
+  // Gates that are shut do not delay the way back.
   template <typename Wanted>
-  void Start(Step step, const Wanted& wanted) {
+  void Start(Step step, const Wanted& wanted, bool way_back = false) {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        if (pool.held) continue;
+        if (pool.held || (IsShut(pool) && !way_back)) continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
@@ -247,7 +258,8 @@ class Rollout {
   }
 
   void GoBack() {
-    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    const auto wanted = [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); };
+    Start(Step::kUpdate, wanted, /*way_back=*/true);
     RetryRefused();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
@@ -265,11 +277,27 @@ class Rollout {
     }
     if (awaits_approval_) {
       out_.state = RolloutState::kWaitingForApproval;
+    } else if (OnlyGatesAreLeft()) {
+      out_.state = in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow;
     } else if (at_work_) {
       out_.state = RolloutState::kMoving;
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
     RetryRefused();
+  }
+
+  // Returns whether a pool waits for a window or for the end of the freeze, and the rollout waits for nothing else in
+  // the groups that it has opened.
+  bool OnlyGatesAreLeft() {
+    bool others = false;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
+      if (!MayReach(i)) continue;
+      const bool shut = NeedsMove(pool) && IsShut(pool) && !WasRefused(pool);
+      out_.shut += shut;
+      others = others || (!shut && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
+    }
+    return out_.shut > 0 && !others;
   }
 
   void StartGroup(std::size_t group) {
@@ -292,18 +320,21 @@ class Rollout {
 
   // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
   void RetryRefused() {
-    Start(Step::kUpdate,
-          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
+    Start(
+        Step::kUpdate,
+        [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); }, in_.back);
   }
 
   void Describe(std::size_t i, bool exceeded) {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
-    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded;
+    const bool shut = !in_.back && IsShut(pool);
+    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !shut;
     const bool held = pool.exists && IsHeld(pool);
     if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
-    decided.held = in_.paused || held_by_partition_[i] || held || (closed && awaits_approval_);
+    const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
+    decided.held = in_.paused || held_by_partition_[i] || held || (closed ? awaits_approval_ || gates_left : shut);
     decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
@@ -319,6 +350,8 @@ class Rollout {
     } else if (closed) {
       const bool its_turn = awaits_approval_ && pool.group == out_.group;
       decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
+    } else if (shut) {
+      decided.waiting_for = in_.frozen ? WaitingFor::kFreeze : WaitingFor::kWindow;
     } else {
       decided.waiting_for = pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
     }
@@ -356,6 +389,10 @@ std::string_view ToString(WaitingFor reason) {
       return "Partition";
     case WaitingFor::kHold:
       return "Hold";
+    case WaitingFor::kFreeze:
+      return "Freeze";
+    case WaitingFor::kWindow:
+      return "Window";
     case WaitingFor::kPause:
       return "Pause";
     case WaitingFor::kDeletion:

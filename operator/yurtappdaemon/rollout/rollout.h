@@ -8,8 +8,9 @@
 // - back: to status.currentRevision, on which all pools were healthy. A user requests it (an undo), or onFailure
 //   Rollback starts it. Groups, approvals, the partition and failures do not stop it.
 //
-// A site may hold its pool. Then the pool gets no update in either direction, and its group is finished without the
-// pool.
+// Gates delay the start of an update. A pool outside its update windows waits, and so do all pools during a freeze;
+// neither delays the way back. A group waits for such pools. A site may also hold its pool. Then the pool gets no
+// update in either direction, and its group is finished without the pool.
 //
 // An update starts only while fewer pools than maxUnavailable are unavailable. This applies to both directions, and to
 // updates for changes of the pools themselves.
@@ -36,17 +37,18 @@ struct RolloutPool {
   bool dark = false;      // offline; was online when it got its revision, and has not soaked on it since
   bool excused = false;   // its workload can't be created, but the revision is not the cause
   bool blocked =
-      false;            // the server rejected the update of its workload to the goal, but the revision is not the cause
-  bool held = false;    // its site allows no update to start
-  bool exists = false;  // it has a workload that is not being deleted
-  bool on_goal = false;        // its workload is the goal's rendering for the pool
-  bool updated = false;        // this rollout brought it to the goal: its failures, slot and soak count for the goal
-  bool labelled_goal = false;  // its workload's label names the goal
-  bool joining = false;        // its workload was created from the goal when the pool was first selected
-  bool pool_changed = false;   // the pool has changed since its workload was rendered
-  bool healthy = false;        // in the workload's present generation
-  bool been_healthy = false;   // on its present revision, at least once
-  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
+      false;          // the server rejected the update of its workload to the goal, but the revision is not the cause
+  bool held = false;  // its site allows no update to start
+  bool outside_window = false;  // none of its update windows is open
+  bool exists = false;          // it has a workload that is not being deleted
+  bool on_goal = false;         // its workload is the goal's rendering for the pool
+  bool updated = false;         // this rollout brought it to the goal: its failures, slot and soak count for the goal
+  bool labelled_goal = false;   // its workload's label names the goal
+  bool joining = false;         // its workload was created from the goal when the pool was first selected
+  bool pool_changed = false;    // the pool has changed since its workload was rendered
+  bool healthy = false;         // in the workload's present generation
+  bool been_healthy = false;    // on its present revision, at least once
+  bool soaked = false;          // healthy for minReadySeconds on this revision, at least once
   bool overdue = false;  // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
   bool refused = false;  // the server rejected the goal for this pool
   bool unrenderable = false;    // the goal can't be rendered for this pool
@@ -57,6 +59,7 @@ struct RolloutPool {
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
+  bool frozen = false;       // a freeze of the whole fleet is in force
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back` is true because the revision in the spec has failed
   bool can_roll_back = false;
@@ -76,13 +79,15 @@ enum class RolloutState {
   kComplete,            // no update is left to start, except for pools that the partition or their site blocks
   kMoving,              // pools are updated, or have to become healthy or to soak
   kWaitingForApproval,  // for the approval of `group`
+  kWaitingForWindow,    // all that is left waits for update windows
+  kFrozen,              // all that is left waits for the end of the freeze
   kOutage,              // sites that were not updated went offline too, so no update starts
   kBudgetExceeded,      // more pools have failed than maxFailures, so no update starts
   kPaused,
 };
 
 // The reason why a pool that needs an update does not get it now.
-enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kHold, kPause, kDeletion };
+enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kHold, kFreeze, kWindow, kPause, kDeletion };
 // Returns the value of `status.pools[].waitingFor`; "" for kNone.
 std::string_view ToString(WaitingFor reason);
 
@@ -92,7 +97,7 @@ struct RolloutDecision {
     bool make_from_goal = true;  // true: a missing workload is created from the goal; false: from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
     bool waits = false;   // the rollout will start the pool's update later, without a user
-    bool held = false;    // a user blocks the pool's update: partition, hold, pause, missing approval
+    bool held = false;    // a user blocks the pool's update: partition, hold, freeze, window, pause, approval
     bool failed = false;  // the pool has failed on the goal, and counts for maxFailures
   };
   std::vector<Pool> pools;  // in the order of the input
@@ -108,10 +113,13 @@ struct RolloutDecision {
   std::size_t group_done = 0;             // the number of these pools that are done
   std::vector<std::string_view> waiting;  // pools that have to become healthy, or to soak, before the rollout continues
   std::vector<std::string_view> held;     // pools whose update only their site blocks
+  std::size_t shut = 0;                   // the number of pools that wait for a window or for the end of the freeze
   std::size_t dark = 0;                   // the number of pools that went dark after their update
   std::size_t control_offline = 0;        // the number of pools that were not updated and went offline since
   std::size_t failed = 0;                 // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
+  // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
+  std::optional<std::size_t> failed_group;
 
   // Returns whether the revision is not the cause of the dark pools: at least as many pools that were not updated,
   // their control group, went offline too.

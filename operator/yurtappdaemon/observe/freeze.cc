@@ -1,0 +1,51 @@
+#include "operator/yurtappdaemon/observe/freeze.h"
+
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+
+namespace yad {
+
+std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map) {
+  auto projection = std::make_unique<FreezeProjection>();
+  Freeze& freeze = projection->freeze;
+  freeze.reason = Cut(StringAt(config_map, {"data", "reason"}), kMaxFreezeReason);
+  const std::string until = StringAt(config_map, {"data", "until"});
+  if (until.empty()) return projection;
+  if (const WallTime end = ParseTime(until); end != WallTime()) {
+    freeze.until = end;
+  } else {
+    freeze.reason +=
+        (freeze.reason.empty() ? "" : "; ") + std::string("`until` is not a time in RFC 3339 and is ignored");
+  }
+  return projection;
+}
+
+ReflectorOptions WatchingFreeze(const std::string& ns) {
+  ReflectorOptions options;
+  options.type = kConfigMapType;
+  options.ns = ns;
+  options.field_selector = std::string("metadata.name=") + kFreezeName;
+  options.project = ProjectFreeze;
+  options.on_demand = true;
+  return options;
+}
+
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime now) {
+  const auto found = config_maps.store().List();
+  if (!found) {
+    const std::string error = config_maps.last_error();
+    if (error.find("Forbidden") != std::string::npos) return std::nullopt;
+    return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
+  }
+  for (const ObjectPtr& object : *found) {
+    if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
+    const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
+    if (!freeze.until || now < *freeze.until) return freeze;
+  }
+  return std::nullopt;
+}
+
+}  // namespace yad

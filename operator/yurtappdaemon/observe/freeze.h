@@ -1,0 +1,33 @@
+// The freeze of the fleet: ConfigMap yurtappdaemon-freeze in the operator's namespace, with `reason` and `until`.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FREEZE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_FREEZE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/runtime/informer.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// The maximum length of a freeze's reason in bytes. A longer reason is truncated.
+inline constexpr std::size_t kMaxFreezeReason = 256;
+
+// The content of the ConfigMap. An invalid `until` counts as absent, and the reason says so.
+struct FreezeProjection : Projection {
+  Freeze freeze;
+};
+std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map);
+
+// Reads that ConfigMap of namespace `ns` only. Readiness does not wait for it.
+ReflectorOptions WatchingFreeze(const std::string& ns);
+
+// Returns the freeze in force at `now`; nullopt: none. Fails with kNotSynced if it is not known yet. Without the right
+// to read the ConfigMap, which the role of an older chart lacks, there is no freeze.
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime now);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_FREEZE_H_

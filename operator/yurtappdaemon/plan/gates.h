@@ -1,0 +1,34 @@
+// The gates of each pool: what delays the start of its update besides groups and slots.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/rollout/windows.h"
+
+namespace yad {
+
+struct PoolGate {
+  bool held = false;             // the site allows no update and no rollback
+  std::string hold;              // the site's reason; "" if there is none
+  bool invalid_windows = false;  // the pool is held because its windows are invalid; `hold` names the annotation
+  WindowState window;
+};
+
+// The gates of a snapshot's pools. Equal windows are evaluated once. The snapshot must outlive the object.
+class Gates {
+ public:
+  explicit Gates(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  PoolGate Of(const NodePool& pool);
+
+ private:
+  const Snapshot& snapshot_;
+  std::map<std::string, WindowState> by_zone_;  // of the daemon's own windows, by the pool's time zone
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_

@@ -1,0 +1,48 @@
+#include "operator/yurtappdaemon/rollout/windows.h"
+
+#include "operator/base/time_zone.h"
+
+namespace yad {
+namespace {
+
+// A window that began two days ago by its calendar may still be open: it lasts for up to a day, and its zone may skip a
+// day. The next opening is at most a week away, or two if a zone skips the day of a weekly window.
+constexpr int kDaysBack = 2;
+constexpr int kDaysAhead = 15;
+
+unsigned DayOfWeek(std::chrono::days date) {
+  const auto since_thursday = date.count() % 7;  // 1970-01-01 was a Thursday.
+  return static_cast<unsigned>((since_thursday + 7 + 4) % 7);
+}
+
+}  // namespace
+
+WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now) {
+  if (windows.empty()) return {};
+  WindowState state{.open = false};
+  for (const UpdateWindow& window : windows) {
+    const std::string& own = window.time_zone.empty() ? time_zone : window.time_zone;
+    const std::string name = own.empty() ? "UTC" : own;
+    const auto zone = TimeZone::Find(name);
+    if (!zone) {
+      state.fault = "time zone " + name + ": " + zone.error().message;
+      continue;
+    }
+    const std::chrono::days today = zone->DateOf(now);
+    for (int offset = -kDaysBack; offset <= kDaysAhead; ++offset) {
+      const std::chrono::days date = today + std::chrono::days(offset);
+      if ((window.days >> DayOfWeek(date) & 1U) == 0) continue;
+      const WallTime begin = zone->InstantOf(date, window.start);
+      if (begin <= now && now < begin + window.duration) return {};
+      if (begin <= now) continue;
+      if (!state.opens || begin < *state.opens) {
+        state.opens = begin;
+        state.opens_locally = zone->Show(begin) + " " + name;
+      }
+      break;
+    }
+  }
+  return state;
+}
+
+}  // namespace yad

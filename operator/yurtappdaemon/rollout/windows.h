@@ -1,0 +1,27 @@
+// The state of update windows at a moment. Pure, but for the time zone database of the system.
+#ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
+#define OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/update_window.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+struct WindowState {
+  bool open = true;
+  std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
+  std::string opens_locally;      // that instant on a clock in the window's zone, such as "Wed 22:00 Europe/Oslo"
+  std::string fault;              // set if a time zone can't be read; the window is closed
+};
+
+// Returns the state of `windows` at `now`. Without windows, a pool is always open. `time_zone` is that of windows
+// without one; "": UTC.
+WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
