@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
