@@ -18,6 +18,8 @@
 namespace yad {
 namespace {
 
+constexpr std::chrono::seconds kLongestWait = std::chrono::minutes(1);
+
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
   const ObjectMeta& meta = orphan.object->meta();
   const std::string& name = pool.pool().name;
@@ -88,9 +90,9 @@ bool IsRevision(const Target& target, const Revision& revision) {
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// A window opens without an event.
-void NoteOpening(const PoolPlan& entry, Plan& plan) {
-  Note(plan.wake, *entry.gate.window.opens);
+// A window opens without an event. The wall clock may leap, and the machine may sleep, so a long wait is cut.
+void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
+  Note(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
   if (!plan.rollout->next_window || *entry.gate.window.opens < *plan.rollout->next_window->opens)
     plan.rollout->next_window = entry.gate.window;
 }
@@ -218,7 +220,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
     entry.health.clock_stopped = entry.dark && decision.outage();
     const bool waits = entry.waiting_for == WaitingFor::kWindow || input.pools[i].pool_changed;
-    if (waits && entry.gate.window.opens) NoteOpening(entry, plan);
+    if (waits && entry.gate.window.opens) NoteOpening(entry, snapshot.now, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.write != WorkloadAction::kCreate) continue;
@@ -356,7 +358,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   }
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
     PlanRollout(snapshot, goal, assessments, renderable, plan);
-  if (snapshot.freeze && snapshot.freeze->until) Note(plan.wake, *snapshot.freeze->until);
+  if (snapshot.freeze && snapshot.freeze->until)
+    Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

@@ -65,8 +65,14 @@ class Rollout {
     return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
   }
 
-  // Returns whether a window or the freeze keeps the update of the pool from starting now.
-  bool IsShut(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
+  bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
+
+  // Returns whether a window or the freeze keeps the update of the pool to the goal from starting now. They do not
+  // delay the way back, but an update for a change of the pool itself.
+  bool IsShut(const RolloutPool& pool) const {
+    const bool goes_back = in_.back && !(pool.pool_changed && pool.labelled_goal);
+    return GatesAreClosed(pool) && !goes_back;
+  }
 
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
@@ -101,7 +107,7 @@ class Rollout {
     if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
     // A site that was broken before must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
-    const bool may_change = NeedsMove(pool) && MayReach(i) && (in_.back || !IsShut(pool));
+    const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool);
     return !broken_before || may_change;
   }
 
@@ -143,6 +149,19 @@ class Rollout {
     }
   }
 
+  // Returns whether more pools of the group have failed than its own maxFailures.
+  bool ExceedsGroup(std::size_t group) const {
+    const auto& limit = strategy_.groups[group].max_failures;
+    if (!limit) return false;
+    std::size_t pools = 0, failed = 0;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      if (in_.pools[i].group != group) continue;
+      ++pools;
+      failed += HasFailed(i);
+    }
+    return failed > limit->Of(pools);
+  }
+
   // Opens one group after the other, up to the first one that is not done or that needs an approval.
   void OpenGroups() {
     std::size_t failed = 0;
@@ -165,22 +184,18 @@ class Rollout {
       out_.group_done = done;
       awaits_approval_ = needed && !may_open;
       open_[g] = !awaits_approval_;
-      at_work_ = done < pools || failed > out_.failures_allowed;
+      at_work_ = done < pools || failed > out_.failures_allowed || ExceedsGroup(g);
       if (awaits_approval_ || at_work_) return;
     }
   }
 
   void CountFailures() {
-    std::vector<std::size_t> pools(strategy_.groups.size()), failed(strategy_.groups.size());
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       out_.pools[i].failed = HasFailed(i);
       out_.failed += out_.pools[i].failed;
-      failed[in_.pools[i].group] += out_.pools[i].failed;
-      ++pools[in_.pools[i].group];
     }
-    for (std::size_t g = 0; g < pools.size() && !out_.failed_group; ++g) {
-      const auto& limit = strategy_.groups[g].max_failures;
-      if (limit && failed[g] > limit->Of(pools[g])) out_.failed_group = g;
+    for (std::size_t g = 0; g < strategy_.groups.size() && !out_.failed_group; ++g) {
+      if (ExceedsGroup(g)) out_.failed_group = g;
     }
   }
 
@@ -204,13 +219,12 @@ class Rollout {
   }
 
   // Starts unavailable pools first, because they take no further slot, and then the others; both in the order of names.
-  // Gates that are shut do not delay the way back.
   template <typename Wanted>
-  void Start(Step step, const Wanted& wanted, bool way_back = false) {
+  void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        if (pool.held || (IsShut(pool) && !way_back)) continue;
+        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : IsShut(pool))) continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
@@ -258,8 +272,7 @@ class Rollout {
   }
 
   void GoBack() {
-    const auto wanted = [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); };
-    Start(Step::kUpdate, wanted, /*way_back=*/true);
+    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
     RetryRefused();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
@@ -268,7 +281,12 @@ class Rollout {
       out_.group_done += done;
       if (!done) out_.state = RolloutState::kMoving;
     }
-    if (out_.state == RolloutState::kMoving) NoteWaiting([](std::size_t) { return true; });
+    if (out_.state != RolloutState::kMoving) return;
+    if (OnlyGatesAreLeft()) {
+      out_.state = GateState();
+    } else {
+      NoteWaiting([](std::size_t) { return true; });
+    }
   }
 
   void GoOut() {
@@ -278,13 +296,15 @@ class Rollout {
     if (awaits_approval_) {
       out_.state = RolloutState::kWaitingForApproval;
     } else if (OnlyGatesAreLeft()) {
-      out_.state = in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow;
+      out_.state = GateState();
     } else if (at_work_) {
       out_.state = RolloutState::kMoving;
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
     RetryRefused();
   }
+
+  RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
 
   // Returns whether a pool waits for a window or for the end of the freeze, and the rollout waits for nothing else in
   // the groups that it has opened.
@@ -320,15 +340,14 @@ class Rollout {
 
   // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
   void RetryRefused() {
-    Start(
-        Step::kUpdate,
-        [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); }, in_.back);
+    Start(Step::kUpdate,
+          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
-    const bool shut = !in_.back && IsShut(pool);
+    const bool shut = IsShut(pool);
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !shut;
     const bool held = pool.exists && IsHeld(pool);
     if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
