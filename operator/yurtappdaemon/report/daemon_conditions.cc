@@ -28,7 +28,7 @@ bool IsComplete(const ConditionInput& input) {
   if (input.rollout != nullptr && input.rollout->goal.rolled_back) return false;
   // Later changes of health are not part of the rollout.
   if (WasComplete(input) && counts.unassigned == 0) return true;
-  return IsRolledOut(counts, input.snapshot.daemon) && !counts.all_offline();
+  return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
 }
 
 Condition Ready(const ConditionInput& input) {
@@ -147,7 +147,8 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
   return counts;
 }
 
-bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon) {
+bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout) {
+  if (rollout != nullptr && rollout->decision.failed_group) return false;
   return counts.unsettled == 0 && counts.failures() <= FailuresAllowed(daemon, counts.desired);
 }
 

@@ -38,7 +38,8 @@ struct PoolCounts {
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
 
 // Returns whether each pool has finished its update to updateRevision, or has failed while maxFailures allows that.
-bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon);
+// `rollout` is null if the strategy is not RollingUpdate.
+bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout);
 
 struct ConditionInput {
   const Snapshot& snapshot;

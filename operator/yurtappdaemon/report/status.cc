@@ -66,7 +66,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
     if (input.rollout->goal.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
   }
-  return IsRolledOut(counts, snapshot.daemon) ? snapshot.update->name : before;
+  return IsRolledOut(counts, snapshot.daemon, input.rollout ? &*input.rollout : nullptr) ? snapshot.update->name
+                                                                                         : before;
 }
 
 // Returns the views of workloads whose pools are no longer selected, one for each pool.

@@ -388,6 +388,10 @@ class Simulation {
               << name;
         }
         break;
+      case RolloutState::kWaitingForWindow:
+      case RolloutState::kFrozen:
+        EXPECT_GT(decision.shut, 0U);
+        break;
       case RolloutState::kWaitingForApproval:
         EXPECT_TRUE(strategy_.groups[decision.group].manual);
         break;
