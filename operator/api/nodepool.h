@@ -27,9 +27,9 @@ struct NodePool {
   std::string type;                 // "Edge", "Cloud", or a type of a later version
   std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed ones
   std::optional<std::string> hold;  // the reason of the site's hold on updates; nullopt: no hold
-  PoolWindows windows;              // its annotations about update windows
   bool deleting = false;
-  bool offline = false;  // status.readyNodeNum is 0; an absent number does not count as 0
+  bool offline = false;      // status.readyNodeNum is 0; an absent number does not count as 0
+  PoolWindows windows = {};  // its annotations about update windows
 
   bool operator==(const NodePool&) const = default;
 };

@@ -26,7 +26,7 @@ Result<TimeZone> TimeZone::Find(const std::string& name) {
                 std::string("the time zone database (tzdata) can't be read: ") + exception.what());
   }
   try {
-    const date::time_zone* zone = database->locate_zone(name);
+    const date::time_zone* zone = date::locate_zone(name);
     (void)zone->get_info(date::sys_seconds());  // reads the zone's file
     return TimeZone(zone);
   } catch (const std::exception&) {
