@@ -1,5 +1,5 @@
-# The operator's image: the program and its shared libraries, and no other program. docs/image.md describes how to build
-# it (make image) and what it contains.
+# The operator's image: the program, its shared libraries and the time zones, and no other program. docs/image.md
+# describes how to build it (make image) and what it contains.
 
 # BASE may be any Debian whose packages hack/packages.sh knows. The tests use bookworm.
 ARG BASE=debian:bookworm-slim
@@ -7,7 +7,7 @@ ARG BASE=debian:bookworm-slim
 FROM ${BASE} AS build
 WORKDIR /src
 COPY hack/packages.sh hack/
-# The image gets libraries from here, so they must be the newest versions, not those of the base.
+# The image gets libraries and time zones from here, so they must be the newest versions, not those of the base.
 RUN apt-get update -q && apt-get upgrade -y -q && hack/packages.sh
 COPY . .
 # LANG is part of ccache's keys. tests/image provides a filled cache, and the value with which it was filled.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
-# ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, and a user. It also
-# gets an SBOM (SPDX), dpkg's records of the libraries' packages, at the path that scanners read, and the copyright of
-# all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
+# ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, the time zones of update
+# windows, and a user. It also gets an SBOM (SPDX), dpkg's records of the packages, at the path that scanners read, and
+# the copyright of all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
@@ -13,7 +13,7 @@ BUILT=build/release/bin/$NAME
 ROOT=${1:?where to}
 DOC=$ROOT/usr/share/doc/$NAME
 umask 022
-mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,var/lib/dpkg/status.d} "$DOC"
+mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,usr/share,var/lib/dpkg/status.d} "$DOC"
 
 # package_of PATH...: prints the packages that contain these files. dpkg may know a file by its name with or without
 # /usr, and reports an error for the other name.
@@ -32,6 +32,10 @@ libraries=$(ldd $BUILT | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// {
 cp -L --parents $libraries "$ROOT"
 cp -L /etc/ssl/certs/ca-certificates.crt "$ROOT/etc/ssl/certs/"
 ln -s /etc/ssl/certs/ca-certificates.crt "$ROOT/usr/lib/ssl/cert.pem"
+# posix repeats the zones, and right has leap seconds. localtime and posixrules are settings of this machine, and the
+# library would take them for zones.
+cp -a /usr/share/zoneinfo "$ROOT/usr/share/"
+rm -rf "$ROOT"/usr/share/zoneinfo/{posix,right,localtime,posixrules}
 echo 'nonroot:x:65532:65532:nonroot:/:/nonexistent' >"$ROOT/etc/passwd"
 echo 'nonroot:x:65532:' >"$ROOT/etc/group"
 echo 'hosts: files dns' >"$ROOT/etc/nsswitch.conf"
@@ -39,7 +43,7 @@ cp -L /etc/os-release "$ROOT/etc/"
 
 # --- the contents lists ------------------------------------------------------------------------------------------------
 # shellcheck disable=SC2046,SC2086
-copied=$(package_of $(realpath $libraries) && echo ca-certificates)
+copied=$(package_of $(realpath $libraries) && printf '%s\n' ca-certificates tzdata)
 # These packages contribute templates and inline functions, although the image contains none of their files.
 # shellcheck disable=SC2046
 compiled=$(package_of $(ninja -C build/release -t deps | sed -n 's/^ *\(\/usr\/\)/\1/p' | sort -u | xargs realpath))

@@ -22,7 +22,8 @@ mkdir -p $root/lib
 
 strip -o $root/kubectl-yad $built
 # The archive does not contain glibc's own libraries: they belong to the machine's kernel, resolver and loader. The
-# others are in lib, where the program's run path ($ORIGIN/lib) finds them.
+# others are in lib, where the program's run path ($ORIGIN/lib) finds them. Time zones are the machine's too, because its
+# administrators update them.
 ldd $built | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
   grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv)\.so' |
   while read -r library; do install -m 644 "$(realpath "$library")" "$root/lib/$(basename "$library")"; done

@@ -12,6 +12,7 @@ NEEDED=(
   g++ cmake ninja-build make pkg-config ccache mold git
   libcpprest-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev prometheus-cpp-dev
   libexpected-dev libboost-dev libssl-dev zlib1g-dev liblz4-dev libsimdjson-dev libutf8proc-dev
+  libhowardhinnant-date-dev tzdata
   libgtest-dev libgmock-dev libbenchmark-dev
   jq lua5.1 curl openssl ca-certificates perl-base util-linux
 )

@@ -127,6 +127,13 @@ same "the programs" "$program" "$(inside -type f -perm /111 -not -name '*.so*')"
 same "what anybody may write to, or what runs as its owner" '' "$(inside -not -type l \( -perm /6000 -o -perm -o+w \))"
 same "what belongs to somebody else than root" '' "$(inside -not -user 0)"
 same "what was changed at another time" '' "$(inside -newermt @$SOURCE_DATE_EPOCH)"
+zones=$root/usr/share/zoneinfo
+for zone in Europe/Lisbon America/Argentina/Ushuaia Asia/Tokyo; do
+  [ "$(head -c 4 "$zones/$zone" 2>/dev/null)" = TZif ] || fault "the image has no time zone $zone"
+done
+same "the zones that lead out of their folder" '' "$(find "$zones" -type l -lname '/*'; find -L "$zones" -type l)"
+jq -e 'any(.packages[]; .name == "tzdata")' "$root/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json" >/dev/null ||
+  fault "the SBOM lacks tzdata"
 if grep -qaE "/src/(operator|webhook)" "$root$program"; then fault "the program holds paths of its build"; fi
 size=$(stat -c %s "$root$program")
 [ "$size" -le 8000000 ] || fault "the program has $size bytes"
