@@ -26,6 +26,12 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
   EXPECT_FALSE(Can(chart, "update", "leases.coordination.k8s.io", "rights", "another"));
   EXPECT_FALSE(Can(chart, "watch", "leases.coordination.k8s.io", "rights"));
   EXPECT_FALSE(Can(chart, "get", "leases.coordination.k8s.io", "default", lease));
+  for (const char* verb : {"list", "watch"}) EXPECT_TRUE(Can(chart, verb, "configmaps", "rights", kFreezeName)) << verb;
+  for (const char* verb : {"create", "update", "patch", "delete"})
+    EXPECT_FALSE(Can(chart, verb, "configmaps", "rights", kFreezeName)) << verb;
+  EXPECT_FALSE(Can(chart, "list", "configmaps", "rights"));
+  EXPECT_FALSE(Can(chart, "list", "configmaps", "rights", "another"));
+  EXPECT_FALSE(Can(chart, "list", "configmaps", "default", kFreezeName));
   EXPECT_TRUE(Can(chart, "watch", "secrets", "rights", chart.certificate_secret()));
   EXPECT_FALSE(Can(chart, "watch", "secrets", "rights"));
   EXPECT_FALSE(Can(chart, "get", "secrets", "default", chart.certificate_secret()));
@@ -138,6 +144,8 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
   EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
   EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
   EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "the nodes belong to the whole cluster";
+  EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is beside the operator";
+  EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 
 TEST_F(InstallTest, NamespaceAdministratorsMayWriteYurtAppDaemons) {

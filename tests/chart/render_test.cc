@@ -1,6 +1,8 @@
 // The rendered chart, checked by helm and by a real apiserver. Nothing is installed.
+#include <algorithm>
 #include <regex>
 
+#include "operator/api/well_known.h"
 #include "tests/chart/fixture.h"
 #include "tests/support/eventually.h"
 
@@ -15,6 +17,10 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 using Values = std::vector<std::string>;
+
+bool Includes(const Json& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
 
 // Each option alone, and combinations that have to work.
 const std::vector<Values> kMatrix = {
@@ -213,6 +219,28 @@ TEST_F(RenderTest, SecretsAreReadByNameAndInTheOperatorsNamespaceAlone) {
         }
       }
     }
+  }
+}
+
+TEST_F(RenderTest, TheFreezeIsTheOneConfigMapThatIsReadInEveryConfiguration) {
+  for (const Values& values : kMatrix) {
+    SCOPED_TRACE(Text(values));
+    const std::vector<Json> objects = Admitted(values);
+    std::vector<Json> found;
+    for (const char* kind : {"ClusterRole", "Role"}) {
+      for (const Json& role : OfKind(objects, kind)) {
+        for (const Json& rule : role.at("rules")) {
+          if (!Includes(rule.at("resources"), "configmaps")) continue;
+          EXPECT_EQ(At(role, "/metadata/namespace"), kOperatorNamespace) << NameOf(role);
+          found.push_back(rule);
+        }
+      }
+    }
+    const bool rbac = !OfKind(objects, "RoleBinding").empty();
+    ASSERT_EQ(found.size(), rbac ? 1U : 0U);
+    if (!rbac) continue;
+    EXPECT_EQ(found.front().at("resourceNames"), Json{kFreezeName});
+    EXPECT_EQ(found.front().at("verbs"), (Json{"list", "watch"}));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "operator/api/well_known.h"
 #include "tests/cluster/guide_page.h"
 #include "tests/cluster/installed_fixture.h"
 
@@ -15,6 +16,7 @@ using ::testing::IsEmpty;
 
 constexpr char kGuide[] = YAD_SOURCE_DIR "/docs/guide";
 constexpr char kIndex[] = "README.md";
+constexpr char kFreezePage[] = "freeze";
 constexpr char kGuideLabel[] = "example.com/guide";  // all pools of the guide
 
 std::vector<std::string> Pages() {
@@ -28,7 +30,8 @@ std::vector<std::string> Pages() {
 
 std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
 
-// Runs each page in its own namespace and folder; all pages run at once, because they mostly wait.
+// Runs each page in its own namespace and folder. All pages run at once, because they mostly wait. The page about the
+// freeze runs after them, because it stops the updates of all pages.
 class GuideTest : public InstalledTest {
  protected:
   void SetUp() override {
@@ -44,6 +47,7 @@ class GuideTest : public InstalledTest {
   void TearDown() override {
     if (HasControlPlane()) {
       for (const std::string& page : Pages()) kube().Delete(kNamespaceType, NamespaceOf(page));
+      plane().Kubectl({"delete", "configmap", kFreezeName, "--namespace=" + install().ns(), "--ignore-not-found"});
       plane().Kubectl({"delete", "nodepools", "-l", kGuideLabel});
       plane().Kubectl({"delete", "-f", std::string(kGuide) + "/nodes.yaml"});
       StopOperator();
@@ -101,9 +105,11 @@ TEST_F(GuideTest, EachPageRunsAsItIsWritten) {
   {
     std::vector<std::jthread> readers;
     for (std::size_t i = 0; i < pages.size(); ++i) {
+      if (pages[i] == kFreezePage) continue;
       readers.emplace_back([this, &page = pages[i], &fault = faults[i]] { fault = Follow(page); });
     }
   }
+  faults.push_back(Follow(kFreezePage));
   for (const std::string& fault : faults) {
     if (!fault.empty()) ADD_FAILURE() << fault;
   }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "operator/api/well_known.h"
 #include "tests/support/process.h"
 
 namespace yad::testing {
@@ -84,6 +85,10 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
     if (request.resource == "secrets") {
       EXPECT_EQ(request.ns, install.ns()) << right;
       EXPECT_TRUE(request.verb == "create" || request.name == install.certificate_secret()) << right << request.name;
+    }
+    if (request.resource == "configmaps" && !request.forbidden) {
+      EXPECT_EQ(request.ns, install.ns()) << right;
+      EXPECT_EQ(request.name, kFreezeName) << right;
     }
     // An apiserver that has just restarted denies everything until it has read the roles.
     EXPECT_TRUE(!request.forbidden || granted.contains(right))
