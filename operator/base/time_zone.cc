@@ -9,6 +9,8 @@ namespace {
 
 using Seconds = std::chrono::seconds;
 
+constexpr char kUnknownZone[] = "is not a time zone of the IANA database, such as Europe/Lisbon";
+
 date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_day) {
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
@@ -17,6 +19,8 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
 
 Result<TimeZone> TimeZone::Find(const std::string& name) {
   if (name == "UTC") return TimeZone(nullptr);
+  // Files of Debian's database that follow the machine, and name no zone.
+  if (name == "localtime" || name == "posixrules") return Fail(Reason::kInvalid, kUnknownZone);
   const date::tzdb* database = nullptr;
   try {
     database = &date::get_tzdb();
@@ -30,7 +34,7 @@ Result<TimeZone> TimeZone::Find(const std::string& name) {
     (void)zone->get_info(date::sys_seconds());  // reads the zone's file
     return TimeZone(zone);
   } catch (const std::exception&) {
-    return Fail(Reason::kInvalid, "is no time zone of the IANA database, such as Europe/Lisbon");
+    return Fail(Reason::kInvalid, kUnknownZone);
   }
 }
 
