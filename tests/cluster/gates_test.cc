@@ -1,0 +1,85 @@
+// Gates with a real control plane: update windows of the daemon and of a site, and the freeze of the fleet.
+#include <date/date.h>
+
+#include "tests/cluster/fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GatesTest : public BothKinds {
+ protected:
+  // Starts an operator that reads the freeze in this test's namespace, and a daemon that is healthy in these pools.
+  void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
+    StartOperator({"--leader-election-namespace=" + ns()});
+    for (const std::string& pool : pools) AddNode(AddPool(pool));
+    Json daemon = Daemon("web", 1);
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+    CreateDaemon(daemon);
+    WaitUntilReady("web");
+  }
+  Json WaitForProgress(const std::string& reason) {
+    return WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
+      const Json daemon = {{"status", status}};
+      return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
+    });
+  }
+  // Returns a window of one minute that opens at this time of day in UTC.
+  static Json WindowAt(WallTime time) {
+    return {{"start", date::format("%H:%M", std::chrono::floor<std::chrono::minutes>(time))}, {"duration", "1m"}};
+  }
+  void Annotate(const std::string& pool, const Json& annotations) {
+    kube().MergePatch(kNodePoolType, Pool(pool), {{"metadata", {{"annotations", annotations}}}});
+  }
+  std::string ImageIn(const std::string& pool) { return ImageOf(WorkloadOf("web", Pool(pool))); }
+};
+INSTANTIATE_BOTH_KINDS(GatesTest);
+
+TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
+  Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
+  SetImage("web", "example.org/app:2");
+  const Json daemon = WaitForProgress("WaitingForWindow");
+  EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/waitingFor"), "Window");
+  EXPECT_THAT(At(PoolStatus(daemon, Pool("a")), "/message").get<std::string>(),
+              HasSubstr("its update window opens at "));
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+
+  Annotate("a", {{kUpdateWindowsAnnotation, R"([{"start": "00:00", "duration": "24h"}])"}});
+  WaitForStatus("web", "pool a is updated", [&](const Json& status) { return At(status, "/updatedPools") == 1; });
+  EXPECT_EQ(ImageIn("a"), "example.org/app:2");
+  Barrier();
+  EXPECT_EQ(ImageIn("b"), "example.org/app:1");
+
+  Annotate("b", {{kTimeZoneAnnotation, "Europe/Atlantis"}});
+  const Json held = WaitForProgress("PoolsHeld");
+  EXPECT_EQ(At(PoolStatus(held, Pool("b")), "/reason"), "InvalidWindow");
+  EXPECT_THAT(At(PoolStatus(held, Pool("b")), "/message").get<std::string>(), HasSubstr("Europe/Atlantis"));
+
+  PatchSpec("web", {{"updateStrategy", {{"rollingUpdate", {{"windows", nullptr}}}}}});
+  Annotate("b", {{kTimeZoneAnnotation, nullptr}});
+  WaitForProgress("RolloutComplete");
+  EXPECT_EQ(ImageIn("b"), "example.org/app:2");
+}
+
+TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
+  Deployed({"a"}, Json::object());
+  kube().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});
+  Barrier();
+  SetImage("web", "example.org/app:2");
+  const Json daemon = WaitForProgress("Frozen");
+  EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/waitingFor"), "Freeze");
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+
+  // A new leader reads the freeze before it decides.
+  StopOperator();
+  StartOperator({"--leader-election-namespace=" + ns()});
+  Barrier();
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+  kube().Delete(kConfigMapType, kFreezeName);
+  WaitForProgress("RolloutComplete");
+  EXPECT_EQ(ImageIn("a"), "example.org/app:2");
+}
+
+}  // namespace
+}  // namespace yad::testing
