@@ -31,6 +31,12 @@ Result<int> Run(Session& session) {
     case Command::kHold:
     case Command::kRelease:
       return RunHold(session);
+    case Command::kFreeze:
+      return RunFreeze(session);
+    case Command::kUnfreeze:
+      return RunUnfreeze(session);
+    case Command::kWindows:
+      return RunWindows(session);
     case Command::kDiff:
       return RunDiff(session);
     case Command::kCapacity:

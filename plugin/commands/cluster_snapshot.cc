@@ -15,20 +15,8 @@
 namespace yad {
 namespace {
 
-// Lists the pools in the highest version that can be read. Objects that are stored in another version may need a
-// conversion webhook that is gone.
-Result<std::vector<Json>> ListPools(Client& client) {
-  YAD_TRY(const auto types, DiscoverNodePoolTypes(client, {}));
-  Result<std::vector<Json>> pools;
-  for (const ResourceType& type : types) {
-    pools = ListAll(client, type, "");
-    if (pools) break;
-  }
-  return pools;
-}
-
 Status AddPools(Client& client, Snapshot& snapshot) {
-  YAD_TRY(auto pools, ListPools(client));
+  YAD_TRY(auto pools, ListNodePools(client));
   for (const Json& object : pools) {
     PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
     if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
@@ -90,6 +78,17 @@ Status AddServices(Client& client, Snapshot& snapshot) {
 }
 
 }  // namespace
+
+// Objects that are stored in another version may need a conversion webhook that is gone.
+Result<std::vector<Json>> ListNodePools(Client& client) {
+  YAD_TRY(const auto types, DiscoverNodePoolTypes(client, {}));
+  Result<std::vector<Json>> pools;
+  for (const ResourceType& type : types) {
+    pools = ListAll(client, type, "");
+    if (pools) break;
+  }
+  return pools;
+}
 
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now) {
   Json unhindered = daemon;

@@ -15,6 +15,9 @@ Result<int> RunPause(Session& session);  // and resume
 Result<int> RunRestart(Session& session);
 Result<int> RunApprove(Session& session);
 Result<int> RunHold(Session& session);  // and release
+Result<int> RunFreeze(Session& session);
+Result<int> RunUnfreeze(Session& session);
+Result<int> RunWindows(Session& session);
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 

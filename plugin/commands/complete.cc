@@ -146,7 +146,7 @@ Candidates ForValue(const Line& line) {
   const std::string& flag = line.open_flag->name;
   if (!line.open_flag->values.empty()) return {line.open_flag->values};
   if (flag == "--kubeconfig" || flag == "--filename" || flag == "--pool-file") return {{}, kFiles};
-  if (flag == "--namespace") return {Names(line).Of(kNamespaces)};
+  if (flag == "--namespace" || flag == "--operator-namespace") return {Names(line).Of(kNamespaces)};
   const std::string daemon = line.positionals.empty() ? "" : line.positionals.front();
   if (flag == "--pool") {
     return {daemon.empty() || line.command->name == "render" ? Names(line).Of(kNodePoolType)
@@ -175,7 +175,8 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
   }
   if (line.command == nullptr) return candidates;
   const std::string& command = line.command->name;
-  if (command == "version" || command == "capacity plan") return candidates;
+  if (command == "version" || command == "capacity plan" || command == "freeze" || command == "unfreeze")
+    return candidates;
   if (command == "capacity") {
     if (!line.positionals.empty()) return candidates;
     for (std::string& name : Names(line).Of(kNodePoolAutoscalerType)) candidates.words.push_back(std::move(name));

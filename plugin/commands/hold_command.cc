@@ -1,6 +1,7 @@
 // kubectl yad hold, kubectl yad release
 #include <nlohmann/json.hpp>
 
+#include "operator/api/update_window.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/nodepool_type.h"
 #include "plugin/commands/commands.h"
@@ -17,8 +18,12 @@ Result<int> RunHold(Session& session) {
   const ResourceType& type = types.front();
   if (!hold) {
     YAD_TRY(const auto before, session.client.Get(type, pool));
-    if (!ParseMeta(before).annotations.contains(kHoldAnnotation)) {
-      return Fail(Reason::kBadRequest, subject + " is not held");
+    const ObjectMeta meta = ParseMeta(before);
+    if (!meta.annotations.contains(kHoldAnnotation)) {
+      // The operator holds a pool with invalid windows, too.
+      const std::string fault = ParsePoolWindows(meta.annotations).fault;
+      return Fail(Reason::kBadRequest,
+                  subject + (fault.empty() ? " is not held" : " is held by its update windows: fix " + fault));
     }
   }
   const Json value = hold ? Json(session.options.reason) : Json();

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "operator/api/names.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/freeze_end.h"
 #include "plugin/view/text.h"
 
 namespace yad {
@@ -90,6 +92,16 @@ class Parser {
         ->check([](const std::string& pool) -> std::string {
           const std::string fault = CheckDns1123Subdomain(pool);
           return fault.empty() ? "" : "\"" + pool + "\" is not a valid name of a NodePool: " + fault;
+        });
+  }
+
+  void OperatorNamespace(CLI::App* app) {
+    app->add_option("--operator-namespace", options_.operator_ns,
+                    "Namespace of the operator. Default: the namespace of its Deployment.")
+        ->type_name("NAMESPACE")
+        ->check([](const std::string& ns) -> std::string {
+          const std::string fault = CheckDns1123Label(ns);
+          return fault.empty() ? "" : "\"" + ns + "\" is not a valid namespace: " + fault;
         });
   }
 
@@ -195,18 +207,7 @@ class Parser {
         ->required();
     Output(approve, {"json", "yaml", "name"});
 
-    CLI::App* hold = Add(Command::kHold, "hold",
-                         "Stop updates of a pool from starting (updateStrategy RollingUpdate), until release",
-                         "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
-    Pool(hold);
-    hold->add_option("--reason", options_.reason, "Reason for the hold. It is part of the status while the pool waits.")
-        ->type_name("TEXT")
-        ->required();
-    Output(hold, {"json", "yaml", "name"});
-
-    CLI::App* release = Add(Command::kRelease, "release", "End a hold", "  kubectl yad release hangzhou");
-    Pool(release);
-    Output(release, {"json", "yaml", "name"});
+    AddGates();
 
     CLI::App* diff = Add(Command::kDiff, "diff",
                          "Show the changes that the operator would make to the workloads, now or after a file is "
@@ -241,6 +242,61 @@ class Parser {
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
     Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
+  }
+
+  // The commands about the conditions under which an update of a pool may start.
+  void AddGates() {
+    CLI::App* hold = Add(Command::kHold, "hold",
+                         "Stop updates of a pool from starting (updateStrategy RollingUpdate), until release",
+                         "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
+    Pool(hold);
+    hold->add_option("--reason", options_.reason, "Reason for the hold. It is part of the status while the pool waits.")
+        ->type_name("TEXT")
+        ->required();
+    Output(hold, {"json", "yaml", "name"});
+
+    CLI::App* release = Add(Command::kRelease, "release", "End a hold", "  kubectl yad release hangzhou");
+    Pool(release);
+    Output(release, {"json", "yaml", "name"});
+
+    AddFreeze();
+
+    CLI::App* windows = Add(Command::kWindows, "windows", "Show when the update windows of each pool open",
+                            "  kubectl yad windows web\n  kubectl yad windows web -o json");
+    Name(windows)->required();
+    Output(windows, {"json", "yaml"});
+  }
+
+  void AddFreeze() {
+    CLI::App* freeze = Add(Command::kFreeze, "freeze",
+                           "Stop updates of all YurtAppDaemons from starting, until unfreeze or a given time",
+                           "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
+                           "  kubectl yad freeze --reason='incident 42' --until=12h");
+    freeze
+        ->add_option("--reason", options_.reason,
+                     "Reason for the freeze. It is part of the status of the pools that wait.")
+        ->type_name("TEXT")
+        ->required()
+        ->check([](const std::string& text) -> std::string {
+          if (text.empty()) return "the reason must not be empty";
+          if (text.size() <= kMaxFreezeReason) return "";
+          return "the reason has " + std::to_string(text.size()) + " bytes: give one of at most " +
+                 std::to_string(kMaxFreezeReason);
+        });
+    freeze
+        ->add_option("--until", options_.until,
+                     "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.")
+        ->type_name("TIME")
+        ->check([](const std::string& text) -> std::string {
+          const auto end = FreezeEnd(text, Clock::Real().WallNow());
+          return end ? "" : end.error().message;
+        });
+    OperatorNamespace(freeze);
+    Output(freeze, {"json", "yaml", "name"});
+
+    CLI::App* unfreeze = Add(Command::kUnfreeze, "unfreeze", "End a freeze", "  kubectl yad unfreeze");
+    OperatorNamespace(unfreeze);
+    Output(unfreeze, {"name"});
   }
 
   void AddCapacity() {

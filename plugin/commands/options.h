@@ -24,6 +24,9 @@ enum class Command {
   kApprove,
   kHold,
   kRelease,
+  kFreeze,
+  kUnfreeze,
+  kWindows,
   kDiff,
   kRender,
   kCapacity,
@@ -49,7 +52,9 @@ struct PluginOptions {
   std::string autoscaler;  // the name, without "npa/"
   std::vector<std::string> groups;
   std::vector<std::string> pools;
-  std::string reason;                    // of a hold
+  std::string reason;                    // of a hold or a freeze
+  std::string until;                     // of a freeze: RFC 3339, or a duration; "": without end
+  std::string operator_ns;               // "": that of the operator's Deployment
   std::optional<std::int64_t> revision;  // --revision, --to-revision
   std::string file;                      // "-": standard input
   std::string pool_file;

@@ -130,6 +130,18 @@ TEST_F(StatusTest, StatusFollowsTheWatchToTheEnd) {
   EXPECT_THAT(out_.str(), ::testing::EndsWith("(RollingOut)...\nyurtappdaemon \"web\" successfully rolled out\n"));
 }
 
+TEST_F(StatusTest, StatusWaitsForFrozenAndHeldPools) {
+  SetProgress("True", "Frozen");
+  EXPECT_EQ(RunWatching([&] {
+              SetProgress("True", "PoolsHeld");
+              SetProgress("True", "WaitingForWindow");
+              SetProgress("True", "RolloutComplete");
+            }),
+            kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("(Frozen)...\n"));
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("yurtappdaemon \"web\" successfully rolled out\n"));
+}
+
 TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
@@ -231,6 +243,12 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
   EXPECT_EQ(complete({"render", "x"}), ":0\n");
   EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
+  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tStop updates of all YurtAppDaemons"));
+  EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
+  EXPECT_EQ(complete({"freeze", ""}), ":4\n");
+  EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");
+  EXPECT_THAT(complete({"unfreeze", "--op"}), StartsWith("--operator-namespace\t"));
+  EXPECT_EQ(complete({"windows", "-o", ""}), "json\nyaml\n:4\n");
 }
 
 TEST(ErrorTest, ErrorsAreWordedAsKubectlWordsThem) {

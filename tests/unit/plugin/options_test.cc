@@ -73,6 +73,14 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_EQ(hold->pools, std::vector<std::string>{"hangzhou"});
   EXPECT_EQ(hold->reason, "no time");
   EXPECT_EQ(Parse({"release", "hangzhou"}).options->pools, std::vector<std::string>{"hangzhou"});
+  const auto freeze = Parse({"freeze", "--reason=x", "--until", "12h", "--operator-namespace", "yad-system"}).options;
+  EXPECT_EQ(freeze->command, Command::kFreeze);
+  EXPECT_EQ(freeze->reason, "x");
+  EXPECT_EQ(freeze->until, "12h");
+  EXPECT_EQ(freeze->operator_ns, "yad-system");
+  EXPECT_EQ(Parse({"freeze", "--reason", std::string(256, 'x')}).options->until, "");
+  EXPECT_EQ(Parse({"unfreeze", "--operator-namespace=yad-system"}).options->operator_ns, "yad-system");
+  EXPECT_EQ(Parse({"windows", "yad/web", "-o", "json"}).options->daemon, "web");
   const auto render = Parse({"render", "-", "--pool", "a", "--uid", "u"}).options;
   EXPECT_EQ(render->file, "-");
   EXPECT_EQ(render->uid, "u");
@@ -98,6 +106,18 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
       {{"hold", "hangzhou"}, "--reason is required"},
       {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is not a valid name of a NodePool"},
       {{"release"}, "POOL is required"},
+      {{"freeze"}, "--reason is required"},
+      {{"freeze", "--reason", ""}, "--reason: the reason must not be empty"},
+      {{"freeze", "--reason", std::string(257, 'x')}, "--reason: the reason has 257 bytes: give one of at most 256"},
+      {{"freeze", "--reason", "x", "--until", "tomorrow"},
+       "--until: \"tomorrow\" is not a valid time: give RFC 3339, like 2026-12-24T18:00:00Z, or a duration"},
+      {{"freeze", "--reason", "x", "--until", "2001-01-01T00:00:00Z"}, "--until: \"2001-01-01T00:00:00Z\" is not in"},
+      {{"freeze", "--reason", "x", "--operator-namespace", "A"},
+       "--operator-namespace: \"A\" is not a valid namespace"},
+      {{"freeze", "web", "--reason", "x"}, "See 'kubectl yad freeze --help'"},
+      {{"unfreeze", "-o", "yaml"}, "unknown output format \"yaml\"; valid: name"},
+      {{"windows"}, "NAME is required"},
+      {{"windows", "web", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},

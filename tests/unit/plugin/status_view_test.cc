@@ -72,6 +72,23 @@ TEST(ProgressTest, ProgressingDecides) {
   }
 }
 
+TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
+  for (const auto& [reason, message] :
+       {std::pair{"PoolsHeld", "1 of 3 pools are updated; held by their sites: a (kubectl yad release POOL)"},
+        {"WaitingForWindow",
+         "1 of 3 pools are updated; 2 wait for their update window; the next one opens at "
+         "2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)"},
+        {"Frozen", "1 of 3 pools are updated; updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)"}}) {
+    Json daemon = Daemon(3, 1, Condition("Progressing", "True", reason, message));
+    daemon["status"]["conditions"].push_back(Condition("Complete", "False", reason, message));
+    const Progress waits = ReadProgress(daemon);
+    EXPECT_EQ(waits.state, RolloutOutcome::kGoing) << reason;
+    EXPECT_THAT(waits.line, ::testing::EndsWith(std::string("(") + reason + ": " + message + ")..."));
+    EXPECT_EQ(StatusFrame(daemon, {200, 24, false, false}, {}, kNow)[2], std::string(reason) + ": " + message);
+    EXPECT_THAT(DaemonTable({daemon}, false, false, kNow).Lines()[1], HasSubstr(reason));
+  }
+}
+
 TEST(ProgressTest, PoolsThatThePartitionKeepsBackAreNotPartOfTheRollout) {
   const Progress partitioned = ReadProgress(
       Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
@@ -114,6 +131,24 @@ TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
   Json told = daemon;
   told["status"]["pools"][1]["state"] = "Waiting";
   EXPECT_THAT(PoolTable(told, true, kNow, 10).Lines().at(2), HasSubstr("Waiting   web-pool-x   a message"));
+}
+
+TEST(PoolTableTest, WideTableShowsHowAWaitEnds) {
+  Json daemon = Daemon(3, 3, Condition("Progressing", "True", "WaitingForWindow", ""));
+  Json& pools = daemon["status"]["pools"];
+  const std::string window = "its update window opens at 2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)";
+  const std::string freeze =
+      "updates of all YurtAppDaemons are frozen until 2026-11-23T06:00:00Z: stocktaking "
+      "(kubectl yad unfreeze)";
+  const std::string fault = "its update windows are invalid: annotation apps.openyurt.io/time-zone: \"X\" is no zone";
+  pools[0].update({{"waitingFor", "Window"}, {"message", window}});
+  pools[1].update({{"waitingFor", "Freeze"}, {"message", freeze}});
+  pools[2].update({{"waitingFor", "Hold"}, {"reason", "InvalidWindow"}, {"message", fault}});
+  const auto lines = PoolTable(daemon, true, kNow, 10).Lines();
+  EXPECT_THAT(lines[1], ::testing::EndsWith("   " + window));
+  EXPECT_THAT(lines[2], ::testing::EndsWith("   " + freeze));
+  EXPECT_THAT(lines[3], AllOf(HasSubstr("   InvalidWindow   "), ::testing::EndsWith("   " + fault)));
+  EXPECT_THAT(PoolTable(daemon, false, kNow, 10).Lines()[3], ::testing::EndsWith("   InvalidWindow"));
 }
 
 TEST(PoolTableTest, NothingOfAClusterReachesTheTerminalRaw) {

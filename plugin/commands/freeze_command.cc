@@ -1,0 +1,91 @@
+// kubectl yad freeze, kubectl yad unfreeze
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/freeze_end.h"
+#include "plugin/commands/operator_namespace.h"
+
+namespace yad {
+namespace {
+
+const std::string kSubject = "configmap/" + std::string(kFreezeName);
+
+// Returns whether the ConfigMap freezes updates at `now`. An expired freeze does not.
+bool InForce(const Json& config_map, WallTime now) {
+  const auto projection = ProjectFreeze(config_map);
+  const Freeze& freeze = static_cast<const FreezeProjection&>(*projection).freeze;
+  return !freeze.until || now < *freeze.until;
+}
+
+// Creates the ConfigMap, or updates it if `exists`. If another client deletes or creates it at the same time, the other
+// write is tried.
+Result<Json> Write(Client& client, const ObjectKey& key, const Json& data, bool exists) {
+  const auto write = [&](bool update) {
+    if (update) return client.Patch(kConfigMapType, key, PatchType::kMerge, {{"data", data}});
+    Json object = {{"apiVersion", kConfigMapType.ApiVersion()},
+                   {"kind", kConfigMapType.kind},
+                   {"metadata", {{"name", key.name}, {"namespace", key.ns}}},
+                   {"data", data}};
+    if (data["until"].is_null()) object["data"].erase("until");
+    return client.Create(kConfigMapType, object);
+  };
+  auto written = write(exists);
+  const Reason raced = exists ? Reason::kNotFound : Reason::kAlreadyExists;
+  if (!written && written.error().reason == raced) written = write(!exists);
+  return written;
+}
+
+}  // namespace
+
+Result<int> RunFreeze(Session& session) {
+  const PluginOptions& options = session.options;
+  const WallTime now = session.clock.WallNow();
+  Json data = {{"reason", options.reason}, {"until", nullptr}};
+  std::string end = "until `kubectl yad unfreeze`";
+  if (!options.until.empty()) {
+    const auto until = FreezeEnd(options.until, now);
+    if (!until) return Fail(until.error().reason, "--until: " + until.error().message);
+    data["until"] = FormatTime(*until);
+    end = "until " + FormatTime(*until);
+  }
+  YAD_TRY(const auto ns, OperatorNamespace(session));
+  const ObjectKey key{ns, kFreezeName};
+  const auto before = session.client.Get(kConfigMapType, key);
+  if (!before && before.error().reason != Reason::kNotFound) return Fail(before.error());
+  if (before && ParseMeta(*before).deleting()) {
+    return Fail(Reason::kConflict,
+                kSubject + " in namespace " + ns + " is being deleted: try again when its finalizers are removed");
+  }
+  YAD_TRY(const auto written, Write(session.client, key, data, before.has_value()));
+  if (PrintObject(options, session.console, written)) return kDone;
+  session.console.out << kSubject;
+  if (options.output != OutputFormat::kName) {
+    const bool again = before && InForce(*before, now);
+    session.console.out << (again ? " updated" : " frozen") << " in namespace " << ns
+                        << ": updates of all YurtAppDaemons "
+                        << (again ? "were frozen already, and now are frozen " : "are frozen ") << end;
+  }
+  session.console.out << "\n";
+  return kDone;
+}
+
+Result<int> RunUnfreeze(Session& session) {
+  YAD_TRY(const auto ns, OperatorNamespace(session));
+  const auto deleted = session.client.Delete(kConfigMapType, {ns, kFreezeName});
+  if (!deleted && deleted.error().reason == Reason::kNotFound) {
+    session.console.err << "updates are not frozen: namespace " << ns << " has no " << kSubject << "\n";
+    return kDone;
+  }
+  if (!deleted) return Fail(deleted.error());
+  session.console.out << kSubject;
+  if (session.options.output != OutputFormat::kName)
+    session.console.out << " deleted in namespace " << ns << ": updates of all YurtAppDaemons may start";
+  session.console.out << "\n";
+  return kDone;
+}
+
+}  // namespace yad

@@ -1,0 +1,38 @@
+#include "plugin/commands/operator_namespace.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "plugin/commands/daemon.h"
+
+namespace yad {
+namespace {
+
+// The chart's Deployment has this label, unless the chart's nameOverride is set.
+constexpr char kLabel[] = "app.kubernetes.io/name=yurtappdaemon-operator";
+constexpr char kAdvice[] = "give the operator's namespace: --operator-namespace NAMESPACE";
+
+}  // namespace
+
+Result<std::string> OperatorNamespace(Session& session) {
+  if (!session.options.operator_ns.empty()) return session.options.operator_ns;
+  const auto deployments = ListAll(session.client, kDeploymentType, "", kLabel);
+  if (!deployments) {
+    Error error = deployments.error();
+    if (error.reason == Reason::kForbidden) error.message += "; " + std::string(kAdvice);
+    return Fail(error);
+  }
+  std::set<std::string> namespaces;
+  for (const Json& deployment : *deployments) namespaces.insert(ParseMeta(deployment).key.ns);
+  if (namespaces.size() == 1) return *namespaces.begin();
+  if (namespaces.empty()) {
+    return Fail(Reason::kNotFound, "no Deployment has the label " + std::string(kLabel) + ": " + kAdvice);
+  }
+  return Fail(Reason::kBadRequest, "Deployments in several namespaces (" +
+                                       NameSome({namespaces.begin(), namespaces.end()}) + ") have the label " + kLabel +
+                                       ": " + kAdvice);
+}
+
+}  // namespace yad

@@ -1,0 +1,19 @@
+// The namespace of the operator.
+#ifndef PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_
+#define PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_
+
+#include <string>
+
+#include "operator/base/error.h"
+#include "plugin/commands/session.h"
+
+namespace yad {
+
+// Returns --operator-namespace if it is given. Otherwise, returns the namespace of the operator's Deployment, which the
+// labels of the chart identify. Fails with the advice to give the flag if that Deployment can't be listed, or if there
+// is not exactly one such namespace.
+Result<std::string> OperatorNamespace(Session& session);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_

@@ -1,0 +1,352 @@
+// freeze, unfreeze and windows, and the release of a pool with invalid windows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "plugin/commands/commands.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/freeze_end.h"
+#include "tests/support/fake_apiserver.h"
+#include "tests/support/fake_clock.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;  // NOLINT: the builders
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const ObjectKey kFreezeKey{"yad-system", kFreezeName};
+
+// It is Friday, 2026-01-02T03:04:05Z.
+class GatesTest : public ::testing::Test {
+ protected:
+  GatesTest() : client_(transport_, {}) {
+    transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+      if (request.path == "/apis/apps.openyurt.io")
+        return JsonResponse({{"kind", "APIGroup"}, {"versions", {{{"version", "v1beta1"}}}}});
+      if (request.path == "/apis/apps.openyurt.io/v1beta1") {
+        const Json pools = {{"name", "nodepools"}, {"kind", "NodePool"}, {"namespaced", false}};
+        return JsonResponse({{"kind", "APIResourceList"},
+                             {"groupVersion", "apps.openyurt.io/v1beta1"},
+                             {"resources", Json::array({pools})}});
+      }
+      return cluster_.transport()->Send(request, {});
+    });
+    options_.reason = "end of year";
+  }
+  Result<int> Run(Result<int> (*command)(Session&)) {
+    out_.str("");
+    err_.str("");
+    Session session{options_, console_, client_, kNs, clock_};
+    return command(session);
+  }
+  std::string Error(Result<int> (*command)(Session&)) {
+    const auto ended = Run(command);
+    return ended ? "" : ended.error().message;
+  }
+  void AddOperator(const std::string& ns, const std::string& name = "yad") {
+    cluster_.Create(
+        kDeploymentType,
+        {{"metadata",
+          {{"namespace", ns}, {"name", name}, {"labels", {{"app.kubernetes.io/name", "yurtappdaemon-operator"}}}}},
+         {"spec", Json::object()}});
+  }
+  void AddPool(const std::string& name, const Json& annotations) {
+    Json pool = PoolJson(name);
+    pool["metadata"].erase("resourceVersion");
+    if (!annotations.empty()) pool["metadata"]["annotations"] = annotations;
+    cluster_.Create(kNodePoolType, std::move(pool));
+  }
+  void AddDaemon(const Json& rolling, const std::string& type = "RollingUpdate") {
+    options_.daemon = "web";
+    Json daemon = DaemonJson();
+    daemon["spec"]["updateStrategy"] = {{"type", type}};
+    if (!rolling.is_null()) daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
+    cluster_.Create(kYurtAppDaemonType, std::move(daemon));
+  }
+  // Answers all requests with this method for this resource with an error.
+  void Refuse(const std::string& method, const std::string& resource, int code, const std::string& reason) {
+    cluster_.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.method != method || request.resource != resource) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(code, reason, "no " + resource + " for you")};
+    });
+  }
+  Json Data() {
+    const auto object = cluster_.Get(kConfigMapType, kFreezeKey);
+    return object ? object->at("data") : Json();
+  }
+  std::vector<std::string> Lines() {
+    std::vector<std::string> lines;
+    std::istringstream text(out_.str());
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  }
+
+  FakeCluster cluster_;
+  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  Client client_;
+  FakeClock clock_;
+  PluginOptions options_;
+  std::ostringstream out_, err_;
+  std::istringstream in_;
+  Console console_{out_, err_, in_, [] { return std::nullopt; }};
+};
+
+TEST(FreezeEndTest, TimesAndDurationsBecomeWholeSeconds) {
+  const WallTime now = ParseTime("2026-01-02T03:04:05.25Z");
+  const auto of = [&](const std::string& text) {
+    const auto end = FreezeEnd(text, now);
+    return end ? FormatMicroTime(*end) : end.error().message;
+  };
+  EXPECT_EQ(of("2026-01-02T18:00:00Z"), "2026-01-02T18:00:00.000000Z");
+  EXPECT_EQ(of("2026-01-02T18:00:00+02:00"), "2026-01-02T16:00:00.000000Z");
+  EXPECT_EQ(of("12h"), "2026-01-02T15:04:06.000000Z");
+  EXPECT_EQ(of("1h30m"), "2026-01-02T04:34:06.000000Z");
+  EXPECT_EQ(of("2026-01-02T03:04:05Z"),
+            "\"2026-01-02T03:04:05Z\" is not in the future (it is 2026-01-02T03:04:05Z now): give a later time, or a "
+            "duration from now, like 12h");
+  EXPECT_THAT(of("0s"), HasSubstr("is not in the future"));
+  for (const char* text : {"", "soon", "-1h", "2027", "12", "3d", "2026-01-03", "2026-01-03T00:00:00", "12h later"}) {
+    EXPECT_EQ(of(text), "\"" + std::string(text) +
+                            "\" is not a valid time: give RFC 3339, like 2026-12-24T18:00:00Z, or a duration from now, "
+                            "like 12h");
+  }
+}
+
+TEST_F(GatesTest, FreezeCreatesTheConfigMapInTheNamespaceOfTheOperator) {
+  AddOperator("yad-system");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(out_.str(),
+            "configmap/yurtappdaemon-freeze frozen in namespace yad-system: updates of all YurtAppDaemons are frozen "
+            "until `kubectl yad unfreeze`\n");
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
+}
+
+TEST_F(GatesTest, FreezeOfAFrozenFleetUpdatesItAndSaysSo) {
+  AddOperator("yad-system");
+  options_.until = "12h";
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}, {"until", "2026-01-02T15:04:05Z"}}));
+  EXPECT_THAT(out_.str(), EndsWith("are frozen until 2026-01-02T15:04:05Z\n"));
+
+  cluster_.Edit(kConfigMapType, kFreezeKey, [](Json& object) { object["metadata"]["labels"]["team"] = "a"; });
+  options_.until = "";
+  options_.reason = "incident";
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(out_.str(),
+            "configmap/yurtappdaemon-freeze updated in namespace yad-system: updates of all YurtAppDaemons were frozen "
+            "already, and now are frozen until `kubectl yad unfreeze`\n");
+  EXPECT_EQ(Data(), (Json{{"reason", "incident"}})) << "the earlier end does not stay";
+  EXPECT_EQ(StringAt(*cluster_.Get(kConfigMapType, kFreezeKey), {"metadata", "labels", "team"}), "a");
+
+  options_.output = OutputFormat::kName;
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(out_.str(), "configmap/yurtappdaemon-freeze\n");
+  options_.output = OutputFormat::kJson;
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Json::parse(out_.str())["data"]["reason"], "incident");
+}
+
+TEST_F(GatesTest, ExpiredFreezeDoesNotCountAsOne) {
+  AddOperator("yad-system");
+  options_.until = "1h";
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("frozen in namespace yad-system: updates of all YurtAppDaemons are frozen until "
+                                    "2026-01-02T05:04:05Z\n"));
+}
+
+TEST_F(GatesTest, InvalidEndOfAFreezeWritesNothing) {
+  AddOperator("yad-system");
+  options_.until = "2026-01-02T03:04:05Z";
+  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"2026-01-02T03:04:05Z\" is not in the future"));
+  options_.until = "soon";
+  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"soon\" is not a valid time: give RFC 3339"));
+  EXPECT_TRUE(cluster_.writes().empty());
+}
+
+TEST_F(GatesTest, FreezeThatAnotherClientCreatesOrDeletesMeanwhileIsWritten) {
+  AddOperator("yad-system");
+  const auto meanwhile = [&](const std::string& method, const std::function<void()>& act) {
+    cluster_.SetAfterwards([=, this](const WriteRecord& request) {
+      if (request.method != method || request.resource != "configmaps") return;
+      cluster_.SetAfterwards({});
+      act();
+    });
+  };
+  meanwhile("GET", [this] {
+    cluster_.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeKey.ns}, {"name", kFreezeKey.name}}},
+                                     {"data", {{"reason", "theirs"}, {"until", "2026-01-03T00:00:00Z"}}}});
+  });
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
+  meanwhile("GET", [this] { cluster_.Delete(kConfigMapType, kFreezeKey); });
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
+}
+
+TEST_F(GatesTest, FreezeThatIsBeingDeletedIsNotUpdated) {
+  AddOperator("yad-system");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  cluster_.Edit(kConfigMapType, kFreezeKey, [](Json& object) { object["metadata"]["finalizers"] = {"a/b"}; });
+  cluster_.Delete(kConfigMapType, kFreezeKey);
+  EXPECT_THAT(Error(RunFreeze), HasSubstr("is being deleted: try again when its finalizers are removed"));
+}
+
+TEST_F(GatesTest, ForbiddenWritesAreReportedAsTheServerWordsThem) {
+  AddOperator("yad-system");
+  Refuse("POST", "configmaps", 403, "Forbidden");
+  EXPECT_EQ(Error(RunFreeze), "no configmaps for you");
+  Refuse("GET", "configmaps", 403, "Forbidden");
+  EXPECT_EQ(Error(RunFreeze), "no configmaps for you");
+  Refuse("DELETE", "configmaps", 403, "Forbidden");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Error(RunUnfreeze), "no configmaps for you");
+}
+
+TEST_F(GatesTest, UnfreezeDeletesTheConfigMapAndSucceedsWithoutOne) {
+  AddOperator("yad-system");
+  EXPECT_EQ(Run(RunUnfreeze), kDone);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "updates are not frozen: namespace yad-system has no configmap/yurtappdaemon-freeze\n");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Run(RunUnfreeze), kDone);
+  EXPECT_EQ(
+      out_.str(),
+      "configmap/yurtappdaemon-freeze deleted in namespace yad-system: updates of all YurtAppDaemons may start\n");
+  EXPECT_FALSE(cluster_.Get(kConfigMapType, kFreezeKey));
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  options_.output = OutputFormat::kName;
+  EXPECT_EQ(Run(RunUnfreeze), kDone);
+  EXPECT_EQ(out_.str(), "configmap/yurtappdaemon-freeze\n");
+}
+
+TEST_F(GatesTest, NamespaceOfTheOperatorMustBeKnown) {
+  for (const auto command : {RunFreeze, RunUnfreeze}) {
+    EXPECT_EQ(Error(command),
+              "no Deployment has the label app.kubernetes.io/name=yurtappdaemon-operator: give the operator's "
+              "namespace: --operator-namespace NAMESPACE");
+  }
+  AddOperator("b");
+  AddOperator("a");
+  for (const auto command : {RunFreeze, RunUnfreeze}) {
+    EXPECT_EQ(Error(command),
+              "Deployments in several namespaces (a, b) have the label "
+              "app.kubernetes.io/name=yurtappdaemon-operator: give the operator's namespace: --operator-namespace "
+              "NAMESPACE");
+  }
+  Refuse("GET", "deployments", 403, "Forbidden");
+  for (const auto command : {RunFreeze, RunUnfreeze}) {
+    EXPECT_EQ(Error(command), "no deployments for you; give the operator's namespace: --operator-namespace NAMESPACE");
+  }
+  EXPECT_TRUE(cluster_.writes().empty());
+  options_.operator_ns = "yad-system";
+  EXPECT_EQ(Run(RunFreeze), kDone) << "the flag needs no right to list Deployments";
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
+}
+
+TEST_F(GatesTest, TwoDeploymentsInOneNamespaceAreNotAmbiguous) {
+  AddOperator("yad-system", "a");
+  AddOperator("yad-system", "b");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
+}
+
+TEST_F(GatesTest, WindowsShowsTheNextOpeningOfEachPool) {
+  AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
+  AddPool("a", {});
+  AddPool("b", {{"apps.openyurt.io/time-zone", "Europe/Oslo"}});
+  AddPool("c", {{"apps.openyurt.io/update-windows",
+                 R"([{"days": ["Sat"], "start": "22:00", "duration": "4h", "timeZone": "Asia/Tokyo"},
+                     {"days": ["Sun"], "start": "22:00", "duration": "4h"}])"}});
+  AddPool("d", {{"apps.openyurt.io/update-windows", "[]"}});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_THAT(Lines(),
+              ElementsAre("POOL   TIME ZONE        WINDOWS   OPEN                                           FAULT",
+                          "a      UTC              daemon    now",
+                          "b      Europe/Oslo      daemon    2026-01-03T01:00:00Z (Sat 02:00 Europe/Oslo)",
+                          "c      Asia/Tokyo,UTC   pool      2026-01-03T13:00:00Z (Sat 22:00 Asia/Tokyo)",
+                          "d      UTC              pool      now"));
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_TRUE(cluster_.writes().empty());
+}
+
+TEST_F(GatesTest, WindowsNamesTheFaultOfAPoolWithInvalidAnnotations) {
+  AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
+  AddPool("a", {{"apps.openyurt.io/time-zone", "Europe/Atlantis\x1b[31m"}});
+  AddPool("b", {{"apps.openyurt.io/update-windows", "at night"}, {"apps.openyurt.io/hold", "stocktaking"}});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  const auto lines = Lines();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("   daemon    no     annotation apps.openyurt.io/time-zone: "),
+                              HasSubstr("is no time zone of the IANA database"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(lines[2], HasSubstr("   pool      no     annotation apps.openyurt.io/update-windows: must be a list in "
+                                  "JSON, such as [{\"start\": \"22:00\", \"duration\": \"4h\"}]"));
+}
+
+TEST_F(GatesTest, WindowsAreAlsoPrintedAsJson) {
+  AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
+  AddPool("a", {});
+  AddPool("b", {{"apps.openyurt.io/time-zone", "Europe/Oslo"}});
+  AddPool("c", {{"apps.openyurt.io/update-windows", "{}"}});
+  options_.output = OutputFormat::kJson;
+  EXPECT_EQ(Run(RunWindows), kDone);
+  const Json list = Json::parse(out_.str());
+  EXPECT_EQ(list[0], R"({"name": "a", "timeZones": ["UTC"], "windowsFrom": "daemon", "open": true})"_json);
+  EXPECT_EQ(list[1], R"({"name": "b", "timeZones": ["Europe/Oslo"], "windowsFrom": "daemon", "open": false,
+                         "opens": "2026-01-03T01:00:00Z", "opensLocally": "Sat 02:00 Europe/Oslo"})"_json);
+  EXPECT_EQ(list[2]["open"], false);
+  EXPECT_EQ(list[2]["windowsFrom"], "pool");
+  EXPECT_THAT(StringAt(list[2], {"fault"}), HasSubstr("annotation apps.openyurt.io/update-windows: must be a list"));
+}
+
+TEST_F(GatesTest, WithoutWindowsAllPoolsAreOpen) {
+  AddDaemon(nullptr);
+  AddPool("a", {});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_THAT(Lines(), ElementsAre("POOL   TIME ZONE   WINDOWS   OPEN   FAULT", "a      UTC         none      now"));
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["spec"]["nodePools"] = {{"exclude", {"a"}}};
+  });
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "no pool is selected\n");
+}
+
+TEST_F(GatesTest, WindowsWarnsIfTheStrategyHasNone) {
+  AddDaemon(nullptr, "OnDelete");
+  AddPool("a", {});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_EQ(err_.str(),
+            "Warning: update windows have no effect, because updateStrategy.type of yurtappdaemons.apps.openyurt.io "
+            "\"web\" is not RollingUpdate\n");
+}
+
+TEST_F(GatesTest, ErrorsOfWindowsNameTheFix) {
+  options_.daemon = "web";
+  EXPECT_THAT(Error(RunWindows), HasSubstr("\"web\" not found in namespace \"ns\" (kubectl yad pools -A lists all)"));
+  AddDaemon(R"({"windows": [{"start": "25:00", "duration": "2h"}]})"_json);
+  EXPECT_THAT(Error(RunWindows), HasSubstr("spec.updateStrategy.rollingUpdate.windows[0].start: Invalid value"));
+}
+
+TEST_F(GatesTest, ReleaseOfAPoolWithInvalidWindowsNamesTheAnnotation) {
+  AddPool("a", {{"apps.openyurt.io/update-windows", "at night"}});
+  AddPool("b", {});
+  options_.command = Command::kRelease;
+  options_.pools = {"a"};
+  EXPECT_THAT(Error(RunHold), HasSubstr("nodepool.apps.openyurt.io/a is held by its update windows: fix annotation "
+                                        "apps.openyurt.io/update-windows: must be a list in JSON"));
+  options_.pools = {"b"};
+  EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held");
+}
+
+}  // namespace
+}  // namespace yad
