@@ -19,7 +19,7 @@ class RolloutLimits {
   // Adds a failure to the test for each limit that the decision breaks.
   void Check(const RolloutDecision& decision) const {
     std::size_t online = 0, counted = 0, disturbs = 0, failed = 0, moves = 0;
-    std::map<std::size_t, std::size_t> group_pools, group_counted, group_disturbs;
+    std::map<std::size_t, std::size_t> group_pools, group_counted, group_disturbs, group_failed;
     for (std::size_t i = 0; i < input_.pools.size(); ++i) {
       const RolloutPool& pool = input_.pools[i];
       online += !pool.offline;
@@ -27,10 +27,15 @@ class RolloutLimits {
       counted += Counts(pool);
       group_counted[pool.group] += Counts(pool);
       failed += !input_.back && HasFailed(pool);
+      group_failed[pool.group] += !input_.back && HasFailed(pool);
       if (pool.held && !pool.exists && !input_.back && input_.can_roll_back) {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
       }
+      if (ClosedGate(pool) && !pool.exists && !input_.back && input_.can_roll_back) {
+        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal behind a closed gate";
+      }
       if (decision.pools[i].step == Step::kNone) continue;
+      EXPECT_FALSE(ClosedGate(pool) && !GoesBack(pool)) << pool.name << " starts behind a closed gate";
       EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
       EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
       if (!pool.offline && !Disturbed(pool)) {
@@ -51,6 +56,12 @@ class RolloutLimits {
     }
     if (failed > input_.strategy.max_failures.Of(input_.pools.size())) {
       EXPECT_EQ(moves, 0U) << "the budget is overrun";
+    }
+    for (const auto& [group, number] : group_failed) {
+      const auto& own = input_.strategy.groups[group].max_failures;
+      if (own && number > own->Of(group_pools[group])) {
+        EXPECT_EQ(moves, 0U) << "the budget of a group is overrun";
+      }
     }
     if (input_.paused) {
       EXPECT_EQ(disturbs + moves, 0U) << "paused";
@@ -89,6 +100,10 @@ class RolloutLimits {
     if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
     return pool.overdue && pool.updated && pool.on_goal;
   }
+  // Returns true if no update of the pool may start, except for the way back.
+  bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
+  // Returns true if the pool leaves a revision that is not the goal, on the way back.
+  bool GoesBack(const RolloutPool& pool) const { return input_.back && !pool.labelled_goal; }
   bool GoesBack() const {
     return input_.back && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;

@@ -1,7 +1,7 @@
 // Thousands of random rollouts in virtual time, with the shipped decision. Pools become healthy, fail, go offline and
-// change, and templates and strategies change in the middle. There are pauses, approvals and rollbacks, and operators
-// that restart at any point and restore their state from status. The limits hold all the time. When nothing changes any
-// more, the rollout ends or reports what it waits for.
+// change, and templates and strategies change in the middle. There are pauses, approvals, rollbacks, update windows and
+// freezes, and operators that restart at any point and restore their state from status. The limits hold all the time.
+// When nothing changes any more, the rollout ends or reports what it waits for.
 //
 // YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
@@ -31,6 +31,7 @@ struct SimulatedPool {
   bool offline = false;
   bool exists = true;
   bool held = false;            // its site holds it
+  WallTime opens_at = {};       // its update window is closed until then
   bool cut_off = false;         // its revision has disconnected its nodes
   bool updated_online = false;  // it was online when it got its revision
   bool joining = false;         // its workload was created from a goal that is not the current revision
@@ -95,6 +96,7 @@ class Simulation {
       group.name = i + 1 == groups ? kDefaultGroup : "g" + std::to_string(i);
       group.manual = i + 1 < groups && Chance(30);
       if (Chance(30)) group.max_unavailable = Limit(1);
+      if (Chance(20)) group.max_failures = Limit(0);
       strategy_.groups.push_back(std::move(group));
     }
   }
@@ -129,7 +131,7 @@ class Simulation {
 
   void Disturb() {
     SimulatedPool& pool = pools_[Pick(0, pools_.size() - 1)];
-    switch (Pick(0, 12)) {
+    switch (Pick(0, 14)) {
       case 0:
         pool.offline = !pool.offline;
         pool.cut_off = false;
@@ -168,6 +170,14 @@ class Simulation {
       case 9:
         pool.held = !pool.held;
         Tell(pool.name + (pool.held ? " is held" : " is released"));
+        break;
+      case 10:
+        pool.opens_at = Chance(20) ? WallTime::max() : now_ + seconds(Pick(0, 200));
+        Tell(pool.name + " is outside its window");
+        break;
+      case 11:
+        thaws_at_ = Chance(20) ? WallTime::max() : now_ + seconds(Pick(0, 200));
+        Tell("frozen");
         break;
       case 8:
         pool.exists = false;
@@ -234,6 +244,7 @@ class Simulation {
     const bool rolled_back = current_ >= 0 && current_ != update_ && failed_.contains(update_);
     goal_ = rolled_back ? current_ : update_;
     input.paused = paused_;
+    input.frozen = now_ < thaws_at_;
     input.rolled_back = rolled_back;
     input.back = goal_ == current_;
     input.can_roll_back = current_ >= 0;
@@ -251,6 +262,7 @@ class Simulation {
     seen.offline = pool.offline;
     seen.exists = pool.exists;
     seen.held = pool.held;
+    seen.outside_window = now_ < pool.opens_at;
     const auto before = record_.find(pool.name);
     const Sight sight{pool.offline, Healthy(pool), pool.exists && pool.updated_online,
                       pool.exists ? std::to_string(pool.revision) : "", 1};
@@ -366,9 +378,16 @@ class Simulation {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
              << (pool.on_goal ? " on the goal" : "") << (pool.updated ? " updated" : "")
              << (pool.labelled_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
-             << (pool.dark ? " dark" : "") << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
+             << (pool.dark ? " dark" : "") << (pool.outside_window ? " outside its window" : "")
+             << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
              << (pool.soaked ? " soaked" : "") << (pool.overdue ? " overdue" : "") << "\n";
     }
+    CheckEnd(input, decision);
+    ++ends()[decision.state];
+  }
+
+  // Checks that a rollout in which nothing happens any more has ended, or waits for what it reports.
+  void CheckEnd(const RolloutInput& input, const RolloutDecision& decision) const {
     switch (decision.state) {
       case RolloutState::kComplete:
         for (std::size_t i = 0; i < input.pools.size(); ++i) {
@@ -388,15 +407,21 @@ class Simulation {
               << name;
         }
         break;
-      case RolloutState::kWaitingForWindow:
-      case RolloutState::kFrozen:
-        EXPECT_GT(decision.shut, 0U);
-        break;
       case RolloutState::kWaitingForApproval:
         EXPECT_TRUE(strategy_.groups[decision.group].manual);
         break;
+      case RolloutState::kWaitingForWindow:
+        EXPECT_FALSE(input.frozen);
+        EXPECT_GT(decision.shut, 0U);
+        EXPECT_TRUE(std::any_of(input.pools.begin(), input.pools.end(),
+                                [](const RolloutPool& pool) { return pool.outside_window && !pool.on_goal; }));
+        break;
+      case RolloutState::kFrozen:
+        EXPECT_TRUE(input.frozen);
+        EXPECT_GT(decision.shut, 0U);
+        break;
       case RolloutState::kBudgetExceeded:
-        EXPECT_GT(decision.failed, decision.failures_allowed);
+        EXPECT_TRUE(decision.failed > decision.failures_allowed || decision.failed_group);
         break;
       case RolloutState::kOutage:
         EXPECT_TRUE(RolloutLimits(input).IsOutage());
@@ -405,7 +430,6 @@ class Simulation {
         EXPECT_TRUE(paused_);
         break;
     }
-    ++ends()[decision.state];
   }
 
  public:
@@ -428,6 +452,7 @@ class Simulation {
   HealthRecord record_;
   RolloutDecision last_;
   bool paused_ = false;
+  WallTime thaws_at_ = {};  // a freeze is in force until then
   int last_revision_ = 0, update_ = 0, current_ = 0, goal_ = 0;
 };
 
@@ -445,7 +470,7 @@ TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportTheirWait)
   RecordProperty("ends", ends.str());
   // A large run reaches every way to end.
   if (seeds.last - seeds.first > 1000) {
-    EXPECT_EQ(Simulation::ends().size(), 6U) << ends.str();
+    EXPECT_EQ(Simulation::ends().size(), 8U) << ends.str();
   }
 }
 

@@ -1,0 +1,424 @@
+// Gates that delay the start of an update: update windows, the freeze, and maxFailures of a group.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "operator/yurtappdaemon/rollout/rollout.h"
+
+namespace yad {
+namespace {
+
+RolloutPool Healthy(const char* name, std::size_t group = 0) {
+  RolloutPool pool;
+  pool.name = name;
+  pool.group = group;
+  pool.exists = pool.healthy = pool.been_healthy = pool.soaked = true;
+  return pool;
+}
+
+RolloutPool Shut(RolloutPool pool) {
+  pool.outside_window = true;
+  return pool;
+}
+
+// Returns the pool after its update by this rollout, healthy and soaked.
+RolloutPool Updated(RolloutPool pool) {
+  pool.on_goal = pool.updated = pool.labelled_goal = true;
+  return pool;
+}
+
+// Returns the pool after its update by this rollout, not yet healthy.
+RolloutPool Updating(RolloutPool pool) {
+  pool = Updated(pool);
+  pool.healthy = pool.been_healthy = pool.soaked = false;
+  return pool;
+}
+
+RolloutPool Failed(RolloutPool pool) {
+  pool = Updating(pool);
+  pool.overdue = true;
+  return pool;
+}
+
+// Groups "first" and "default". One pool at a time.
+class RolloutGatesTest : public ::testing::Test {
+ protected:
+  RolloutGatesTest() {
+    strategy_.groups.resize(2);
+    strategy_.groups[0].name = "first";
+    strategy_.groups[1].name = kDefaultGroup;
+    input_.can_roll_back = true;
+  }
+
+  const RolloutDecision& Decide(std::vector<RolloutPool> pools) {
+    input_.pools = std::move(pools);
+    return Decide();
+  }
+  const RolloutDecision& Decide() { return decision_ = DecideRollout(input_); }
+
+  // Returns one letter for each pool: U is updated to the goal, A is adapted, "." is not started.
+  std::string Steps() const {
+    std::string steps;
+    for (const RolloutDecision::Pool& pool : decision_.pools)
+      steps += pool.step == Step::kNone ? '.' : pool.step == Step::kUpdate ? 'U' : 'A';
+    return steps;
+  }
+  std::string WaitingFor(std::size_t pool) const { return std::string(ToString(decision_.pools[pool].waiting_for)); }
+  bool IsHeldAndDoesNotWait(std::size_t pool) const {
+    return decision_.pools[pool].held && !decision_.pools[pool].waits;
+  }
+
+  RollingUpdate strategy_;
+  RolloutInput input_{strategy_};
+  RolloutDecision decision_;
+};
+
+TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
+  Decide({Shut(Healthy("a")), Healthy("b"), Healthy("c")});
+  EXPECT_EQ(Steps(), ".U.");
+  EXPECT_EQ(WaitingFor(0), "Window");
+  EXPECT_EQ(WaitingFor(2), "Slot");
+  EXPECT_TRUE(IsHeldAndDoesNotWait(0));
+  EXPECT_TRUE(decision_.pools[2].waits);
+  EXPECT_EQ(decision_.failed, 0U);
+  EXPECT_EQ(decision_.shut, 1U);
+  EXPECT_EQ(decision_.state, RolloutState::kMoving) << "b is updated";
+  EXPECT_EQ(decision_.group_pools, 3U) << "the group waits for it";
+}
+
+TEST_F(RolloutGatesTest, RolloutWaitsForWindowsWhenNothingElseIsLeft) {
+  Decide({Shut(Healthy("a")), Updated(Healthy("b")), Shut(Healthy("c"))});
+  EXPECT_EQ(Steps(), "...");
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  EXPECT_EQ(decision_.shut, 2U);
+  EXPECT_EQ(decision_.group_done, 1U);
+  EXPECT_TRUE(decision_.waiting.empty());
+  input_.pools[2].outside_window = false;
+  EXPECT_EQ(Decide().state, RolloutState::kMoving);
+  EXPECT_EQ(Steps(), "..U");
+}
+
+TEST_F(RolloutGatesTest, PoolsThatAreOnTheGoalIgnoreTheirWindows) {
+  Decide({Shut(Updated(Healthy("a"))), Shut(Updated(Healthy("b", 1)))});
+  EXPECT_EQ(decision_.state, RolloutState::kComplete);
+  EXPECT_EQ(decision_.shut, 0U);
+  Decide({Shut(Updating(Healthy("a"))), Healthy("b", 1)});
+  EXPECT_EQ(decision_.state, RolloutState::kMoving) << "a window does not interrupt an update";
+  EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
+  EXPECT_EQ(WaitingFor(0), "");
+}
+
+TEST_F(RolloutGatesTest, FreezeStopsTheStartOfEveryUpdate) {
+  input_.frozen = true;
+  Decide({Healthy("a"), Shut(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(Steps(), "...");
+  EXPECT_EQ(decision_.state, RolloutState::kFrozen);
+  EXPECT_EQ(WaitingFor(0), "Freeze");
+  EXPECT_EQ(WaitingFor(1), "Freeze") << "the freeze comes before the window";
+  EXPECT_EQ(WaitingFor(2), "Group");
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsHeldAndDoesNotWait(i)) << i;
+  EXPECT_EQ(decision_.failed, 0U);
+  EXPECT_EQ(decision_.shut, 2U);
+  input_.frozen = false;
+  EXPECT_EQ(Decide().state, RolloutState::kMoving);
+  EXPECT_EQ(Steps(), "U..");
+}
+
+TEST_F(RolloutGatesTest, FreezeDoesNotInterruptAnUpdate) {
+  input_.frozen = true;
+  Decide({Updating(Healthy("a")), Healthy("b")});
+  EXPECT_EQ(decision_.state, RolloutState::kMoving);
+  EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
+  EXPECT_EQ(WaitingFor(1), "Freeze");
+  Decide({Updated(Healthy("a")), Healthy("b")});
+  EXPECT_EQ(decision_.state, RolloutState::kFrozen);
+  Decide({Updated(Healthy("a")), Updated(Healthy("b"))});
+  EXPECT_EQ(decision_.state, RolloutState::kComplete) << "a freeze that delays nothing is not reported";
+}
+
+TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
+  Decide({Shut(Healthy("a")), Healthy("b", 1)});
+  EXPECT_EQ(Steps(), "..");
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  EXPECT_EQ(decision_.group, 0U);
+  EXPECT_EQ(WaitingFor(1), "Group");
+  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "nothing but the gate of the other group is left";
+  Decide({Shut(Healthy("a")), Updating(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(decision_.state, RolloutState::kMoving);
+  EXPECT_TRUE(decision_.pools[2].waits) << "b makes progress";
+  EXPECT_FALSE(decision_.pools[2].held);
+}
+
+TEST_F(RolloutGatesTest, PoolOfALaterGroupThatIsOutsideItsWindowWaitsForItsGroup) {
+  Decide({Healthy("a"), Shut(Healthy("b", 1))});
+  EXPECT_EQ(Steps(), "U.");
+  EXPECT_EQ(WaitingFor(1), "Group");
+  EXPECT_EQ(decision_.shut, 0U) << "its group is not open";
+}
+
+TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
+  RolloutPool offline = Shut(Healthy("a"));
+  offline.offline = true;
+  offline.healthy = false;
+  Decide({offline, Updated(Healthy("b")), Updated(Healthy("c", 1))});
+  EXPECT_EQ(Steps(), "...");
+  EXPECT_EQ(WaitingFor(0), "Window");
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  Decide({offline, Updated(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(Steps(), "..U") << "its group is done without it";
+  offline.outside_window = false;
+  Decide({offline, Updated(Healthy("b")), Updated(Healthy("c", 1))});
+  EXPECT_EQ(Steps(), "U..");
+  input_.frozen = true;
+  Decide();
+  EXPECT_EQ(Steps(), "...");
+  EXPECT_EQ(WaitingFor(0), "Freeze");
+}
+
+TEST_F(RolloutGatesTest, WayBackIgnoresWindowsAndTheFreezeButNoHold) {
+  strategy_.max_unavailable = {3, false};
+  input_.back = input_.rolled_back = true;
+  RolloutPool held = Shut(Healthy("c"));
+  held.held = true;
+  for (const bool frozen : {false, true}) {
+    input_.frozen = frozen;
+    Decide({Shut(Healthy("a")), Shut(Healthy("b", 1)), held});
+    EXPECT_EQ(Steps(), "UU.") << frozen;
+    EXPECT_EQ(decision_.state, RolloutState::kMoving);
+    EXPECT_EQ(WaitingFor(2), "Hold");
+    EXPECT_TRUE(decision_.pools[0].make_from_goal);
+    EXPECT_EQ(decision_.shut, 0U);
+  }
+}
+
+TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedWhileItsGatesAreClosedOnlyOnTheWayBack) {
+  strategy_.max_failures = {1, false};
+  for (RolloutPool pool : {Healthy("a"), Shut(Healthy("a"))}) {
+    const bool shut = pool.outside_window;
+    for (const bool refused : {false, true}) {
+      (refused ? pool.refused : pool.blocked) = true;
+      input_.back = false;
+      Decide({pool, Updated(Healthy("b"))});
+      EXPECT_EQ(Steps(), shut ? ".." : "U.") << shut << refused;
+      EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
+      EXPECT_EQ(decision_.shut, 0U);
+      EXPECT_NE(decision_.state, RolloutState::kWaitingForWindow);
+      input_.back = true;
+      Decide();
+      EXPECT_EQ(Steps(), "U.") << shut << refused;
+      pool.refused = pool.blocked = false;
+    }
+  }
+}
+
+TEST_F(RolloutGatesTest, RefusedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
+  RolloutPool refused = Shut(Healthy("a"));
+  refused.refused = true;
+  Decide({refused, Healthy("b")});
+  EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(Steps(), "..");
+  input_.pools[0].outside_window = false;
+  Decide();
+  EXPECT_EQ(Steps(), "U.");
+}
+
+TEST_F(RolloutGatesTest, HoldComesBeforeTheGates) {
+  RolloutPool held = Shut(Healthy("a"));
+  held.held = true;
+  input_.frozen = true;
+  Decide({held, Updated(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(WaitingFor(0), "Hold");
+  EXPECT_EQ(WaitingFor(2), "Freeze") << "the group is done without the held pool";
+  EXPECT_EQ(decision_.shut, 1U);
+}
+
+TEST_F(RolloutGatesTest, PauseApprovalAndPartitionComeBeforeTheGates) {
+  input_.frozen = true;
+  input_.paused = true;
+  Decide({Healthy("a")});
+  EXPECT_EQ(decision_.state, RolloutState::kPaused);
+  EXPECT_EQ(WaitingFor(0), "Pause");
+  input_.paused = false;
+  strategy_.groups[0].manual = true;
+  Decide();
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForApproval);
+  EXPECT_EQ(WaitingFor(0), "Approval");
+  input_.approved = {"first"};
+  Decide();
+  EXPECT_EQ(decision_.state, RolloutState::kFrozen);
+  strategy_.partition = {1, false};
+  Decide();
+  EXPECT_EQ(decision_.state, RolloutState::kComplete);
+  EXPECT_EQ(WaitingFor(0), "Partition");
+  EXPECT_EQ(decision_.shut, 0U);
+}
+
+TEST_F(RolloutGatesTest, SlotsGoToThePoolsWhoseGatesAreOpen) {
+  strategy_.max_unavailable = {2, false};
+  Decide({Shut(Healthy("a")), Healthy("b"), Shut(Healthy("c")), Healthy("d"), Healthy("e")});
+  EXPECT_EQ(Steps(), ".U.U.");
+  EXPECT_EQ(WaitingFor(4), "Slot");
+}
+
+TEST_F(RolloutGatesTest, PoolThatWasBrokenBeforeTakesNoSlotWhileItsGateIsClosed) {
+  RolloutPool broken = Healthy("a");
+  broken.healthy = false;
+  broken.overdue = true;
+  Decide({broken, Healthy("b")});
+  EXPECT_EQ(Steps(), "U.") << "it goes first, in the slot that it takes";
+  Decide({Shut(broken), Healthy("b")});
+  EXPECT_EQ(Steps(), ".U");
+  EXPECT_EQ(decision_.failed, 0U);
+  broken.overdue = false;
+  Decide({Shut(broken), Healthy("b")});
+  EXPECT_EQ(Steps(), "..") << "it is unavailable for now";
+}
+
+TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheGoalOnlyIfTheGatesAreOpen) {
+  RolloutPool missing;
+  missing.name = "a";
+  Decide({missing, Updated(Healthy("b"))});
+  EXPECT_TRUE(decision_.pools[0].make_from_goal);
+  Decide({Shut(missing), Updated(Healthy("b"))});
+  EXPECT_FALSE(decision_.pools[0].make_from_goal);
+  input_.frozen = true;
+  Decide({missing, Updated(Healthy("b"))});
+  EXPECT_FALSE(decision_.pools[0].make_from_goal);
+  input_.back = true;
+  Decide();
+  EXPECT_TRUE(decision_.pools[0].make_from_goal) << "the goal is the current revision";
+}
+
+// A change of the pool itself, such as a taint, is an update of pods too.
+TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
+  for (const bool back : {false, true}) {  // A daemon at rest has the goal as its current revision.
+    for (const bool labelled_goal : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << labelled_goal);
+      if (back && !labelled_goal) continue;
+      input_.back = back;
+      input_.frozen = false;
+      RolloutPool changed = Healthy("a");
+      changed.pool_changed = true;
+      changed.labelled_goal = labelled_goal;
+      // A pool of another revision adapts before its group is open.
+      changed.group = labelled_goal ? 0 : 1;
+      const std::string other = labelled_goal ? "" : ".";
+      std::vector<RolloutPool> pools = {changed};
+      if (!labelled_goal) pools.push_back(Updating(Healthy("b")));
+      strategy_.max_unavailable = {2, false};
+      Decide(pools);
+      EXPECT_EQ(Steps(), (labelled_goal ? "U" : "A") + other);
+      input_.pools[0].outside_window = true;
+      Decide();
+      EXPECT_EQ(Steps(), "." + other);
+      input_.pools[0].outside_window = false;
+      input_.frozen = true;
+      Decide();
+      EXPECT_EQ(Steps(), "." + other);
+    }
+  }
+}
+
+TEST_F(RolloutGatesTest, ChangeOfAPoolAtRestIsReportedAsWaiting) {
+  input_.back = true;
+  RolloutPool changed = Shut(Healthy("a"));
+  changed.pool_changed = changed.labelled_goal = true;
+  Decide({changed, Updated(Healthy("b"))});
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  EXPECT_EQ(WaitingFor(0), "Window");
+  EXPECT_TRUE(IsHeldAndDoesNotWait(0));
+  input_.frozen = true;
+  Decide();
+  EXPECT_EQ(decision_.state, RolloutState::kFrozen);
+  EXPECT_EQ(WaitingFor(0), "Freeze");
+}
+
+TEST_F(RolloutGatesTest, PoolThatHasChangedStillGoesBackWhileItsGatesAreClosed) {
+  input_.back = true;
+  input_.frozen = true;
+  RolloutPool changed = Shut(Healthy("a"));
+  changed.pool_changed = true;
+  Decide({changed});
+  EXPECT_EQ(Steps(), "U") << "it is on the other revision";
+}
+
+class GroupBudgetTest : public RolloutGatesTest {
+ protected:
+  GroupBudgetTest() {
+    strategy_.max_failures = {10, false};
+    strategy_.max_unavailable = {10, false};
+  }
+};
+
+TEST_F(GroupBudgetTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
+  strategy_.groups[0].max_failures = {1, false};
+  Decide({Failed(Healthy("a")), Healthy("b"), Healthy("c", 1)});
+  EXPECT_EQ(Steps(), ".U.") << "one failure is allowed";
+  EXPECT_FALSE(decision_.failed_group);
+  Decide({Failed(Healthy("a")), Failed(Healthy("b")), Healthy("c"), Healthy("d", 1)});
+  EXPECT_EQ(Steps(), "....");
+  EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision_.failed_group, 0U);
+  EXPECT_EQ(decision_.failed, 2U);
+  EXPECT_LE(decision_.failed, decision_.failures_allowed) << "the limit of all groups is not exceeded";
+  EXPECT_EQ(WaitingFor(2), "Pause");
+  EXPECT_FALSE(decision_.roll_back);
+  strategy_.rollback = true;
+  EXPECT_TRUE(Decide().roll_back);
+}
+
+TEST_F(GroupBudgetTest, GroupWithinItsLimitLetsTheNextOneBegin) {
+  strategy_.groups[0].max_failures = {1, false};
+  Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(Steps(), "..U");
+}
+
+TEST_F(GroupBudgetTest, GroupWhoseLimitIsExceededWhenItIsDoneStopsTheNextOne) {
+  strategy_.groups[0].max_failures = {0, false};
+  Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
+  EXPECT_EQ(Steps(), "...");
+  EXPECT_EQ(decision_.failed_group, 0U);
+  EXPECT_EQ(decision_.group, 0U) << "messages name this group";
+  EXPECT_FALSE(decision_.pools[2].make_from_goal);
+}
+
+TEST_F(GroupBudgetTest, PercentageIsOneOfTheGroup) {
+  strategy_.groups[1].max_failures = {50, true};
+  strategy_.groups[0].max_failures = {100, true};
+  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Healthy("c", 1), Healthy("d", 1)});
+  EXPECT_FALSE(decision_.failed_group) << "two of three pools may fail, rounded up";
+  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Failed(Healthy("c", 1)), Healthy("d", 1)});
+  EXPECT_FALSE(decision_.failed_group);
+  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Failed(Healthy("c", 1)), Failed(Healthy("d", 1))});
+  EXPECT_EQ(decision_.failed_group, 1U);
+}
+
+TEST_F(GroupBudgetTest, LimitOfAllGroupsCountsToo) {
+  strategy_.max_failures = {0, false};
+  strategy_.groups[0].max_failures = {100, true};
+  Decide({Failed(Healthy("a")), Healthy("b")});
+  EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
+  EXPECT_FALSE(decision_.failed_group);
+}
+
+TEST_F(GroupBudgetTest, FailuresDoNotStopTheWayBack) {
+  strategy_.groups[0].max_failures = {0, false};
+  input_.back = true;
+  Decide({Failed(Healthy("a")), Healthy("b")});
+  EXPECT_EQ(Steps(), ".U");
+  EXPECT_NE(decision_.state, RolloutState::kBudgetExceeded);
+}
+
+TEST_F(GroupBudgetTest, PoolsOutsideTheirWindowsAreNoFailuresOfTheirGroup) {
+  strategy_.groups[0].max_failures = {0, false};
+  RolloutPool broken = Shut(Healthy("a"));
+  broken.healthy = false;
+  broken.overdue = true;
+  Decide({broken, Healthy("b")});
+  EXPECT_FALSE(decision_.failed_group);
+  EXPECT_EQ(Steps(), ".U");
+}
+
+}  // namespace
+}  // namespace yad
