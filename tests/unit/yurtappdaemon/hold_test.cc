@@ -14,7 +14,6 @@ class HoldTest : public RollingUpdateTest {
     world_.cluster.Edit(kNodePoolType, {"", pool},
                         [&](Json& object) { object["metadata"]["annotations"].erase(kHoldAnnotation); });
   }
-  std::string MessageOf(const std::string& pool) { return StringAt(PoolStatus(world_.Status(), pool), {"message"}); }
 };
 
 TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {

@@ -84,6 +84,15 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
         });
   }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
+  // Waits until the clock shows this time, such as "2026-01-02T06:00:00Z". The operator does not reconcile at the end,
+  // and it sleeps through the first part of a long wait.
+  void WaitUntil(const std::string& time) {
+    const auto left = std::chrono::duration_cast<seconds>(ParseTime(time) - world_.clock.WallNow());
+    ASSERT_GT(left.count(), 0) << time;
+    const seconds asleep = std::max(left - seconds(300), seconds(0));
+    world_.clock.Advance(asleep);
+    Wait(left - asleep);
+  }
   void Look() { Wait(seconds(2)); }
   std::string Images() {
     std::string images;
@@ -100,6 +109,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   std::string WaitingFor(const std::string& pool) {
     return StringAt(PoolStatus(world_.Status(), pool), {"waitingFor"});
   }
+  std::string MessageOf(const std::string& pool) { return StringAt(PoolStatus(world_.Status(), pool), {"message"}); }
   std::string Progressing() { return ConditionReason(world_.Status(), "Progressing"); }
   std::string Message() {
     const Json status = world_.Status();

@@ -135,5 +135,26 @@ TEST_P(RollingUpdateTest, GroupsWithoutPoolsAreNotCounted) {
   EXPECT_THAT(Message(), HasSubstr("group \"south\" (2 of 2): waits for approval"));
 }
 
+TEST_P(RollingUpdateTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
+  Play([&] {
+    Json group = {{"name", "first"}, {"pools", {"a", "b"}}, {"maxFailures", 0}};
+    Deployed({"a", "b", "c"}, {{"groups", Json::array({group})}, {"maxFailures", 3}, {"progressDeadlineSeconds", 30}});
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    Step(35);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    EXPECT_THAT(Message(), HasSubstr("more pools of group \"first\" failed on revision "));
+    EXPECT_EQ(Complete(), "False FailureBudgetExceeded");
+    EXPECT_EQ(WaitingFor("b"), "Pause");
+    group["maxFailures"] = "50%";
+    Strategy("groups", Json::array({group}));
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad

@@ -9,10 +9,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "tests/support/fake_apiserver.h"
@@ -48,6 +50,8 @@ class RecordingEvents : public EventSink {
   std::vector<RecordedEvent> events_;
 };
 
+inline constexpr char kFreezeNs[] = "sys";  // the operator's namespace
+
 // The daemon is ns/web. Caches show the cluster as it is when Sync is called (which Reconcile does), as a watch would.
 class World {
  public:
@@ -65,6 +69,7 @@ class World {
     watch_services.on_demand = true;
     stores_->services = std::make_unique<Informer>(client, watch_services);
     Controller::AddControllerUidIndex(stores_->services->store());
+    if (watches_freeze) stores_->freeze = std::make_unique<Informer>(client, WatchingFreeze(kFreezeNs), clock);
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
     looks.clear();
     shown.clear();
@@ -75,7 +80,7 @@ class World {
     reconciler_ = std::make_unique<Reconciler>(
         client,
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
-                         stores_->revisions, stores_->services.get()},
+                         stores_->revisions, stores_->services.get(), stores_->freeze.get()},
         events, clock, limit, PlanExecutor::Options{}, misplaced_);
   }
 
@@ -88,6 +93,8 @@ class World {
     SyncOne(stores_->pools, kNodePoolType, "", ProjectPool, kProjectedOfPools);
     SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet, kProjectedOfWorkloads);
     if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
+    if (stores_->freeze != nullptr && freeze_readable)
+      SyncOne(stores_->freeze->store(), kConfigMapType, "", ProjectFreeze);
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
 
@@ -140,6 +147,21 @@ class World {
     }
   }
 
+  // Lets one list of the freeze's ConfigMap fail with this answer, as it does on the informer's thread.
+  void FailToReadFreeze(const HttpResponse& answer) {
+    cluster.SetFaults([answer](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.resource != kConfigMapType.resource) return std::nullopt;
+      return FakeCluster::Fault{answer, false};
+    });
+    Informer& informer = *stores_->freeze;
+    informer.Demand();
+    std::jthread thread([&](const std::stop_token& stop) { (void)informer.Run(stop); });
+    while (informer.last_error().empty()) clock.AwaitWaiters(1);  // Then it backs off.
+    thread.request_stop();
+    thread.join();
+    cluster.SetFaults(nullptr);
+  }
+
   // ---- actions of users ----
   void CreateDaemon(Json daemon = DaemonJson()) {
     kind = daemon["spec"]["workloadTemplate"].contains("statefulSetTemplate") ? WorkloadKind::kStatefulSet
@@ -188,6 +210,8 @@ class World {
   WorkloadKind kind = WorkloadKind::kDeployment;
   std::optional<RemovalLimit> limit;  // after the next Restart
   bool services_readable = true;      // false: their cache never fills
+  bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
+  bool freeze_readable = true;        // false: its cache stays as it is
   std::string uid;
   MisplacedPods& misplaced() { return *misplaced_; }
   std::vector<Request> looks;  // at pools, that MisplacedPods has requested
@@ -196,6 +220,7 @@ class World {
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;
     std::unique_ptr<Informer> services;
+    std::unique_ptr<Informer> freeze;  // null: the operator reads no freeze
   };
   Stores& stores() { return *stores_; }
 

@@ -1,0 +1,371 @@
+// A freeze of the fleet: ConfigMap yurtappdaemon-freeze in the operator's namespace. The tests begin on 2026-01-02,
+// after 03:00.
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using Next = ReconcileResult::Next;
+
+class FreezeTest : public RollingUpdateTest {
+ protected:
+  void WatchFreeze() {
+    world_.watches_freeze = true;
+    world_.Restart();
+  }
+  void DeployedWithFreeze(const std::vector<std::string>& pools, Json rolling = Json::object()) {
+    WatchFreeze();
+    Deployed(pools, std::move(rolling));
+  }
+  // Creates a daemon of the strategy All or OnDelete, with pools a and b.
+  void DeployedAs(const char* strategy) {
+    WatchFreeze();
+    world_.AddPools({"a", "b"});
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", strategy}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    Wait(seconds(1000));
+  }
+  void FreezeUpdates(Json data = Json::object()) {
+    Json object = {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}};
+    object["data"] = std::move(data);
+    world_.cluster.Create(kConfigMapType, std::move(object));
+  }
+  void Unfreeze() { world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName}); }
+  void DeleteWorkload(const std::string& pool) {
+    world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf(pool)});
+  }
+  // Starts a new process, whose first list of the ConfigMap fails with this answer.
+  void RestartUnableToRead(const HttpResponse& answer) {
+    world_.freeze_readable = false;
+    world_.Restart();
+    world_.FailToReadFreeze(answer);
+  }
+
+  static inline const HttpResponse kForbidden =
+      StatusResponse(403, "Forbidden", "configmaps \"yurtappdaemon-freeze\" is forbidden");
+  static inline const HttpResponse kBroken = StatusResponse(500, "InternalError", "etcdserver: leader changed");
+};
+
+TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsTakenOff) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b"});
+    FreezeUpdates({{"reason", "Christmas"}});
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1");
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Progressing(), "True Frozen");
+    EXPECT_EQ(Message(),
+              "0 of 2 pools are updated; updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
+    EXPECT_EQ(Complete(), "False Frozen");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
+    EXPECT_EQ(world_.Status()["failedPools"], 0);
+    Step(1000);
+    EXPECT_EQ(Images(), "a=1 b=1");
+    Unfreeze();
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    Heal("a");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
+TEST_P(FreezeTest, UpdateThatRunsGoesOn) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b"});
+    world_.SetImage("app:2");
+    Step();
+    FreezeUpdates();
+    Step();
+    EXPECT_EQ(Progressing(), "True RollingOut") << "a has to become healthy";
+    EXPECT_EQ(WaitingFor("b"), "Freeze");
+    EXPECT_EQ(MessageOf("b"), "updates of all YurtAppDaemons are frozen (kubectl yad unfreeze)");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(Progressing(), "True Frozen");
+  });
+}
+
+TEST_P(FreezeTest, FreezeIsNotReportedIfItDelaysNothing) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b"});
+    FreezeUpdates({{"reason", "Christmas"}});
+    Step();
+    EXPECT_EQ(Progressing(), "True RolloutComplete");
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_EQ(WaitingFor("a"), "");
+  });
+}
+
+TEST_P(FreezeTest, FreezeEndsByItselfAtUntil) {
+  DeployedWithFreeze({"a"});
+  FreezeUpdates({{"until", "2026-01-02T06:00:00Z"}, {"reason", "night"}});
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(MessageOf("a"),
+            "updates of all YurtAppDaemons are frozen until 2026-01-02T06:00:00Z: night (kubectl yad unfreeze)");
+  WaitUntil("2026-01-02T05:59:30Z");
+  const auto last = world_.Reconcile();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->next, Next::kAfter);
+  EXPECT_EQ(last->after, Duration(seconds(30)));
+  EXPECT_EQ(Images(), "a=1");
+  WaitUntil("2026-01-02T06:00:01Z");
+  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+}
+
+TEST_P(FreezeTest, UntilThatHasPassedIsNoFreezeAndAnInvalidOneIsIgnored) {
+  Play([&] {
+    DeployedWithFreeze({"a"});
+    FreezeUpdates({{"until", "2026-01-01T00:00:00Z"}});
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2");
+    Heal("a");
+    Step();
+    Unfreeze();
+    FreezeUpdates({{"until", "soon"}, {"reason", "night"}});
+    world_.SetImage("app:3");
+    Step(1000);
+    EXPECT_EQ(Images(), "a=2");
+    EXPECT_EQ(MessageOf("a"),
+              "updates of all YurtAppDaemons are frozen: night; `until` is not a time in RFC 3339 and is ignored "
+              "(kubectl yad unfreeze)");
+  });
+}
+
+TEST_P(FreezeTest, ConfigMapWithoutDataIsAFreezeAndALongReasonIsCut) {
+  DeployedWithFreeze({"a"});
+  world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(WaitingFor("a"), "Freeze");
+  Unfreeze();
+  FreezeUpdates({{"reason", std::string(100'000, 'x')}});
+  Step();
+  EXPECT_EQ(WaitingFor("a"), "Freeze");
+  EXPECT_LT(MessageOf("a").size(), 400U);
+}
+
+TEST_P(FreezeTest, OtherConfigMapsAreNoFreeze) {
+  DeployedWithFreeze({"a"});
+  world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", "other"}}}});
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2");
+}
+
+TEST_P(FreezeTest, RollbackGoesThroughTheFreeze) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    FreezeUpdates();
+    Step(35);
+    Step();
+    EXPECT_EQ(Progressing(), "True RollingBack");
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+  });
+}
+
+TEST_P(FreezeTest, RecreatedWorkloadStaysOnTheCurrentRevision) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b"});
+    FreezeUpdates();
+    world_.SetImage("app:2");
+    Step();
+    DeleteWorkload("a");
+    world_.AddPool("c");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    Heal("a");
+    Heal("c");
+    Step();
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    Unfreeze();
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  });
+}
+
+TEST_P(FreezeTest, FreezeTouchesNoCreationNoRepairAndNoReplicas) {
+  Play([&] {
+    WatchFreeze();
+    FreezeUpdates();
+    Deployed({"a", "b"});
+    EXPECT_EQ(Images(), "a=1 b=1") << "the first workloads are created";
+    world_.EditWorkload(
+        "a", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "app:9"; });
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1") << "it is repaired";
+    Heal("a");
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
+    Step();
+    EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 4);
+    EXPECT_EQ(WaitingFor("b"), "");
+  });
+}
+
+TEST_P(FreezeTest, ChangeOfAPoolAtRestWaits) {
+  Play([&] {
+    DeployedWithFreeze({"a", "b"});
+    FreezeUpdates();
+    Taint("a", "gpu");
+    Step();
+    EXPECT_FALSE(Tolerates("a"));
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    Unfreeze();
+    Step();
+    EXPECT_TRUE(Tolerates("a"));
+  });
+}
+
+TEST_P(FreezeTest, HoldIsReportedBeforeTheFreezeAndTheFreezeBeforeTheWindow) {
+  const Json window = {{"start", "06:00"}, {"duration", "1h"}};
+  DeployedWithFreeze({"a", "b"}, {{"windows", Json::array({window})}});
+  FreezeUpdates();
+  world_.cluster.Edit(kNodePoolType, {"", "a"},
+                      [](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = "stocktaking"; });
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(WaitingFor("a"), "Hold");
+  EXPECT_EQ(WaitingFor("b"), "Freeze");
+  Unfreeze();
+  Step();
+  EXPECT_EQ(WaitingFor("b"), "Window");
+}
+
+TEST_P(FreezeTest, StrategyAllWaitsToo) {
+  Play([&] {
+    DeployedAs("All");
+    FreezeUpdates({{"reason", "Christmas"}});
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1");
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    EXPECT_EQ(Progressing(), "True Frozen");
+    EXPECT_EQ(Complete(), "False Frozen");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent");
+    EXPECT_EQ(Message(),
+              "0 of 2 pools are updated; updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
+    DeleteWorkload("a");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1") << "it is created from the current revision";
+    Heal("a");
+    Unfreeze();
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(FreezeTest, StrategyOnDeleteWaitsToo) {
+  Play([&] {
+    DeployedAs("OnDelete");
+    FreezeUpdates();
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    EXPECT_EQ(Progressing(), "True Frozen");
+    DeleteWorkload("a");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1") << "it is created from the current revision";
+    Heal("a");
+    Unfreeze();
+    Step();
+    EXPECT_EQ(WaitingFor("a"), "Deletion");
+    DeleteWorkload("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+TEST_P(FreezeTest, NoUpdateStartsBeforeTheFreezeIsKnown) {
+  DeployedWithFreeze({"a"});
+  world_.freeze_readable = false;
+  world_.Restart();
+  world_.SetImage("app:2");
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, Next::kAfter);
+  EXPECT_EQ(Images(), "a=1");
+  world_.freeze_readable = true;
+  Step();
+  EXPECT_EQ(Images(), "a=2");
+}
+
+TEST_P(FreezeTest, RoleThatDoesNotAllowTheReadIsNoFreeze) {
+  DeployedWithFreeze({"a"});
+  FreezeUpdates();
+  RestartUnableToRead(kForbidden);
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2");
+}
+
+TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {
+  DeployedWithFreeze({"a"});
+  RestartUnableToRead(kBroken);
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=1");
+  EXPECT_EQ(WaitingFor("a"), "Freeze");
+  EXPECT_NE(MessageOf("a").find("ConfigMap yurtappdaemon-freeze can't be read: "), std::string::npos) << MessageOf("a");
+  EXPECT_EQ(Progressing(), "True Frozen");
+  world_.freeze_readable = true;
+  Step();
+  EXPECT_EQ(Images(), "a=2") << "there is no ConfigMap";
+}
+
+// A list without the ConfigMap causes no event.
+TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsNoticedWithoutAnEvent) {
+  DeployedWithFreeze({"a"});
+  RestartUnableToRead(kBroken);
+  world_.SetImage("app:2");
+  Step();
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, Next::kAfter);
+}
+
+TEST_P(FreezeTest, ReadThatFailsLaterKeepsWhatWasKnown) {
+  for (const bool frozen : {false, true}) {
+    for (const HttpResponse& answer : {kForbidden, kBroken}) {
+      StartOver();
+      DeployedWithFreeze({"a"});
+      if (frozen) FreezeUpdates();
+      Step();
+      world_.freeze_readable = false;
+      world_.FailToReadFreeze(answer);
+      if (frozen) Unfreeze();
+      world_.SetImage("app:2");
+      Step();
+      EXPECT_EQ(Images(), frozen ? "a=1" : "a=2") << answer.status;
+      EXPECT_EQ(WaitingFor("a"), frozen ? "Freeze" : "") << answer.status;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, FreezeTest, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,359 @@
+// Update windows: of the daemon, and in annotations of a NodePool. The tests begin on Friday, 2026-01-02, after 03:00.
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using Next = ReconcileResult::Next;
+
+constexpr char kOpens[] = "2026-01-02T06:00:00Z";
+
+class WindowGateTest : public RollingUpdateTest {
+ protected:
+  // The window is open from 06:00 to 07:00 on every day.
+  static Json Windows() {
+    const Json window = {{"start", "06:00"}, {"duration", "1h"}};
+    return Json::array({window});
+  }
+  static Json WithWindows(Json rolling = Json::object()) {
+    rolling["windows"] = Windows();
+    return rolling;
+  }
+  void AnnotatePool(const std::string& pool, const std::string& key, const std::string& value) {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["metadata"]["annotations"][key] = value; });
+  }
+  void SetZone(const std::string& pool, const std::string& zone) { AnnotatePool(pool, kTimeZoneAnnotation, zone); }
+  void SetWindows(const std::string& pool, const std::string& list) {
+    AnnotatePool(pool, kUpdateWindowsAnnotation, list);
+  }
+};
+
+TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    const std::string before = Current();
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1");
+    EXPECT_EQ(WaitingFor("a"), "Window");
+    EXPECT_EQ(MessageOf("a"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Progressing(), "True WaitingForWindow");
+    EXPECT_EQ(Message(),
+              "0 of 2 pools are updated; 2 wait for their update window; the next one opens at 2026-01-02T06:00:00Z "
+              "(Fri 06:00 UTC)");
+    EXPECT_EQ(Complete(), "False WaitingForWindow");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for days";
+    EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
+    EXPECT_EQ(world_.Status()["failedPools"], 0);
+    WaitUntil(kOpens);
+    EXPECT_EQ(Images(), "a=1 b=1");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(WaitingFor("b"), "Slot");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_NE(Current(), before);
+  });
+}
+
+TEST_P(WindowGateTest, OperatorWakesToTheSecondWithoutAnEvent) {
+  Deployed({"a"}, WithWindows());
+  world_.SetImage("app:2");
+  Step();
+  WaitUntil("2026-01-02T05:59:30Z");
+  const auto late = world_.Reconcile();
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->next, Next::kAfter);
+  EXPECT_EQ(late->after, Duration(seconds(30)));
+  WaitUntil("2026-01-02T05:59:59Z");
+  const auto last = world_.Reconcile();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->after, Duration(seconds(1)));
+  EXPECT_EQ(Images(), "a=1");
+  WaitUntil("2026-01-02T06:00:01Z");
+  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+}
+
+// The wall clock may leap, so the operator does not rely on one long timer.
+TEST_P(WindowGateTest, WallClockThatLeapsOverTheOpeningIsNoticedWithinAMinute) {
+  Deployed({"a"}, WithWindows());
+  world_.SetImage("app:2");
+  Step();
+  const auto closed = world_.Reconcile();
+  ASSERT_TRUE(closed);
+  ASSERT_EQ(closed->next, Next::kAfter);
+  EXPECT_LE(closed->after, Duration(seconds(60)));
+  world_.clock.SetWall(ParseTime("2026-01-02T06:10:00Z"));
+  world_.clock.Advance(closed->after);
+  ASSERT_TRUE(world_.Reconcile());
+  EXPECT_EQ(Images(), "a=2");
+}
+
+TEST_P(WindowGateTest, UpdateThatRunsGoesOnAfterTheWindowAndTheNextPoolWaits) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    WaitUntil("2026-01-02T06:59:50Z");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    WaitUntil("2026-01-02T07:00:00Z");
+    Step();
+    EXPECT_EQ(Progressing(), "True RollingOut") << "a has to become healthy";
+    EXPECT_EQ(WaitingFor("b"), "Window");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+    EXPECT_EQ(Progressing(), "True WaitingForWindow");
+    WaitUntil("2026-01-03T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(WindowGateTest, ZoneOfThePoolCounts) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    SetZone("a", "Asia/Kathmandu");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(MessageOf("a"), "its update window opens at 2026-01-03T00:15:00Z (Sat 06:00 Asia/Kathmandu)");
+    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+    WaitUntil(kOpens);
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Message(),
+              "1 of 2 pools are updated; 1 wait for their update window; the next one opens at 2026-01-03T00:15:00Z "
+              "(Sat 06:00 Asia/Kathmandu)");
+    WaitUntil("2026-01-03T00:15:01Z");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(WindowGateTest, WindowsOfThePoolReplaceThoseOfTheDaemon) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, WithWindows({{"maxUnavailable", 3}}));
+    SetWindows("a", "[]");
+    SetWindows("b", R"([{"days": ["Sat"], "start": "04:00", "duration": "1m", "timeZone": "Europe/Oslo"}])");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1") << "an empty list is always open";
+    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T03:00:00Z (Sat 04:00 Europe/Oslo)");
+    Heal("a");
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=1 c=2");
+    Heal("c");
+    SetWindows("b", R"([{"start": "00:00", "duration": "24h"}])");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2") << "its annotation was changed";
+  });
+}
+
+TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
+  Play([&] {
+    Deployed({"a", "b"});
+    SetWindows("a", "always");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready") << "no update waits";
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(WaitingFor("a"), "Hold");
+    EXPECT_EQ(Phase("a"), "Ready InvalidWindow");
+    EXPECT_EQ(
+        MessageOf("a"),
+        "its update windows are invalid: annotation apps.openyurt.io/update-windows: must be a list in JSON, such "
+        R"(as [{"start": "22:00", "duration": "4h"}])");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "False PoolsHeld");
+    EXPECT_EQ(Progressing(), "True PoolsHeld");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(world_.Status()["failedPools"], 0);
+    SetWindows("a", "[]");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(WaitingFor("a"), "");
+  });
+}
+
+TEST_P(WindowGateTest, UnknownZoneHoldsThePoolAlsoOnTheWayBack) {
+  Deployed({"a", "b"});
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  Heal("a");
+  SetZone("a", "Mars/Base");
+  world_.SetImage("app:1");
+  Step();
+  EXPECT_EQ(Images().substr(0, 3), "a=2");
+  EXPECT_EQ(Phase("a"), "Ready InvalidWindow");
+  EXPECT_NE(MessageOf("a").find("annotation apps.openyurt.io/time-zone: \"Mars/Base\""), std::string::npos);
+}
+
+TEST_P(WindowGateTest, HoldOfTheSiteIsReportedBeforeItsInvalidWindows) {
+  Deployed({"a", "b"});
+  SetWindows("a", "always");
+  AnnotatePool("a", kHoldAnnotation, "stocktaking");
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Phase("a"), "Ready");
+  EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
+}
+
+TEST_P(WindowGateTest, RollbackGoesThroughClosedWindows) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, WithWindows({{"progressDeadlineSeconds", 120}, {"onFailure", "Rollback"}}));
+    WaitUntil("2026-01-02T06:59:00Z");
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    WaitUntil("2026-01-02T07:02:00Z");
+    Step();
+    EXPECT_EQ(Progressing(), "True RollingBack");
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    EXPECT_EQ(WaitingFor("c"), "");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+  });
+}
+
+TEST_P(WindowGateTest, UndoGoesThroughClosedWindows) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    WaitUntil("2026-01-02T06:59:50Z");
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    WaitUntil("2026-01-02T07:00:00Z");
+    Step();
+    world_.SetImage("app:1");
+    Step();
+    EXPECT_EQ(Images().substr(0, 3), "a=1");
+  });
+}
+
+TEST_P(WindowGateTest, RecreatedWorkloadStaysOnTheCurrentRevisionWhileTheWindowIsClosed) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    world_.SetImage("app:2");
+    Step();
+    world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf("a")});
+    world_.AddPool("c");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    Heal("a");
+    Heal("c");
+    Step();
+    EXPECT_EQ(WaitingFor("a"), "Window");
+    EXPECT_EQ(WaitingFor("c"), "Window");
+    EXPECT_EQ(Progressing(), "True WaitingForWindow");
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  });
+}
+
+TEST_P(WindowGateTest, WindowTouchesNoCreationNoRepairAndNoReplicas) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    EXPECT_EQ(Images(), "a=1 b=1") << "the first workloads are created outside the window";
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    world_.AddPool("c");
+    world_.EditWorkload(
+        "a", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "app:9"; });
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    Heal("a");
+    Heal("c");
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
+    Step();
+    EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 4);
+    EXPECT_EQ(WaitingFor("b"), "");
+  });
+}
+
+TEST_P(WindowGateTest, ChangeOfAPoolAtRestWaitsForTheWindow) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    Taint("a", "gpu");
+    Step();
+    EXPECT_FALSE(Tolerates("a"));
+    EXPECT_EQ(WaitingFor("a"), "Window");
+    EXPECT_EQ(Progressing(), "True WaitingForWindow");
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_TRUE(Tolerates("a"));
+  });
+}
+
+TEST_P(WindowGateTest, GroupWaitsForItsPoolsWhoseWindowIsClosed) {
+  Play([&] {
+    const Json group = {{"name", "first"}, {"pools", Json::array({"a"})}};
+    Deployed({"a", "b"}, {{"groups", Json::array({group})}});
+    SetWindows("a", Windows().dump());
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1");
+    EXPECT_EQ(WaitingFor("b"), "Group");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent");
+    EXPECT_EQ(Message(),
+              "group \"first\" (1 of 2): 0 of 1 pools are updated; 1 wait for their update window; the next one opens "
+              "at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(WindowGateTest, OfflinePoolWaitsForItsWindow) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    WaitUntil("2026-01-02T06:59:50Z");
+    GoOffline("a");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    WaitUntil("2026-01-02T07:00:00Z");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(WaitingFor("a"), "Window");
+    WaitUntil("2026-01-03T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(WindowGateTest, WindowsThatAreRemovedNoLongerDelayTheRollout) {
+  Play([&] {
+    Deployed({"a", "b"}, WithWindows());
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=1");
+    Strategy("windows", Json::array());
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, WindowGateTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing
