@@ -92,15 +92,12 @@ void TuneAllocator() {
   mallopt(M_MXFAST, 0);
 }
 
-std::string LeaseNamespace(const Options& options, const std::string& own_namespace) {
-  return options.leader_election_namespace.empty() ? own_namespace : options.leader_election_namespace;
-}
-
 ManagerOptions MakeManagerOptions(const Options& options, const std::string& own_namespace) {
   ManagerOptions manager;
   if (!options.leader_elect) return manager;
   LeaderElectionOptions election;
-  election.lease = {LeaseNamespace(options, own_namespace), kName};
+  const std::string& ns = options.leader_election_namespace;
+  election.lease = {ns.empty() ? own_namespace : ns, kName};
   election.identity = Identity();
   election.lease_duration = options.lease_duration;
   election.renew_deadline = options.renew_deadline;
@@ -113,8 +110,7 @@ ManagerOptions MakeManagerOptions(const Options& options, const std::string& own
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Options& options,
                   const std::string& own_namespace) {
   const ReconcilerStores stores = AddYurtAppDaemonController(
-      manager, client, events,
-      {options.ns, LeaseNamespace(options, own_namespace), options.workers, options.max_removals});
+      manager, client, events, {options.ns, own_namespace, options.workers, options.max_removals});
   if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
   return AddWebhook(manager, client, read, MakeWebhookOptions(options, own_namespace));

@@ -14,6 +14,7 @@ namespace yad {
 namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::size_t kLongestZoneName = 64;  // in messages
 constexpr std::chrono::seconds kShortest = std::chrono::minutes(1);
 constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
 
@@ -148,10 +149,12 @@ PoolWindows ParsePoolWindows(const StringMap& annotations) {
     if (parsed.fault.empty()) parsed.fault = std::string("annotation ") + annotation + ": " + fault;
   };
   if (const auto zone = annotations.find(kTimeZoneAnnotation); zone != annotations.end()) {
-    parsed.time_zone = zone->second;
-    if (const std::string fault = CheckTimeZone(zone->second); !fault.empty())
-      invalid(kTimeZoneAnnotation,
-              Json(zone->second.substr(0, 64)).dump(-1, ' ', false, Json::error_handler_t::replace) + " " + fault);
+    if (const std::string fault = CheckTimeZone(zone->second); fault.empty()) {
+      parsed.time_zone = zone->second;
+    } else {
+      const Json quoted = zone->second.substr(0, kLongestZoneName);
+      invalid(kTimeZoneAnnotation, quoted.dump(-1, ' ', false, Json::error_handler_t::replace) + " " + fault);
+    }
   }
   const auto windows = annotations.find(kUpdateWindowsAnnotation);
   if (windows == annotations.end()) return parsed;

@@ -177,7 +177,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
     auto freeze = ReadFreeze(*stores_.freeze, snapshot.now);
     if (!freeze && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
     // While it is not known whether there is a freeze, no update starts.
-    snapshot.freeze = freeze ? *std::move(freeze) : Freeze{freeze.error().message, std::nullopt};
+    snapshot.freeze = freeze ? *std::move(freeze) : Freeze{freeze.error().message, std::nullopt, /*known=*/false};
   }
   Remember(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};

@@ -1,6 +1,4 @@
 // Gates with a real control plane: update windows of the daemon and of a site, and the freeze of the fleet.
-#include <date/date.h>
-
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -10,9 +8,16 @@ using ::testing::HasSubstr;
 
 class GatesTest : public BothKinds {
  protected:
-  // Starts an operator that reads the freeze in this test's namespace, and a daemon that is healthy in these pools.
+  void TearDown() override {
+    if (HasControlPlane())
+      TryKubectl({"delete", "configmap", kFreezeName, "--namespace=" + Operators().ns(), "--ignore-not-found"});
+    BothKinds::TearDown();
+  }
+  // Returns the namespace of the operator.
+  Kube Operators() { return Kube(plane().client(), SharedInstall()->ns()); }
+  // Starts an operator and a daemon that is healthy in these pools.
   void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
-    StartOperator({"--leader-election-namespace=" + ns()});
+    StartOperator();
     for (const std::string& pool : pools) AddNode(AddPool(pool));
     Json daemon = Daemon("web", 1);
     daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
@@ -27,7 +32,8 @@ class GatesTest : public BothKinds {
   }
   // Returns a window of one minute that opens at this time of day in UTC.
   static Json WindowAt(WallTime time) {
-    return {{"start", date::format("%H:%M", std::chrono::floor<std::chrono::minutes>(time))}, {"duration", "1m"}};
+    return {{"start", FormatTime(time).substr(std::string("2026-01-01T").size(), std::string("HH:MM").size())},
+            {"duration", "1m"}};
   }
   void Annotate(const std::string& pool, const Json& annotations) {
     kube().MergePatch(kNodePoolType, Pool(pool), {{"metadata", {{"annotations", annotations}}}});
@@ -64,7 +70,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
 
 TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
   Deployed({"a"}, Json::object());
-  kube().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});
+  Operators().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});
   Barrier();
   SetImage("web", "example.org/app:2");
   const Json daemon = WaitForProgress("Frozen");
@@ -73,10 +79,10 @@ TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
 
   // A new leader reads the freeze before it decides.
   StopOperator();
-  StartOperator({"--leader-election-namespace=" + ns()});
+  StartOperator();
   Barrier();
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
-  kube().Delete(kConfigMapType, kFreezeName);
+  Operators().Delete(kConfigMapType, kFreezeName);
   WaitForProgress("RolloutComplete");
   EXPECT_EQ(ImageIn("a"), "example.org/app:2");
 }

@@ -109,6 +109,7 @@ struct ServiceRef {
 struct Freeze {
   std::string reason;             // "" if it has none
   std::optional<WallTime> until;  // nullopt: until it is taken off
+  bool known = true;              // false: the freeze can't be read, so there may be none
 };
 
 struct Snapshot {

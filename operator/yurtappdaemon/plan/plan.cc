@@ -18,6 +18,7 @@
 namespace yad {
 namespace {
 
+constexpr std::chrono::seconds kFreezeRetry{5};
 constexpr std::chrono::seconds kLongestWait = std::chrono::minutes(1);
 
 bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const PoolRef& pool) {
@@ -360,6 +361,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     PlanRollout(snapshot, goal, assessments, renderable, plan);
   if (snapshot.freeze && snapshot.freeze->until)
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
+  // No event reports that a list without a freeze has succeeded.
+  if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

@@ -387,8 +387,8 @@ TEST(CapacityCompletionTest, PlanIsCompletedBelowCapacity) {
     RunComplete(words, console);
     return out.str();
   };
-  EXPECT_THAT(complete({"--kubeconfig=/nowhere", "capacity", "p"}), StartsWith("plan\tWhat the operator would lease"));
-  EXPECT_THAT(complete({"cap"}), AllOf(StartsWith("capacity\tThe NodePoolAutoscalers"), Not(HasSubstr("plan"))));
+  EXPECT_THAT(complete({"--kubeconfig=/nowhere", "capacity", "p"}), StartsWith("plan\tShow the leases and releases"));
+  EXPECT_THAT(complete({"cap"}), AllOf(StartsWith("capacity\tShow the NodePoolAutoscalers"), Not(HasSubstr("plan"))));
   EXPECT_THAT(complete({"capacity", "plan", "--n"}), HasSubstr("--now\t"));
   EXPECT_EQ(complete({"capacity", "plan", "-o", ""}), "json\nyaml\n:4\n");
   EXPECT_EQ(complete({"capacity", "plan", "-f", ""}), ":0\n");

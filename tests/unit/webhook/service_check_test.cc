@@ -76,12 +76,15 @@ TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedInTheDaemonsPaths) {
 
 TEST_F(ServiceCheckTest, ExistingServiceIsTriedAsItWouldBeMerged) {
   const YurtAppDaemon before = Daemon(kOther);
-  const Json workload = {
-      {"metadata",
-       {{"name", "web-a-xxxxx"},
-        {"namespace", "ns"},
-        {"labels", {{kPoolNameLabel, "a"}}},
-        {"ownerReferences", {{{"uid", kDaemonUid}, {"kind", "YurtAppDaemon"}, {"controller", true}}}}}}};
+  const Json workload = {{"metadata",
+                          {{"name", "web-a-xxxxx"},
+                           {"namespace", "ns"},
+                           {"labels", {{kPoolNameLabel, "a"}}},
+                           {"ownerReferences",
+                            {{{"apiVersion", kYurtAppDaemonType.ApiVersion()},
+                              {"uid", kDaemonUid},
+                              {"kind", "YurtAppDaemon"},
+                              {"controller", true}}}}}}};
   world_.SetDeployments({workload});
   world_.OnAsk([&](const Asked& asked) {
     if (asked.method != "GET") return JsonResponse(asked.body);
