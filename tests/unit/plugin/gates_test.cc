@@ -287,7 +287,7 @@ TEST_F(GatesTest, WindowsNamesTheFaultOfAPoolWithInvalidAnnotations) {
   const auto lines = Lines();
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_THAT(lines[1], AllOf(HasSubstr("   daemon    no     annotation apps.openyurt.io/time-zone: "),
-                              HasSubstr("is no time zone of the IANA database"), Not(HasSubstr("\x1b"))));
+                              HasSubstr("is not a time zone of the IANA database"), Not(HasSubstr("\x1b"))));
   EXPECT_THAT(lines[2], HasSubstr("   pool      no     annotation apps.openyurt.io/update-windows: must be a list in "
                                   "JSON, such as [{\"start\": \"22:00\", \"duration\": \"4h\"}]"));
 }
