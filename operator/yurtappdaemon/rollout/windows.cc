@@ -19,7 +19,8 @@ unsigned DayOfWeek(std::chrono::days date) {
 
 WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now) {
   if (windows.empty()) return {};
-  WindowState state{.open = false};
+  WindowState state;
+  state.open = false;
   for (const UpdateWindow& window : windows) {
     const std::string& own = window.time_zone.empty() ? time_zone : window.time_zone;
     const std::string name = own.empty() ? "UTC" : own;
