@@ -19,8 +19,9 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
 
 Result<TimeZone> TimeZone::Find(const std::string& name) {
   if (name == "UTC") return TimeZone(nullptr);
-  // Files of Debian's database that follow the machine, and name no zone.
-  if (name == "localtime" || name == "posixrules") return Fail(Reason::kInvalid, kUnknownZone);
+  // Files of the database that follow the machine or are tables, and name no zone.
+  if (name == "localtime" || name == "posixrules" || name.find('.') != std::string::npos)
+    return Fail(Reason::kInvalid, kUnknownZone);
   const date::tzdb* database = nullptr;
   try {
     database = &date::get_tzdb();

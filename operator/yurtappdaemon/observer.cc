@@ -148,6 +148,13 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
 Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
   auto daemon = ParseYurtAppDaemon(stored.Parse());
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
+  std::optional<Freeze> freeze;
+  if (stores_.freeze != nullptr) {
+    auto read = ReadFreeze(*stores_.freeze, clock_.WallNow());
+    if (!read && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
+    // While it is not known whether there is a freeze, no update starts.
+    freeze = read ? *std::move(read) : Freeze{read.error().message, std::nullopt, /*known=*/false};
+  }
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
@@ -173,12 +180,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
     snapshot.workloads.push_back(std::move(workload));
   }
   snapshot.now = clock_.WallNow();
-  if (stores_.freeze != nullptr) {
-    auto freeze = ReadFreeze(*stores_.freeze, snapshot.now);
-    if (!freeze && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
-    // While it is not known whether there is a freeze, no update starts.
-    snapshot.freeze = freeze ? *std::move(freeze) : Freeze{freeze.error().message, std::nullopt, /*known=*/false};
-  }
+  snapshot.freeze = std::move(freeze);
   Remember(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
 }

@@ -37,7 +37,7 @@ Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime n
   const auto found = config_maps.store().List();
   if (!found) {
     const std::string error = config_maps.last_error();
-    if (error.find("Forbidden") != std::string::npos) return std::nullopt;
+    if (error.find(": Forbidden: ") != std::string::npos) return std::nullopt;
     return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
   }
   for (const ObjectPtr& object : *found) {

@@ -2,6 +2,9 @@
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
 
+#include <string>
+
+#include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -19,6 +22,15 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   const bool at_rest = snapshot.current->name == snapshot.update->name;
   if (!at_rest && !snapshot.update->failed_at.empty()) return {snapshot.current, true, true};
   return {snapshot.update, at_rest, false};
+}
+
+// Returns whether a status shows that this revision was rolled out as updateRevision. Versions without condition
+// Complete showed this by currentRevision.
+inline bool WasRolledOut(const Json& status, const std::string& update) {
+  if (StringAt(status, {"updateRevision"}) != update) return false;
+  const Json* complete = FindConditionIn(status, "Complete");
+  if (complete == nullptr) return StringAt(status, {"currentRevision"}) == update;
+  return StringAt(*complete, {"status"}) == "True";
 }
 
 }  // namespace yad

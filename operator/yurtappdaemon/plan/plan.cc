@@ -199,6 +199,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.paused = daemon.paused;
   input.back = goal.back;
   input.rolled_back = goal.rolled_back;
+  input.at_rest = goal.back && !goal.rolled_back && WasRolledOut(daemon.status, goal.revision->name);
   input.can_roll_back = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
@@ -220,7 +221,9 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
     entry.health.clock_stopped = entry.dark && decision.outage();
-    const bool waits = entry.waiting_for == WaitingFor::kWindow || input.pools[i].pool_changed;
+    const RolloutPool& standing = input.pools[i];
+    const bool waits =
+        entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.refused;
     if (waits && entry.gate.window.opens) NoteOpening(entry, snapshot.now, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);

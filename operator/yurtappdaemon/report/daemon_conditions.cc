@@ -13,21 +13,11 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
 }
 
-// Returns whether the previous status shows that updateRevision was rolled out. Versions without condition Complete
-// showed this by currentRevision.
-bool WasComplete(const ConditionInput& input) {
-  const std::string& update = input.snapshot.update->name;
-  if (StringAt(input.previous, {"updateRevision"}) != update) return false;
-  const Json* complete = FindConditionIn(input.previous, kCompleteCondition);
-  if (complete == nullptr) return StringAt(input.previous, {"currentRevision"}) == update;
-  return StringAt(*complete, {"status"}) == "True";
-}
-
 bool IsComplete(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (input.rollout != nullptr && input.rollout->goal.rolled_back) return false;
   // Later changes of health are not part of the rollout.
-  if (WasComplete(input) && counts.unassigned == 0) return true;
+  if (WasRolledOut(input.previous, input.snapshot.update->name) && counts.unassigned == 0) return true;
   return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
 }
 
@@ -65,7 +55,8 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.held > 0 && input.rollout == nullptr && input.snapshot.freeze) {
     return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
   }
-  if (counts.failures() > FailuresAllowed(daemon, counts.desired)) {
+  const bool group_failed = input.rollout != nullptr && input.rollout->decision.failed_group;
+  if (group_failed || counts.failures() > FailuresAllowed(daemon, counts.desired)) {
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   }
   if (counts.held > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {

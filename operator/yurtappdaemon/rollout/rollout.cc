@@ -70,8 +70,8 @@ class Rollout {
   // Returns whether a window or the freeze keeps the update of the pool to the goal from starting now. They do not
   // delay the way back, but an update for a change of the pool itself.
   bool IsShut(const RolloutPool& pool) const {
-    const bool goes_back = in_.back && !(pool.pool_changed && pool.labelled_goal);
-    return GatesAreClosed(pool) && !goes_back;
+    const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.at_rest && WasRefused(pool));
+    return GatesAreClosed(pool) && (!in_.back || late);
   }
 
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
@@ -327,9 +327,11 @@ class Rollout {
     bool needed = false, online_done = true;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      if (IsHeld(pool)) continue;
-      needed = needed || wanted(i) || (pool.group == group && !held_by_partition_[i] && !pool.exists && !pool.excused);
-      if (pool.group == group && !held_by_partition_[i] && !IsExcusedOffline(pool)) online_done &= IsDone(i);
+      if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
+      // While gates keep all of its updates from starting, a group has not begun, and its approval may be withdrawn.
+      const bool created = !pool.exists && !pool.excused;
+      needed = needed || ((wanted(i) || created) && (!IsShut(pool) || (created && !in_.can_roll_back)));
+      if (!IsExcusedOffline(pool)) online_done &= IsDone(i);
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools come last, so that no site comes online with a revision that no other pool of its group has proven.
@@ -353,7 +355,7 @@ class Rollout {
     if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
-    decided.held = in_.paused || held_by_partition_[i] || held || (closed ? awaits_approval_ || gates_left : shut);
+    decided.held = in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : shut);
     decided.waits = !decided.held && !exceeded;
     if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;

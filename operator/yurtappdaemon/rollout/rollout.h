@@ -62,6 +62,7 @@ struct RolloutInput {
   bool frozen = false;       // a freeze of the whole fleet is in force
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back` is true because the revision in the spec has failed
+  bool at_rest = false;      // the goal was rolled out before, so an update that was rejected is late, and no way back
   bool can_roll_back = false;
   std::set<std::string> approved = {};  // groups, including those whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name

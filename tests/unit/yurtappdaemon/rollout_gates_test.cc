@@ -1,6 +1,7 @@
 // Gates that delay the start of an update: update windows, the freeze, and maxFailures of a group.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,43 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedWhileItsGatesAreClosedOnlyOnTheW
       pool.refused = pool.blocked = false;
     }
   }
+}
+
+// The other pools have finished, so the direction is "back", but the update of this pool is only late.
+TEST_F(RolloutGatesTest, RejectedUpdateThatIsLateWaitsForItsGate) {
+  input_.back = input_.at_rest = true;
+  for (const bool refused : {false, true}) {
+    RolloutPool late = Healthy("a");
+    (refused ? late.refused : late.blocked) = true;
+    Decide({Shut(late), Updated(Healthy("b"))});
+    EXPECT_EQ(Steps(), "..") << refused;
+    Decide({late, Updated(Healthy("b"))});
+    EXPECT_EQ(Steps(), "U.") << refused;
+    input_.frozen = true;
+    Decide();
+    EXPECT_EQ(Steps(), "..") << refused;
+    input_.frozen = false;
+  }
+}
+
+TEST_F(RolloutGatesTest, ApprovedGroupHasNotBegunWhileItsGatesAreClosed) {
+  strategy_.groups[0].manual = true;
+  input_.approved = {"first"};
+  Decide({Shut(Healthy("a")), Healthy("b", 1)});
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  EXPECT_TRUE(decision_.begun.empty()) << "its approval may be withdrawn";
+  Decide({Healthy("a"), Healthy("b", 1)});
+  EXPECT_EQ(decision_.begun, std::set<std::string>{"first"});
+}
+
+TEST_F(RolloutGatesTest, OfflinePoolBehindPoolsThatWaitForTheirWindowDoesNotCountAsMoving) {
+  RolloutPool offline = Healthy("z");
+  offline.offline = true;
+  offline.healthy = false;
+  Decide({Shut(Healthy("a")), offline});
+  EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  EXPECT_EQ(Steps(), "..");
+  EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "no tool waits for days";
 }
 
 TEST_F(RolloutGatesTest, RefusedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
