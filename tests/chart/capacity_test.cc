@@ -63,7 +63,7 @@ TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheRival) 
     "scaleDown": {"idleSeconds": 600, "unhealthySeconds": 90, "maxPerCycle": 1, "reclaimPolicy": "Recycle"}})"));
   EXPECT_THAT(plane().Kubectl({"get", "npa"}),
               StartsWith("NAME       POOL       MODE   LEASED   IDLE   INUSE   JOINING   SHORT   AGE\n"));
-  EXPECT_THAT(plane().Kubectl({"explain", "npa.spec.standby"}), HasSubstr("Nodes that idle in the pool"));
+  EXPECT_THAT(plane().Kubectl({"explain", "npa.spec.standby"}), HasSubstr("Idle nodes that the pool keeps"));
 
   ExpectRefused(Autoscaler("more", "hangzhou"),
                 "spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler "
