@@ -14,11 +14,9 @@ namespace {
 
 const std::string kSubject = "configmap/" + std::string(kFreezeName);
 
-// Returns whether the ConfigMap freezes updates at `now`. An expired freeze does not.
-bool InForce(const Json& config_map, WallTime now) {
-  const auto projection = ProjectFreeze(config_map);
-  const Freeze& freeze = static_cast<const FreezeProjection&>(*projection).freeze;
-  return !freeze.until || now < *freeze.until;
+// Returns whether the ConfigMap freezes updates at `now`.
+bool Freezes(const Json& config_map, WallTime now) {
+  return InForce(static_cast<const FreezeProjection&>(*ProjectFreeze(config_map)).freeze, now);
 }
 
 // Creates the ConfigMap, or updates it if `exists`. If another client deletes or creates it at the same time, the other
@@ -64,7 +62,7 @@ Result<int> RunFreeze(Session& session) {
   if (PrintObject(options, session.console, written)) return kDone;
   session.console.out << kSubject;
   if (options.output != OutputFormat::kName) {
-    const bool again = before && InForce(*before, now);
+    const bool again = before && Freezes(*before, now);
     session.console.out << (again ? " updated" : " frozen") << " in namespace " << ns
                         << ": updates of all YurtAppDaemons "
                         << (again ? "were frozen already, and now are frozen " : "are frozen ") << end;

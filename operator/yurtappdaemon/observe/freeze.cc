@@ -23,6 +23,8 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map) {
   return projection;
 }
 
+bool InForce(const Freeze& freeze, WallTime now) { return !freeze.until || now < *freeze.until; }
+
 ReflectorOptions WatchingFreeze(const std::string& ns) {
   ReflectorOptions options;
   options.type = kConfigMapType;
@@ -43,7 +45,7 @@ Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime n
   for (const ObjectPtr& object : *found) {
     if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
     const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
-    if (!freeze.until || now < *freeze.until) return freeze;
+    if (InForce(freeze, now)) return freeze;
   }
   return std::nullopt;
 }

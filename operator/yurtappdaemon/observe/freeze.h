@@ -21,6 +21,9 @@ struct FreezeProjection : Projection {
 };
 std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map);
 
+// Returns whether the freeze has not expired at `now`.
+bool InForce(const Freeze& freeze, WallTime now);
+
 // Reads that ConfigMap of namespace `ns` only. Readiness does not wait for it.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
