@@ -30,16 +30,16 @@ class OwnershipTest : public ::testing::Test {
 };
 
 TEST(MayBeOfOursTest, OnlyAYurtAppDaemonOrNoControllerKeepsTheContent) {
-  const auto meta = [](const char* api_version, const char* kind) {
+  const auto controlled_by = [](const char* api_version, const char* kind) {
     ObjectMeta meta;
     OwnerReference owner{api_version, kind, "web", "u1", true};
     meta.owners = std::make_shared<const std::vector<OwnerReference>>(std::vector{std::move(owner)});
     return meta;
   };
-  EXPECT_TRUE(MayBeOfOurs(meta("apps.openyurt.io/v1alpha1", "YurtAppDaemon")));
-  EXPECT_TRUE(MayBeOfOurs(meta("apps.openyurt.io/v1beta1", "YurtAppDaemon")));
-  EXPECT_FALSE(MayBeOfOurs(meta("apps.openyurt.io/v1alpha1", "YurtAppSet")));
-  EXPECT_FALSE(MayBeOfOurs(meta("example.org/v1", "YurtAppDaemon")));
+  EXPECT_TRUE(MayBeOfOurs(controlled_by("apps.openyurt.io/v1alpha1", "YurtAppDaemon")));
+  EXPECT_TRUE(MayBeOfOurs(controlled_by("apps.openyurt.io/v1beta1", "YurtAppDaemon")));
+  EXPECT_FALSE(MayBeOfOurs(controlled_by("apps.openyurt.io/v1alpha1", "YurtAppSet")));
+  EXPECT_FALSE(MayBeOfOurs(controlled_by("example.org/v1", "YurtAppDaemon")));
   EXPECT_TRUE(MayBeOfOurs(ObjectMeta()));
 
   ObjectMeta orphan;
