@@ -62,6 +62,8 @@ UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
     rolling.rollback = StringAt(*object, {"onFailure"}) == "Rollback";
     if (const Json* windows = Find(*object, {"windows"}); windows != nullptr && windows->is_array())
       rolling.windows = ParseUpdateWindows(*windows);
+    if (const Json* checks = Find(*object, {"checks"}); checks != nullptr && checks->is_array())
+      rolling.checks = ParseChecks(*checks);
     if (const Json* groups = Find(*object, {"groups"}); groups != nullptr && groups->is_array()) {
       for (const Json& group : *groups) rolling.groups.push_back(ParseGroup(group));
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/api/check.h"
 #include "operator/api/label_selector.h"
 #include "operator/api/nodepool.h"
 #include "operator/api/object.h"
@@ -49,6 +50,7 @@ struct RollingUpdate {
   std::chrono::seconds min_ready{0};
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
   bool rollback = false;              // onFailure: Rollback
+  std::vector<Check> checks;          // run in this order in each updated pool
   std::vector<UpdateWindow> windows;  // {}: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
 

@@ -61,6 +61,7 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   }
   CheckGroups(rolling.Child("groups"), errors);
   ValidateUpdateWindows(rolling.Child("windows"), errors);
+  ValidateChecks(rolling.Child("checks"), errors);
 }
 
 // Checks the syntax of RFC 6901: "", or parts that begin with "/". "~" occurs only as "~0" or "~1".

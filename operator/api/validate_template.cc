@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -77,7 +78,10 @@ void CheckContainers(const JsonField& containers, std::set<std::string>& names, 
   }
 }
 
-void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
+}  // namespace
+
+void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies,
+                  FieldErrors& errors) {
   if (!spec.present()) {
     errors.Add(FieldError::Required(spec.path));
     return;
@@ -93,15 +97,14 @@ void CheckPodSpec(const JsonField& spec, FieldErrors& errors) {
   const JsonField restart = spec.Child("restartPolicy");
   const std::string* policy = AsText(restart, errors);
   // Objects for OpenYurt may have "", which an apiserver treats as absent.
-  if (policy != nullptr && !policy->empty() && *policy != "Always") {
-    errors.Add(FieldError::NotSupported(restart.path, *restart.value, {"Always"}));
+  if (policy != nullptr && !policy->empty() &&
+      std::find(restart_policies.begin(), restart_policies.end(), *policy) == restart_policies.end()) {
+    errors.Add(FieldError::NotSupported(restart.path, *restart.value, restart_policies));
   }
   AsObject(spec.Child("nodeSelector"), errors);
   AsArray(spec.Child("tolerations"), errors);
   AsObject(spec.Child("affinity"), errors);
 }
-
-}  // namespace
 
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors) {
   if (AsObject(metadata, errors) == nullptr) return;
@@ -128,7 +131,7 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   }
   if (AsObject(pod, errors) == nullptr) return;
   CheckMetadata(pod.Child("metadata"), selector, errors);
-  CheckPodSpec(pod.Child("spec"), errors);
+  CheckPodSpec(pod.Child("spec"), {"Always"}, errors);
 }
 
 }  // namespace yad

@@ -17,6 +17,8 @@ inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-recor
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
 // Annotation of a workload: the token that allowed its removal.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
+// Label of a check's Job and of its pods: the check's name.
+inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
 // Annotations that users set on YurtAppDaemons. This one allows the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
 // The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
@@ -46,6 +48,7 @@ inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yu
 inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};
 inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "StatefulSet", true};
 inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
+inline const ResourceType kJobType{"batch", "v1", "jobs", "Job", true};
 inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
 inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kConfigMapType{"", "v1", "configmaps", "ConfigMap", true};

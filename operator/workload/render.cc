@@ -76,23 +76,19 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   Json* pod_template = ObjectIn(spec, "template");
   Json* pod_labels = ObjectIn(ObjectIn(pod_template, "metadata"), "labels");
   Json* pod = ObjectIn(pod_template, "spec");
-  Json* node_selector = ObjectIn(pod, "nodeSelector");
-  if (labels == nullptr || annotations == nullptr || match_labels == nullptr || pod_labels == nullptr ||
-      node_selector == nullptr)
+  if (labels == nullptr || annotations == nullptr || match_labels == nullptr || pod_labels == nullptr || pod == nullptr)
     return false;
 
   if (inputs.rules == 0) {
     labels->update(*match_labels);
     (*pod_labels)[kRevisionLabel] = inputs.pod_revision.empty() ? revision_label : inputs.pod_revision;
-    *node_selector = Json::object();
+    (*pod)["nodeSelector"] = Json::object();
     DropRequiredNodeAffinity(*pod);
   }
   (*labels)[kPoolNameLabel] = pool;
   (*annotations)[kRefNodePoolAnnotation] = pool;
   (*match_labels)[kPoolNameLabel] = pool;
-  (*pod_labels)[kPoolNameLabel] = pool;
-  (*node_selector)[kNodePoolLabel] = pool;
-  return AddTolerations(inputs.tolerations, inputs.rules > 0, *pod);
+  return BindPodsToPool(inputs.tolerations, inputs.rules > 0, pool, *pod_template);
 }
 
 // Parses a list of indices. They must be ascending, because each override applies once, in the order of the list.
@@ -133,6 +129,16 @@ std::string RenderInputs::ToAnnotation() const {
     text += "{\"effect\":" + quoted(taint.effect) + ",\"key\":" + quoted(taint.key) + "}";
   }
   return text + "]}";
+}
+
+bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template) {
+  Json* labels = ObjectIn(ObjectIn(&pod_template, "metadata"), "labels");
+  Json* pod = ObjectIn(&pod_template, "spec");
+  Json* node_selector = ObjectIn(pod, "nodeSelector");
+  if (labels == nullptr || node_selector == nullptr) return false;
+  (*labels)[kPoolNameLabel] = pool;
+  (*node_selector)[kNodePoolLabel] = pool;
+  return AddTolerations(taints, once, *pod);
 }
 
 RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool) {

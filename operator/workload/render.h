@@ -73,6 +73,10 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
+// Binds the pods of a template to the pool: label pool-name, kNodePoolLabel in the nodeSelector, and a toleration for
+// each taint, with `once` only if the template has none. Returns false if a value of the template has a wrong type.
+bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template);
+
 // Returns the whole object for a POST: the result of Render with apiVersion, kind, name, namespace, ownerReference
 // (controller, blockOwnerDeletion), kRevisionLabel and kRenderedFromAnnotation.
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 #define OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,7 +41,8 @@ struct DaemonState {
   std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed the failed pools
   ClockLeap leap;
   std::optional<std::pair<std::string, std::set<std::string>>>
-      begun;                      // a revision's name, and the groups whose update to it has begun
+      begun;                                       // a revision's name, and the groups whose update to it has begun
+  std::map<std::string, RefusedJob> refused_jobs;  // as Snapshot::refused_jobs
   bool caches_confirmed = false;  // true: the workloads have been read live, as the first update requires
   // The last status that was written, if the server drops some of its fields because the CRD is old; otherwise null.
   Json unkept_status;

@@ -7,6 +7,7 @@
 
 #include "operator/api/field_error.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
@@ -125,6 +126,20 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
+Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) const {
+  YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, snapshot));
+  if (!jobs_known) return false;
+  snapshot.refused_jobs = state.refused_jobs;
+  const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
+  const bool samples =
+      std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
+  if (samples && sampler_ == nullptr && snapshot.checks_fault.empty())
+    snapshot.checks_fault =
+        "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
+  if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key);
+  return true;
+}
+
 void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
@@ -173,6 +188,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
+  YAD_TRY(const bool checks_known, ReadChecks(state, snapshot));
+  if (!checks_known) return ReconcileResult::RequeueAfter(kServicesPoll);
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {

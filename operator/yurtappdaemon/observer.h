@@ -11,6 +11,7 @@
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -44,8 +45,9 @@ using Observed = std::variant<Observation, Blocked, ReconcileResult>;
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Observer {
  public:
-  Observer(Client& client, const ReconcilerStores& stores, Clock& clock)
-      : client_(client), stores_(stores), clock_(clock) {}
+  // Without `sampler`, checks with Prometheus can't run.
+  Observer(Client& client, const ReconcilerStores& stores, Clock& clock, const CheckSampler* sampler)
+      : client_(client), stores_(stores), clock_(clock), sampler_(sampler) {}
 
   // Returns the observation, or the reason for which the operator does not act, or a requeue because a cache is not
   // filled yet. Claims the revisions of earlier owners, and creates the revision of the spec. A failed read or write is
@@ -57,6 +59,8 @@ class Observer {
   Result<std::optional<Error>> FindOtherKind(const YurtAppDaemon& daemon) const;
   // Claims the revisions that OpenYurt or an earlier daemon of this name left.
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
+  // Reads the Jobs and samples of checks. Returns false while they are not known.
+  Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   // Sets the revisions of the snapshot.
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
@@ -68,6 +72,7 @@ class Observer {
   Client& client_;
   const ReconcilerStores stores_;
   Clock& clock_;
+  const CheckSampler* const sampler_;
 };
 
 }  // namespace yad

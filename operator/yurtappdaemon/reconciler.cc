@@ -79,18 +79,20 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
                        std::optional<RemovalLimit> limit, PlanExecutor::Options apply,
-                       std::shared_ptr<MisplacedPods> misplaced)
+                       std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler)
     : client_(client),
       stores_(stores),
       events_(events),
       clock_(clock),
       removals_(client, stores.pools, events, clock, limit),
-      observer_(client, stores, clock),
+      observer_(client, stores, clock, sampler.get()),
       planner_(removals_, clock),
       reporter_(client, stores.daemons, events, clock),
       daemon_events_(events),
       pod_diagnoser_(client, clock),
       misplaced_(std::move(misplaced)),
+      sampler_(std::move(sampler)),
+      check_jobs_(client, stores.jobs == nullptr ? nullptr : &stores.jobs->store(), apply.parallel_writes),
       deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(apply, stores, clock)) {}
 
@@ -112,6 +114,7 @@ void Reconciler::Forget(const ObjectKey& key) {
   RemovalGate::Forget(key);
   DaemonEvents::Forget(key);
   if (misplaced_ != nullptr) MisplacedPods::Forget(key);
+  if (sampler_ != nullptr) sampler_->SetChecks(key, {});
 }
 
 Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -136,6 +139,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (outcome.refused) return Fail(*outcome.refused);
   ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
+  const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
   Learn(seen, outcome, *state);
 
   const PodDiagnoser::Answer examined =
@@ -146,17 +150,34 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   LookReasons reasons;
   reasons.status_due = status_due;
   if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
-  reasons.retry = outcome.retry;
-  if (plan.wake) reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
+  reasons.retry = outcome.retry ? outcome.retry : jobs.retry;
+  if (jobs.rejected)
+    reasons.plan_due = kShortestWake;
+  else if (plan.wake)
+    reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
   reasons.paced_due = planned->paced_due;
   reasons.diagnosis_due = examined.again.value_or(Duration::max());
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
   const Result<ReconcileResult> next = NextLook(reasons);
-  if (next && outcome.retry)
-    log::Warn("some pools could not be written", {{"yurtappdaemon", request.ToString()}, {"error", *outcome.retry}});
+  if (next && reasons.retry)
+    log::Warn("some pools could not be written", {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});
   return next;
+}
+
+CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state,
+                                      std::stop_token stop) const {
+  if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
+  CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
+  std::map<std::string, RefusedJob> refused = outcome.refused;
+  // A rejected Job that is still needed stays rejected.
+  for (const PoolPlan& pool : plan.pools) {
+    const auto before = state.refused_jobs.find(pool.checks.job);
+    if (before != state.refused_jobs.end() && before->second.final) refused.insert(*before);
+  }
+  state.refused_jobs = std::move(refused);
+  return outcome;
 }
 
 void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const {

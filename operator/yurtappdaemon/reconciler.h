@@ -17,7 +17,9 @@
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
+#include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
@@ -35,10 +37,10 @@ namespace yad {
 class Reconciler {
  public:
   // Without `limit`, any number of workloads may be removed together. Without `misplaced`, status does not count
-  // misplaced pods.
+  // misplaced pods. Without `sampler`, checks with Prometheus can't run.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
-             std::shared_ptr<MisplacedPods> misplaced = nullptr);
+             std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr);
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
@@ -48,6 +50,8 @@ class Reconciler {
 
  private:
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
+  // Creates and deletes the Jobs of checks, and begins and ends the samples of Prometheus.
+  CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Returns the time until the status may be
@@ -74,6 +78,8 @@ class Reconciler {
   const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
   const std::shared_ptr<MisplacedPods> misplaced_;
+  const std::shared_ptr<CheckSampler> sampler_;
+  const CheckJobWriter check_jobs_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

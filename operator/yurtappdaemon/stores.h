@@ -21,6 +21,7 @@ struct ReconcilerStores {
   Store& revisions;
   Informer* services = nullptr;  // starts with the first daemon that needs Services; null: Services are not read
   Informer* freeze = nullptr;    // null: there is no freeze
+  Informer* jobs = nullptr;      // starts with the first daemon whose check is a Job; null: no Jobs are read
 };
 
 }  // namespace yad

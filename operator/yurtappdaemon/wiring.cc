@@ -5,6 +5,7 @@
 #include "operator/api/well_known.h"
 #include "operator/cluster/informers.h"
 #include "operator/yurtappdaemon/crd_check.h"
+#include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
@@ -65,6 +66,15 @@ bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
 
+// Returns whether the Job was added or deleted, or its state has changed. Its counts of pods do not matter.
+bool CheckJobChanged(const Event& event) {
+  if (!IsSameObject(event)) return true;
+  const auto state = [](const ObjectPtr& object) {
+    return static_cast<const CheckJobState*>(object->projection())->state;
+  };
+  return state(event.before) != state(event.after) || event.before->meta().deleting() != event.after->meta().deleting();
+}
+
 ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
                           Projector project) {
   ReflectorOptions options;
@@ -114,6 +124,26 @@ void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemo
   freeze.Demand();
 }
 
+// Adds the controller that samples the checks of one daemon at a time (CheckSampler::Sample). `shows` is the controller
+// that reconciles the daemons.
+void AddSamplingController(Manager& manager, Controller& shows, const std::shared_ptr<CheckSampler>& sampler) {
+  ControllerOptions options;
+  options.name = "yurtappdaemon-checks";
+  options.workers = 4;
+  options.resync = Duration::zero();
+  Controller& samples = manager.AddController(std::make_unique<Controller>(
+      options, [sampler](const Request& daemon, std::stop_token stop) { return sampler->Sample(daemon, stop); }));
+  sampler->Connect([&samples](const Request& daemon) { samples.queue().Add(daemon); },
+                   [&shows](const Request& daemon) { shows.queue().Add(daemon); });
+}
+
+std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
+  if (prometheus == nullptr) return nullptr;
+  return std::make_shared<CheckSampler>([prometheus](const std::string& query, WallTime at, std::stop_token stop) {
+    return prometheus->Query(query, at, stop);
+  });
+}
+
 // Adds the controller that counts misplaced pods (MisplacedPods::Look), one pool at a time. `shows` is the controller
 // that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
@@ -148,14 +178,18 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
 
   Informer* const freeze =
       options.freeze_ns.empty() ? nullptr : &manager.InformerFor(WatchingFreeze(options.freeze_ns));
+  Informer& jobs = manager.InformerFor(WatchingCheckJobs(options.ns));
+  Controller::AddControllerUidIndex(jobs.store());
   const ReconcilerStores stores{
-      daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze};
+      daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services,
+      freeze,          &jobs};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
+  const std::shared_ptr<CheckSampler> sampler = MakeSampler(options.prometheus);
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   auto reconciler = std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(),
-                                                 options.max_removals, apply, misplaced);
+                                                 options.max_removals, apply, misplaced, sampler);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -170,6 +204,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       .Owns(stateful_sets, WorkloadChanged, OnlyHealthChanged)
       .Owns(revisions)
       .Owns(services, ContentChanged)
+      .Owns(jobs, CheckJobChanged)
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
@@ -181,6 +216,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
                     });
   Controller& shows = manager.AddController(std::move(controller));
   AddMisplacedController(manager, shows, pools, {&deployments, &stateful_sets}, misplaced);
+  if (sampler != nullptr) AddSamplingController(manager, shows, sampler);
   return stores;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "operator/client/client.h"
+#include "operator/prometheus/client.h"
 #include "operator/runtime/event_recorder.h"
 #include "operator/runtime/manager.h"
 #include "operator/yurtappdaemon/reconciler.h"
@@ -17,7 +18,8 @@ namespace yad {
 struct YurtAppDaemonOptions {
   std::string ns;         // "" for all namespaces
   std::string freeze_ns;  // the namespace of the ConfigMap with which updates are frozen; "": none is read
-  int workers = 4;        // daemons reconciled in parallel
+  PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
+  int workers = 4;                         // daemons reconciled in parallel
   std::optional<RemovalLimit> max_removals;
 };
 

@@ -22,6 +22,7 @@ int Urgency(PoolPhase phase) {
     case PoolPhase::kUpdating:
       return 3;
     case PoolPhase::kSoaking:
+    case PoolPhase::kVerifying:
     case PoolPhase::kUnknown:
       return 4;
     case PoolPhase::kRemoving:

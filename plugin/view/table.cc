@@ -78,7 +78,8 @@ std::string ColourOf(const std::string& phase) {
   if (phase == "Ready") return "\x1b[32m";
   if (phase == "Failed") return "\x1b[31m";
   if (phase == "Offline" || phase == "Removing") return "\x1b[2m";
-  if (phase == "Updating" || phase == "Unhealthy" || phase == "Soaking" || phase == "Pending") return "\x1b[33m";
+  if (phase == "Updating" || phase == "Unhealthy" || phase == "Soaking" || phase == "Verifying" || phase == "Pending")
+    return "\x1b[33m";
   return "";
 }
 

@@ -52,6 +52,14 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
+// The checks of an offline pool pause. The time of its present check begins again when it returns.
+void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
+  health.check = before.check;
+  health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);
+  const bool was_offline = before.state == State::kOffline || before.state == State::kDark;
+  if (health.check) health.check->since = was_offline ? now : std::min(health.check->since, now);
+}
+
 }  // namespace
 
 PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now) {
@@ -67,6 +75,7 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
       health.soaked = before->soaked || (before->state == State::kOffline && sight.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
+      CarryChecks(*before, sight, now, health);
       CarryTimes(*before, strategy, now, health);
     }
   }
@@ -91,6 +100,7 @@ void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
     // Records without a time belong to pools that have soaked, or that are overdue.
     if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
+    if (health.check) health.check->since += std::chrono::duration_cast<WallTime::duration>(leap);
   }
 }
 
@@ -104,6 +114,15 @@ void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
   health.state = State::kHealthy;
   health.since = since;
   health.replicas = before;
+}
+
+// A pool has passed its checks if it has soaked and no check runs. Versions without checks wrote no check.
+void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
+  if (!entry.check().empty()) {
+    health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
+    if (entry.reason() == kCheckFailed) health.check->failure = entry.message();
+  }
+  health.verified = health.soaked && !health.check && entry.phase() != PoolPhase::kVerifying;
 }
 
 // Returns nullopt if the entry contains nothing that a record needs.
@@ -120,10 +139,11 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     const bool dark = reason == kWentDark || reason == kSitesOffline;
     health.state = dark ? State::kDark : State::kOffline;
     health.clock_stopped = reason == kSitesOffline;
-  } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking) {
+  } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
+             (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
     health.state = State::kHealthy;
     health.been_healthy = true;
-    health.soaked = phase == PoolPhase::kReady;
+    health.soaked = phase != PoolPhase::kSoaking;
     if (health.soaked) health.since = {};
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
     health.since = {};  // This makes the pool overdue.
@@ -138,6 +158,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   } else if (phase != PoolPhase::kUpdating) {
     return std::nullopt;
   }
+  RestoreChecks(entry, health);
   return health;
 }
 

@@ -24,6 +24,16 @@ struct RefusedWrite {
   std::string message;
 };
 
+// The progress of the checks of one pool after its update.
+struct CheckProgress {
+  std::string name;           // of the check that runs, or that has failed
+  WallTime since;             // the time at which it began
+  std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
+  std::string failure;        // the reason why it has failed; "": it runs
+
+  bool operator==(const CheckProgress&) const = default;
+};
+
 struct PoolHealth {
   enum class State {
     kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
@@ -36,8 +46,10 @@ struct PoolHealth {
   WallTime since;        // the time at which this state on this revision began
   // Time in kUnhealthy and kDark on this revision before `since`. Zero once the pool has soaked.
   Duration unhealthy_before = Duration::zero();
-  bool been_healthy = false;   // on this revision, at least once
-  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
+  bool been_healthy = false;                          // on this revision, at least once
+  bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
+  bool verified = false;                              // all checks have passed on this revision, or it needs none
+  std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
   bool clock_stopped = false;  // kDark while other pools are offline too: this time does not count
   std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RefusedWrite> refused = std::nullopt;

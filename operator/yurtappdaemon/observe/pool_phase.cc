@@ -6,9 +6,10 @@
 namespace yad {
 namespace {
 
-constexpr std::array<std::pair<PoolPhase, std::string_view>, 8> kPhases{{{PoolPhase::kPending, "Pending"},
+constexpr std::array<std::pair<PoolPhase, std::string_view>, 9> kPhases{{{PoolPhase::kPending, "Pending"},
                                                                          {PoolPhase::kUpdating, "Updating"},
                                                                          {PoolPhase::kSoaking, "Soaking"},
+                                                                         {PoolPhase::kVerifying, "Verifying"},
                                                                          {PoolPhase::kReady, "Ready"},
                                                                          {PoolPhase::kUnhealthy, "Unhealthy"},
                                                                          {PoolPhase::kFailed, "Failed"},

@@ -11,6 +11,7 @@ enum class PoolPhase {
   kPending,
   kUpdating,
   kSoaking,
+  kVerifying,
   kReady,
   kUnhealthy,
   kFailed,
@@ -32,6 +33,7 @@ inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
 inline constexpr char kWebhookFailed[] = "WebhookFailed";
 inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
+inline constexpr char kCheckFailed[] = "CheckFailed";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";

@@ -1,6 +1,8 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <tuple>
 
 #include "operator/api/conditions.h"
@@ -10,6 +12,23 @@
 namespace yad {
 namespace {
 
+void ReadCustomConditions(const Json& object, WorkloadState& state) {
+  constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
+  constexpr std::size_t kLongestType = 316;  // that of a condition in Kubernetes
+  const Json* list = Find(object, {"status", "conditions"});
+  if (list == nullptr || !list->is_array()) return;
+  for (const Json& item : *list) {
+    if (state.conditions.size() == kMaxCustomConditions) return;
+    CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
+    const auto* const end = std::end(kOfControllers);
+    if (condition.type.empty() || condition.type.size() > kLongestType || condition.status.size() > kLongestType ||
+        std::find(std::begin(kOfControllers), end, condition.type) != end)
+      continue;
+    condition.at = ParseTime(StringAt(item, {"lastUpdateTime"}, StringAt(item, {"lastTransitionTime"})));
+    state.conditions.push_back(std::move(condition));
+  }
+}
+
 void ReadCommon(const Json& object, WorkloadState& state) {
   state.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
   state.seen = IntAt(object, {"status", "observedGeneration"}) > 0;
@@ -18,12 +37,13 @@ void ReadCommon(const Json& object, WorkloadState& state) {
   state.replicas = IntAt(object, {"status", "replicas"});
   state.ready_replicas = IntAt(object, {"status", "readyReplicas"});
   state.available_replicas = IntAt(object, {"status", "availableReplicas"});
+  ReadCustomConditions(object, state);
 }
 
 auto Members(const WorkloadState& state) {
   return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
                   state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.refusal,
-                  state.available_condition, state.wanted, state.replicas, state.ready_replicas,
+                  state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
                   state.available_replicas, state.steady_replicas);
 }
 
@@ -86,6 +106,23 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   state->rolling = !state->healthy && (!state->observed || !updated || state->replicas != want);
   if (state->observed) state->available_condition = state->available_replicas >= want ? "True" : "False";
   return state;
+}
+
+std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
+  auto job = std::make_unique<CheckJobState>();
+  job->pool = StringAt(object, {"metadata", "labels", kPoolNameLabel});
+  job->check = StringAt(object, {"metadata", "labels", kCheckLabel});
+  const auto is_true = [&](const char* type) {
+    const Json* condition = FindCondition(object, type);
+    return condition != nullptr && StringAt(*condition, {"status"}) == "True" ? condition : nullptr;
+  };
+  if (is_true("Complete") != nullptr) {
+    job->state = CheckJobState::State::kComplete;
+  } else if (const Json* failed = is_true("Failed")) {
+    job->state = CheckJobState::State::kFailed;
+    job->message = Cut(StringAt(*failed, {"message"}), kMaxMessage);
+  }
+  return job;
 }
 
 std::unique_ptr<const Projection> ProjectRevision(const Json& object) {

@@ -4,6 +4,7 @@
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +20,16 @@
 
 namespace yad {
 
+// A condition of a workload that neither the Deployment nor the StatefulSet controller sets.
+struct CustomCondition {
+  std::string type;
+  std::string status;
+  WallTime at;  // the last time at which a client set it; WallTime(): unknown
+
+  bool operator==(const CustomCondition&) const = default;
+};
+inline constexpr std::size_t kMaxCustomConditions = 16;
+
 // The health of a Deployment or StatefulSet, parsed once when the object arrives. Valid only for the object's
 // generation at that time.
 struct WorkloadState : Projection {
@@ -33,11 +44,12 @@ struct WorkloadState : Projection {
   bool progress_deadline_exceeded = false;
   // Only with progress_deadline_exceeded: when the Deployment controller noticed it, by that controller's clock.
   WallTime deadline_exceeded_at;
-  std::string failure_message;      // only with progress_deadline_exceeded
-  std::string refusal;              // of a Deployment's pods: the apiserver's message (RefusalOfPod); "": none
-  std::string available_condition;  // "True", "False", "Unknown"
-  std::int64_t wanted = 0;          // spec.replicas
-  std::int64_t replicas = 0;        // status.replicas
+  std::string failure_message;              // only with progress_deadline_exceeded
+  std::string refusal;                      // of a Deployment's pods: the apiserver's message (RefusalOfPod); "": none
+  std::string available_condition;          // "True", "False", "Unknown"
+  std::vector<CustomCondition> conditions;  // at most kMaxCustomConditions
+  std::int64_t wanted = 0;                  // spec.replicas
+  std::int64_t replicas = 0;                // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
   // The number of available replicas if all are of the newest template; -1 if there are pods of an older template. A
@@ -105,6 +117,38 @@ struct ServiceRef {
   std::string pool;  // from the label
 };
 
+// The Job of a check. Only its state is kept, and no content.
+struct CheckJobState : Projection {
+  enum class State { kRunning, kComplete, kFailed };
+  State state = State::kRunning;
+  std::string pool;
+  std::string check;
+  std::string message;  // only of a failed Job
+};
+std::unique_ptr<const Projection> ProjectCheckJob(const Json& object);
+
+struct CheckJobRef {
+  ObjectPtr object;
+  const CheckJobState& state() const { return *static_cast<const CheckJobState*>(object->projection()); }
+};
+
+// A check's Job that the server did not accept.
+struct RefusedJob {
+  std::string message;
+  bool final = false;  // true: the Job is invalid; false: the write is retried
+};
+
+// The samples of a Prometheus check in one pool.
+struct CheckSamples {
+  std::string check;            // its name
+  WallTime since;               // the time at which the check began
+  std::int64_t failures = 0;    // samples outside the limits
+  std::int64_t conclusive = 0;  // samples that had a value
+  std::string message;          // the last sample, as a text
+
+  bool operator==(const CheckSamples&) const = default;
+};
+
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
   std::string reason;             // "" if it has none
@@ -122,10 +166,14 @@ struct Snapshot {
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller, labelled with a selected pool
   std::vector<ServiceRef>
       services;  // includes those being deleted; empty if neither a revision nor status has a Service
-  const HealthRecord* health = nullptr;  // the records so far; null: none
-  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
-  std::optional<Freeze> freeze;          // nullopt: none is in force
-  std::set<std::string> begun;           // groups whose update to `update` has begun; their approval stays valid
+  std::map<std::string, CheckJobRef> check_jobs;   // by name; only if a check is a Job
+  std::map<std::string, RefusedJob> refused_jobs;  // by name
+  std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run
+  std::string checks_fault;                        // the reason why checks can't run; no update starts; "": they can
+  const HealthRecord* health = nullptr;            // the records so far; null: none
+  bool unlisted_have_soaked = false;  // `health` was restored from a truncated list, which omits Ready pools
+  std::optional<Freeze> freeze;       // nullopt: none is in force
+  std::set<std::string> begun;        // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };
 

@@ -38,6 +38,9 @@ class PoolStatusView {
   std::int64_t ready_replicas() const { return Number("readyReplicas"); }
   std::int64_t misplaced_replicas() const { return Number("misplacedReplicas"); }
   std::int64_t scaled_from() const { return Number("scaledFrom"); }
+  std::string_view check() const { return Text("check"); }  // its name
+  WallTime check_started() const { return Time("checkStartedAt"); }
+  std::int64_t check_failures() const { return Number("checkFailures"); }
   std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }
 
   const Json& json() const { return *entry_; }  // the whole entry

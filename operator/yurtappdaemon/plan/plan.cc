@@ -106,6 +106,7 @@ void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const Pool
     if (!standing.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
     return;
   }
+  if (entry.checks.due) Note(plan.wake, *entry.checks.due);
   if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
   if (standing.healthy) return;
   if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
@@ -205,7 +206,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
   Standings standings(snapshot, goal);
-  input.frozen = snapshot.freeze.has_value();
+  input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty();
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
     NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
@@ -231,6 +232,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
     // In the first rollout all pools are new, and there is no other evidence about the revision.
+    entry.record->created = true;
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
@@ -366,6 +368,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // No event reports that a list without a freeze has succeeded.
   if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
+  if (!snapshot.checks_fault.empty()) Note(plan.wake, snapshot.now + kFreezeRetry);
+  plan.outdated_jobs = OutdatedCheckJobs(snapshot);
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

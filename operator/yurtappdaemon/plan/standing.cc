@@ -50,7 +50,7 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   // the workload is newer than the list.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
-    health.soaked = true;
+    health.soaked = health.verified = true;
     health.since = {};
   }
   return health;
@@ -93,6 +93,23 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
+}
+
+// Creations are not checked, nor is the way back, because its revision was fully rolled out before.
+void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const {
+  PoolHealth& health = entry.health;
+  if (goal_.back) return;
+  const bool created = record != nullptr && (record->created || record->joining);
+  if (!standing.on_goal || !standing.updated || created || snapshot_.daemon.strategy.rolling.checks.empty()) {
+    if (health.soaked) {
+      health.verified = true;
+      health.check.reset();
+    }
+    return;
+  }
+  entry.checks = checks_.Run({entry.pool, entry.offline, *entry.workload, record}, health);
+  standing.verified = health.verified;
+  standing.check_failed = health.check && !health.check->failure.empty();
 }
 
 // Keeps or drops the rejection of a write. A rejected write counts as rejected until it is retried. While the site
@@ -139,6 +156,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
+    Verify(record, standing, entry);
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "operator/yurtappdaemon/plan/checks.h"
 #include "operator/yurtappdaemon/plan/pool_plan.h"
 
 namespace yad {
@@ -13,7 +14,8 @@ namespace yad {
 // One object for each plan; not thread-safe.
 class Standings {
  public:
-  Standings(const Snapshot& snapshot, const Goal& goal) : snapshot_(snapshot), goal_(goal), gates_(snapshot) {}
+  Standings(const Snapshot& snapshot, const Goal& goal)
+      : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot) {}
 
   // Returns the standing of one pool, and records the pool's gate and health in `entry`. `assessment` is null for a
   // pool without a workload.
@@ -28,11 +30,14 @@ class Standings {
   // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
   // and the Service.
   bool IsLikeCurrent(const PoolRef& pool, const Target& from);
+  // Runs the checks of an updated pool.
+  void Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
   void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
   const Goal& goal_;
   Gates gates_;
+  Checks checks_;
   // Results of IsLikeCurrent for pools without overrides. They depend only on the revision and the tolerations.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };

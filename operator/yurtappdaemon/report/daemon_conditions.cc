@@ -129,9 +129,11 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.unsettled += !view.settled && !view.excused && !revision_failed;
     counts.unassigned += !view.assigned && !view.excused && !revision_failed;
     counts.on_their_way += !view.settled && !view.excused && !failed && !revision_failed && !held;
-    counts.in_motion += view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking;
+    counts.in_motion +=
+        view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
-    if (!offline && view.phase != PoolPhase::kReady && view.phase != PoolPhase::kSoaking) {
+    if (!offline && view.phase != PoolPhase::kReady && view.phase != PoolPhase::kSoaking &&
+        view.phase != PoolPhase::kVerifying) {
       counts.not_ready.push_back(std::string(view.name) + " (" + std::string(ToString(view.phase)) + ")");
     }
   }

@@ -27,7 +27,7 @@ struct PoolCounts {
   std::int64_t unsettled = 0;          // pools whose update neither has finished nor has failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
-  std::int64_t refused = 0;            // failures on updateRevision: writes that the server rejected
+  std::int64_t refused = 0;            // failures on updateRevision: rejected writes, and checks
   std::int64_t excused = 0;            // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases
   const PoolView* first_failure = nullptr;

@@ -7,6 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
@@ -48,6 +49,13 @@ std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome
   return by_revision;
 }
 
+// Returns the reason for which a write or a check of the pool has failed; "" if none has.
+std::string FailureOf(const PoolOutcome& result) {
+  if (!result.failure_reason.empty()) return result.failure_reason;
+  const auto& check = result.plan->health.check;
+  return result.plan->checks.verifying && check && !check->failure.empty() ? kCheckFailed : "";
+}
+
 }  // namespace
 
 void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
@@ -55,6 +63,7 @@ void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcom
   ReportWrites(snapshot.daemon, outcome);
   ReportReverts(snapshot.daemon, outcome, fought);
   ReportFailures(snapshot.daemon, outcome, memory);
+  ReportTolerated(snapshot.daemon, outcome);
 }
 
 void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const {
@@ -117,22 +126,35 @@ void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& ou
   std::map<std::string, std::string> failed;
   std::map<std::string, std::vector<const PoolOutcome*>> failures;
   for (const PoolOutcome& result : outcome.pools) {
-    if (result.failure_reason.empty()) continue;
+    const std::string reason = FailureOf(result);
+    if (reason.empty()) continue;
     const auto it = memory.failed.find(result.plan->pool);
-    if (it == memory.failed.end() || it->second != result.failure_reason)
-      failures[result.failure_reason].push_back(&result);
-    failed.emplace(result.plan->pool, result.failure_reason);
+    if (it == memory.failed.end() || it->second != reason) failures[reason].push_back(&result);
+    failed.emplace(result.plan->pool, reason);
   }
   memory.failed = std::move(failed);
   for (const auto& [reason, results] : failures) {
     std::vector<std::string> names;
     for (const PoolOutcome* result : results) names.push_back(result->plan->pool);
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Write",
-                   NamePools(names) + ": " + results.front()->failure_message);
+    const bool is_check = results.front()->failure_reason.empty();
+    const std::string& message = is_check ? results.front()->plan->checks.message : results.front()->failure_message;
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, is_check ? "Verify" : "Write",
+                   NamePools(names) + ": " + message);
     log::Warn("Pools failed", {{"yurtappdaemon", daemon.meta.key.ToString()},
                                {"reason", reason},
                                {"pools", names.size()},
-                               {"message", results.front()->failure_message}});
+                               {"message", message}});
+  }
+}
+
+void DaemonEvents::ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const {
+  std::map<std::string, std::vector<std::string>> pools;
+  for (const PoolOutcome& result : outcome.pools) {
+    for (const std::string& failure : result.plan->checks.tolerated) pools[failure].push_back(result.plan->pool);
+  }
+  for (const auto& [failure, names] : pools) {
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, "CheckFailureTolerated", "Verify",
+                   NamePools(names) + ": " + failure);
   }
 }
 
@@ -150,7 +172,8 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
                                                       : StringAt(*last, {"reason"});
   memory.progress = reason;
   if (reason == before || before.empty()) return;
-  const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack;
+  const bool warning =
+      reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack || reason == kChecksUnavailable;
   const bool gate = reason == kWaitingForApproval || reason == kWaitingForWindow || reason == kFrozen;
   if (!warning && !gate && reason != kRollingOut && reason != kRolloutComplete) return;
   const std::string message = StringAt(now, {"message"});

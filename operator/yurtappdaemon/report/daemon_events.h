@@ -38,6 +38,8 @@ class DaemonEvents {
   void ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const;
   // Reports the pools whose workloads were changed after the operator's write.
   void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome, const std::vector<std::string>& fought) const;
+  // Reports the failures of checks with dryRun.
+  void ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const;
   void ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const;
 
   EventSink& events_;

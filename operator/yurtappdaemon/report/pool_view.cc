@@ -50,6 +50,8 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       return "its site holds it" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) + " (kubectl yad release " +
              plan.pool + ")";
     case WaitingFor::kFreeze:
+      if (!context.snapshot.freeze)
+        return "no update starts, because checks can't run: " + context.snapshot.checks_fault;
       return DescribeFreeze(*context.snapshot.freeze);
     case WaitingFor::kWindow:
       if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
@@ -93,9 +95,10 @@ class View {
     JudgeUpdate();
     SetPhase();
     SetWait();
+    SetCheck();
     // Without a ready node, a pool makes no progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
-    if (context_.diagnoses != nullptr) {
+    if (context_.diagnoses != nullptr && view_.reason != kCheckFailed) {
       const auto found = context_.diagnoses->find(plan_.pool);
       if (found != context_.diagnoses->end()) AddDiagnosis(found->second, view_);
     }
@@ -119,6 +122,8 @@ class View {
       soaked_ = been_healthy_;
     }
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
+    const bool checks_follow = rolling() && begins && !context_.rollout->goal.back && !strategy_.checks.empty();
+    view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
   // A Deployment keeps the condition for a moment after a change of its template.
@@ -145,8 +150,16 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
+    if (view_.reason.empty() && CheckHasFailed()) {
+      view_.reason = kCheckFailed;
+      view_.message = plan_.checks.message;
+    }
     view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
+  }
+
+  bool CheckHasFailed() const {
+    return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
   // If a pool joined and its workload has never been healthy, the failure does not count against the revision.
@@ -159,8 +172,9 @@ class View {
     const bool updates = plan_.write == WorkloadAction::kUpdate || plan_.write == WorkloadAction::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
-    view_.updated = on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking));
-    view_.settled = on_update && (excused_offline || soaked_ || view_.updated);
+    view_.updated =
+        on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking && !view_.verifying));
+    view_.settled = on_update && (excused_offline || (soaked_ && !view_.verifying) || view_.updated);
     if (view_.settled) view_.revision_failed = view_.revision_failed && !view_.late;
   }
 
@@ -182,7 +196,7 @@ class View {
       const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
       if (view_.phase == PoolPhase::kUnhealthy && scales) SetScaling();
     } else {
-      view_.phase = view_.soaking ? PoolPhase::kSoaking : PoolPhase::kReady;
+      view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
     SetUnhealthySeconds();
   }
@@ -227,6 +241,15 @@ class View {
     if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
     const bool invalid = plan_.waiting_for == WaitingFor::kHold && plan_.gate.invalid_windows;
     if (invalid && view_.reason.empty()) view_.reason = kInvalidWindow;
+  }
+
+  // Records the data with which another leader continues the checks.
+  void SetCheck() {
+    if (!view_.verifying || fresh_ || !plan_.health.check) return;
+    view_.check = plan_.health.check->name;
+    view_.check_started = FormatTime(plan_.health.check->since);
+    view_.check_failures = plan_.health.check->failures;
+    if (view_.phase == PoolPhase::kVerifying && view_.message.empty()) view_.message = plan_.checks.message;
   }
 
   const PoolOutcome& result_;

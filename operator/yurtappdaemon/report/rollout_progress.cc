@@ -70,6 +70,10 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                        GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.shut) +
                            " wait for their update window" + NextOpening(rollout)};
     case RolloutState::kFrozen:
+      if (!snapshot.freeze) {
+        return Condition{kProgressing, "False", kChecksUnavailable,
+                         done + "updated; no update starts, because checks can't run: " + snapshot.checks_fault};
+      }
       return Condition{kProgressing, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
       if (decision.failed_group && decision.failed <= decision.failures_allowed) {

@@ -21,6 +21,7 @@ inline constexpr char kPartitionReached[] = "PartitionReached";
 inline constexpr char kPoolsHeld[] = "PoolsHeld";
 inline constexpr char kWaitingForWindow[] = "WaitingForWindow";
 inline constexpr char kFrozen[] = "Frozen";
+inline constexpr char kChecksUnavailable[] = "ChecksUnavailable";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 

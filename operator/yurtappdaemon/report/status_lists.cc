@@ -24,6 +24,9 @@ void Members(const PoolEntry& entry, Visit& visit) {
   if (entry.unhealthy_seconds > 0) visit("unhealthySeconds", entry.unhealthy_seconds);
   if (entry.scaled_from > 0) visit("scaledFrom", entry.scaled_from);
   optional("healthySince", entry.healthy_since);
+  optional("check", entry.check);
+  optional("checkStartedAt", entry.check_started);
+  if (entry.check_failures > 0) visit("checkFailures", entry.check_failures);
   if (entry.workload == nullptr) return;
   visit("workload", entry.workload->object->meta().key.name);
   visit("replicas", entry.workload->state().replicas);

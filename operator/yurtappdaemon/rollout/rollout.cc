@@ -95,6 +95,7 @@ class Rollout {
     const RolloutPool& pool = in_.pools[i];
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
+    if (pool.check_failed) return true;
     return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
   }
 
@@ -104,7 +105,7 @@ class Rollout {
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (!goes_back_ && HasFailed(i)) return false;
     // A pool that will leave its revision does not have to soak on it first.
-    if (pool.healthy && !pool.offline) return pool.updated && !pool.soaked;
+    if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
     const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool);
@@ -268,7 +269,7 @@ class Rollout {
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.back && pool.soaked) return true;  // The rollout does not depend on its later health.
-    return pool.overdue || (pool.healthy && (pool.soaked || !(pool.updated || in_.back)));
+    return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.back)));
   }
 
   void GoBack() {

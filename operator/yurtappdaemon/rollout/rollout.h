@@ -49,6 +49,8 @@ struct RolloutPool {
   bool healthy = false;         // in the workload's present generation
   bool been_healthy = false;    // on its present revision, at least once
   bool soaked = false;          // healthy for minReadySeconds on this revision, at least once
+  bool verified = true;         // its update has passed all checks, or needs none
+  bool check_failed = false;
   bool overdue = false;  // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
   bool refused = false;  // the server rejected the goal for this pool
   bool unrenderable = false;    // the goal can't be rendered for this pool
@@ -78,7 +80,7 @@ enum class Step {
 // The state of a rollout as a whole.
 enum class RolloutState {
   kComplete,            // no update is left to start, except for pools that the partition or their site blocks
-  kMoving,              // pools are updated, or have to become healthy or to soak
+  kMoving,              // pools are updated, or have to become healthy, to soak or to pass their checks
   kWaitingForApproval,  // for the approval of `group`
   kWaitingForWindow,    // all that is left waits for update windows
   kFrozen,              // all that is left waits for the end of the freeze
@@ -107,17 +109,18 @@ struct RolloutDecision {
   bool roll_back =
       false;  // the goal has failed, and onFailure is Rollback: the caller marks the goal, and decides again
   // The fields below are for messages.
-  std::size_t group = 0;                  // the current group
-  std::size_t group_number = 0;           // its place among the groups that have pools, from 1
-  std::size_t groups = 0;                 // the number of groups that have pools
-  std::size_t group_pools = 0;            // the number of pools in the group, without those of the partition
-  std::size_t group_done = 0;             // the number of these pools that are done
-  std::vector<std::string_view> waiting;  // pools that have to become healthy, or to soak, before the rollout continues
-  std::vector<std::string_view> held;     // pools whose update only their site blocks
-  std::size_t shut = 0;                   // the number of pools that wait for a window or for the end of the freeze
-  std::size_t dark = 0;                   // the number of pools that went dark after their update
-  std::size_t control_offline = 0;        // the number of pools that were not updated and went offline since
-  std::size_t failed = 0;                 // the number of pools that have failed on the goal
+  std::size_t group = 0;         // the current group
+  std::size_t group_number = 0;  // its place among the groups that have pools, from 1
+  std::size_t groups = 0;        // the number of groups that have pools
+  std::size_t group_pools = 0;   // the number of pools in the group, without those of the partition
+  std::size_t group_done = 0;    // the number of these pools that are done
+  std::vector<std::string_view>
+      waiting;  // pools that have to become healthy, to soak, or to pass checks, before the rollout continues
+  std::vector<std::string_view> held;  // pools whose update only their site blocks
+  std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
+  std::size_t dark = 0;                // the number of pools that went dark after their update
+  std::size_t control_offline = 0;     // the number of pools that were not updated and went offline since
+  std::size_t failed = 0;              // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
   // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
   std::optional<std::size_t> failed_group;

@@ -9,6 +9,7 @@ namespace yad {
 std::string UpdateRecord::ToAnnotation() const {
   Json record = {{"at", FormatTime(at)}, {"revision", revision}};
   if (online) record["online"] = true;
+  if (created) record["created"] = true;
   if (joining) record["joining"] = true;
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -23,6 +24,7 @@ std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload) {
   parsed.revision = StringAt(record, {"revision"});
   parsed.at = ParseTime(StringAt(record, {"at"}));
   parsed.online = BoolAt(record, {"online"});
+  parsed.created = BoolAt(record, {"created"});
   parsed.joining = BoolAt(record, {"joining"});
   if (parsed.revision.empty() || parsed.revision != workload.Label(kRevisionLabel)) return std::nullopt;
   return parsed;

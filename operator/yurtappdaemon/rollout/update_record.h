@@ -16,6 +16,7 @@ struct UpdateRecord {
   std::string revision;  // the value of the workload's kRevisionLabel; with another value, the record is outdated
   WallTime at;           // the time of the write, in seconds
   bool online = false;   // the pool had a ready node
+  bool created = false;  // the write created the workload, so no check runs
   bool joining = false;  // the write created the workload when its pool was first selected
 
   bool operator==(const UpdateRecord&) const = default;

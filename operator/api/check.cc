@@ -1,0 +1,194 @@
+#include "operator/api/check.h"
+
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "operator/api/names.h"
+#include "operator/api/quantity.h"
+#include "operator/api/validation.h"
+
+namespace yad {
+namespace {
+
+constexpr int kDefaultTimeoutSeconds = 600;
+constexpr int kDefaultIntervalSeconds = 30;
+constexpr int kDefaultDurationSeconds = 300;
+constexpr int kLongestSeconds = 7 * 24 * 3600;
+constexpr int kShortestIntervalSeconds = 5;
+
+// Reads a quantity, written as text or as an integer.
+std::optional<double> QuantityOf(const Json& value) {
+  if (value.is_number_integer()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const auto text = CanonicalQuantity(value.get_ref<const std::string&>());
+  if (!text) return std::nullopt;
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text->data(), text->data() + text->size(), number);
+  return fault == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> QuantityAt(const Json& object, std::string_view field) {
+  const Json* value = Find(object, {field});
+  return value == nullptr ? std::nullopt : QuantityOf(*value);
+}
+
+// Returns whether a valid quantity is there.
+bool CheckQuantity(const JsonField& field, FieldErrors& errors) {
+  if (!field.present()) return false;
+  if (QuantityOf(*field.value)) return true;
+  errors.Add(FieldError::Invalid(field.path, *field.value, "must be a quantity, such as 500m, \"0.05\" or 3"));
+  return false;
+}
+
+void CheckQuery(const JsonField& field, FieldErrors& errors) {
+  const std::string* text = AsRequiredText(field, errors);
+  if (text != nullptr && text->size() > kMaxQuery) {
+    errors.Add(FieldError::Invalid(field.path, text->substr(0, 64) + "...",
+                                   "must have at most " + std::to_string(kMaxQuery) + " bytes"));
+  }
+}
+
+void CheckComparison(const JsonField& compare, FieldErrors& errors) {
+  if (AsObject(compare, errors) == nullptr) return;
+  CheckQuery(compare.Child("query"), errors);
+  const JsonField ratio = compare.Child("maxRatio");
+  if (!ratio.present()) {
+    errors.Add(FieldError::Required(ratio.path));
+  } else if (CheckQuantity(ratio, errors) && *QuantityOf(*ratio.value) <= 0) {
+    errors.Add(FieldError::Invalid(ratio.path, *ratio.value, "must be greater than 0"));
+  }
+}
+
+void CheckPrometheus(const JsonField& prometheus, std::int64_t timeout, FieldErrors& errors) {
+  if (AsObject(prometheus, errors) == nullptr) return;
+  CheckQuery(prometheus.Child("query"), errors);
+  const JsonField max = prometheus.Child("max"), min = prometheus.Child("min"), compare = prometheus.Child("compare");
+  const bool has_max = CheckQuantity(max, errors), has_min = CheckQuantity(min, errors);
+  if (!max.present() && !min.present() && !compare.present()) {
+    errors.Add(FieldError::Required(prometheus.path, "needs max, min or compare"));
+  }
+  if (has_max && has_min && *QuantityOf(*min.value) > *QuantityOf(*max.value)) {
+    errors.Add(FieldError::Invalid(min.path, *min.value, "must not be greater than max"));
+  }
+  if (compare.present()) CheckComparison(compare, errors);
+  AsInt(prometheus.Child("intervalSeconds"), kShortestIntervalSeconds, kLongestSeconds, errors);
+  AsInt(prometheus.Child("failureLimit"), 0, kMaxInt32, errors);
+  const JsonField duration = prometheus.Child("durationSeconds");
+  const auto seconds = AsInt(duration, 0, kLongestSeconds, errors);
+  if (duration.present() != seconds.has_value()) return;
+  if (seconds.value_or(kDefaultDurationSeconds) >= timeout) {
+    errors.Add(FieldError::Invalid(duration.path, seconds.value_or(kDefaultDurationSeconds),
+                                   "must be less than timeoutSeconds of the check"));
+  }
+}
+
+void ForbidIn(const JsonField& spec, std::string_view field, const char* why, FieldErrors& errors) {
+  if (const JsonField set = spec.Child(field); set.present()) errors.Add(FieldError::Forbidden(set.path, why));
+}
+
+void CheckJob(const JsonField& job, FieldErrors& errors) {
+  if (AsObject(job, errors) == nullptr) return;
+  const JsonField spec = job.Child("spec");
+  if (!spec.present()) errors.Add(FieldError::Required(spec.path));
+  if (AsObject(spec, errors) == nullptr) return;
+  ForbidIn(spec, "selector", "a Job makes its own selector", errors);
+  ForbidIn(spec, "manualSelector", "a Job makes its own selector", errors);
+  ForbidIn(spec, "ttlSecondsAfterFinished", "the operator deletes the Job after the next one of its pool", errors);
+  ForbidIn(spec, "suspend", "the check would never end", errors);
+  const JsonField pod = spec.Child("template").Child("spec");
+  if (!pod.present()) {
+    errors.Add(FieldError::Required(spec.path + ".template.spec"));
+    return;
+  }
+  if (AsObject(pod, errors) == nullptr) return;
+  AsObject(spec.Child("template").Child("metadata"), errors);
+  CheckPodSpec(pod, {"Never", "OnFailure"}, errors);
+}
+
+void CheckCondition(const JsonField& condition, FieldErrors& errors) {
+  if (AsObject(condition, errors) == nullptr) return;
+  const JsonField type = condition.Child("type");
+  if (const std::string* text = AsRequiredText(type, errors); text != nullptr) {
+    if (std::string fault = CheckAnnotationKey(*text); !fault.empty())
+      errors.Add(FieldError::Invalid(type.path, *type.value, fault));
+  }
+  const JsonField status = condition.Child("status");
+  const std::string* text = AsText(status, errors);
+  if (text != nullptr && *text != "True" && *text != "False")
+    errors.Add(FieldError::NotSupported(status.path, *status.value, {"True", "False"}));
+}
+
+void CheckName(const JsonField& name, std::set<std::string>& names, FieldErrors& errors) {
+  const std::string* text = AsRequiredText(name, errors);
+  if (text == nullptr) return;
+  if (std::string fault = CheckDns1123Label(*text); !fault.empty()) {
+    errors.Add(FieldError::Invalid(name.path, *name.value, fault));
+  } else if (!names.insert(*text).second) {
+    errors.Add(FieldError::Duplicate(name.path, *name.value));
+  }
+}
+
+void CheckOne(const JsonField& check, std::set<std::string>& names, FieldErrors& errors) {
+  if (AsObject(check, errors) == nullptr) return;
+  CheckName(check.Child("name"), names, errors);
+  const JsonField job = check.Child("job"), condition = check.Child("condition");
+  const JsonField prometheus = check.Child("prometheus");
+  const int kinds = job.present() + condition.present() + prometheus.present();
+  if (kinds == 0) errors.Add(FieldError::Required(check.path, "needs one of `job`, `condition` and `prometheus`"));
+  if (kinds > 1)
+    errors.Add(FieldError::Forbidden(check.path, "may have only one of `job`, `condition` and `prometheus`"));
+  const JsonField timeout = check.Child("timeoutSeconds");
+  const auto seconds = AsInt(timeout, 1, kLongestSeconds, errors);
+  AsBool(check.Child("dryRun"), errors);
+  if (job.present()) CheckJob(job, errors);
+  if (condition.present()) CheckCondition(condition, errors);
+  if (prometheus.present()) CheckPrometheus(prometheus, seconds.value_or(kDefaultTimeoutSeconds), errors);
+}
+
+PrometheusCheck ParsePrometheus(const Json& object) {
+  PrometheusCheck check;
+  check.query = StringAt(object, {"query"});
+  check.max = QuantityAt(object, "max");
+  check.min = QuantityAt(object, "min");
+  check.control_query = StringAt(object, {"compare", "query"});
+  if (const Json* compare = Find(object, {"compare"}); compare != nullptr)
+    check.max_ratio = QuantityAt(*compare, "maxRatio").value_or(0);
+  check.interval = std::chrono::seconds(IntAt(object, {"intervalSeconds"}, kDefaultIntervalSeconds));
+  check.duration = std::chrono::seconds(IntAt(object, {"durationSeconds"}, kDefaultDurationSeconds));
+  check.failure_limit = static_cast<int>(IntAt(object, {"failureLimit"}));
+  return check;
+}
+
+}  // namespace
+
+void ValidateChecks(const JsonField& checks, FieldErrors& errors) {
+  const Json* list = AsArray(checks, errors);
+  if (list == nullptr) return;
+  if (list->size() > kMaxChecks) {
+    errors.Add(
+        FieldError::Invalid(checks.path, list->size(), "must have at most " + std::to_string(kMaxChecks) + " items"));
+    return;
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < list->size() && !errors.full(); ++i) CheckOne(checks.Element(i), names, errors);
+}
+
+std::vector<Check> ParseChecks(const Json& checks) {
+  std::vector<Check> parsed;
+  for (const Json& object : checks) {
+    Check& check = parsed.emplace_back();
+    check.name = StringAt(object, {"name"});
+    if (const Json* spec = Find(object, {"job", "spec"}); spec != nullptr) check.job_spec = *spec;
+    check.condition = StringAt(object, {"condition", "type"});
+    check.condition_status = StringAt(object, {"condition", "status"}, "True");
+    if (const Json* prometheus = Find(object, {"prometheus"}); prometheus != nullptr && prometheus->is_object())
+      check.prometheus = ParsePrometheus(*prometheus);
+    check.timeout = std::chrono::seconds(IntAt(object, {"timeoutSeconds"}, kDefaultTimeoutSeconds));
+    check.dry_run = BoolAt(object, {"dryRun"});
+  }
+  return parsed;
+}
+
+}  // namespace yad

@@ -1,0 +1,62 @@
+#include "operator/workload/check_job.h"
+
+#include <algorithm>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/overrides.h"
+#include "operator/workload/owner.h"
+#include "operator/workload/render.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kLongestName = 63;  // a Job's name is a label of its pods
+
+std::string Base36(std::uint64_t number) {
+  constexpr char kDigits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+  std::string text;
+  for (int i = 0; i < 10; ++i, number /= 36) text.push_back(kDigits[number % 36]);
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t CheckJobDigest(const Check& check) {
+  return Fnv1a64(check.job_spec.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
+                         const CheckedUpdate& update) {
+  std::string key = std::to_string(digest);
+  for (const std::string& part :
+       {daemon.meta.uid, check.name, update.pool, update.revision_label, FormatTime(update.at)})
+    key += "/" + part;
+  const std::string hash = "-" + Base36(Fnv1a64(key));
+  std::string prefix = daemon.meta.key.name + "-" + check.name;
+  std::replace(prefix.begin(), prefix.end(), '.', '-');
+  prefix = prefix.substr(0, kLongestName - hash.size());
+  while (!prefix.empty() && prefix.back() == '-') prefix.pop_back();
+  return prefix + hash;
+}
+
+Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,
+                          const std::string& revision_label, const std::string& name) {
+  Json spec = check.job_spec;
+  ReplaceVariables(spec, pool.name);
+  Json& pod_template = spec["template"];
+  if (!pod_template.is_object() || !BindPodsToPool(pool.taints, /*once=*/true, pool.name, pod_template)) {
+    return Fail(Reason::kInvalid, "check " + check.name +
+                                      ": template, labels, nodeSelector or tolerations of job.spec have a wrong type");
+  }
+  pod_template["metadata"]["labels"][kCheckLabel] = check.name;
+  if (StringAt(pod_template, {"spec", "restartPolicy"}).empty()) pod_template["spec"]["restartPolicy"] = "Never";
+  Json job = {{"apiVersion", kJobType.ApiVersion()}, {"kind", kJobType.kind}, {"spec", std::move(spec)}};
+  job["metadata"] = {
+      {"name", name},
+      {"namespace", daemon.meta.key.ns},
+      {"labels", {{kPoolNameLabel, pool.name}, {kRevisionLabel, revision_label}, {kCheckLabel, check.name}}},
+      {"ownerReferences", Json::array({ControllerReference(daemon)})}};
+  return job;
+}
+
+}  // namespace yad

@@ -1,0 +1,37 @@
+// The Job of a check in one pool. Pure.
+#ifndef OPERATOR_WORKLOAD_CHECK_JOB_H_
+#define OPERATOR_WORKLOAD_CHECK_JOB_H_
+
+#include <cstdint>
+#include <string>
+
+#include "operator/api/check.h"
+#include "operator/api/nodepool.h"
+#include "operator/api/yurtappdaemon.h"
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+// What a Job checks: the update of one pool to a revision.
+struct CheckedUpdate {
+  std::string pool;
+  std::string revision_label;  // the value of kRevisionLabel
+  WallTime at;                 // the time of the update
+};
+
+// Returns a digest of the check's spec.
+std::uint64_t CheckJobDigest(const Check& check);
+// Returns `<yad>-<check>-<hash>`, with at most 63 characters. The name is the same for each attempt to check one
+// update, so no check runs twice. `digest` is CheckJobDigest: a changed check runs again.
+std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
+                         const CheckedUpdate& update);
+// Returns the Job for a POST: the spec of the check, bound to the pool, with {{nodepool-name}} and {{nodepool}}
+// replaced. The daemon is its controller. restartPolicy is Never if the check has none. Fails with kInvalid if a value
+// in the spec has a wrong type.
+Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,
+                          const std::string& revision_label, const std::string& name);
+
+}  // namespace yad
+
+#endif  // OPERATOR_WORKLOAD_CHECK_JOB_H_

@@ -1,0 +1,45 @@
+// Creates and deletes the Jobs of checks.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_CHECK_JOB_WRITER_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_CHECK_JOB_WRITER_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+struct CheckJobOutcome {
+  std::map<std::string, RefusedJob> refused;  // by name, for the next plan
+  std::optional<Error> retry;                 // a write that has to be retried
+  bool rejected = false;                      // a Job is invalid, so the check has failed
+};
+
+// Thread-safe.
+class CheckJobWriter {
+ public:
+  // Responses go into `store`, unless it is null.
+  CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
+      : client_(client), store_(store), parallel_writes_(parallel_writes) {}
+
+  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job that exists already is the one that
+  // another attempt has created, and stays.
+  CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
+
+ private:
+  Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
+
+  Client& client_;
+  Store* const store_;
+  const std::size_t parallel_writes_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_CHECK_JOB_WRITER_H_

@@ -1,0 +1,155 @@
+#include "operator/yurtappdaemon/check_sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/base/parallel.h"
+#include "operator/prometheus/judge.h"
+#include "operator/prometheus/pool_query.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kParallelQueries = 4;
+constexpr std::size_t kMaxSampleMessage = 256;
+
+}  // namespace
+
+std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& plan) {
+  std::vector<RunningCheck> running;
+  std::vector<std::string> control;
+  for (const PoolPlan& pool : plan.pools) {
+    if (pool.workload && !pool.on_update && !pool.offline) control.push_back(pool.pool);
+  }
+  for (const PoolPlan& pool : plan.pools) {
+    const auto& progress = pool.health.check;
+    if (!pool.checks.verifying || pool.offline || !progress || !progress->failure.empty()) continue;
+    const Check& check = snapshot.daemon.strategy.rolling.checks[pool.checks.index];
+    if (!check.prometheus) continue;
+    running.push_back({pool.pool, check.name, progress->since, progress->failures, *check.prometheus, {}});
+    if (!check.prometheus->control_query.empty()) running.back().control = control;
+  }
+  return running;
+}
+
+void CheckSampler::Connect(std::function<void(const Request&)> sample, std::function<void(const Request&)> show) {
+  sample_ = std::move(sample);
+  show_ = std::move(show);
+}
+
+void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks) {
+  const bool has_new = checks_.With([&](auto& all) {
+    if (checks.empty()) {
+      all.erase(daemon);
+      return false;
+    }
+    ByPool& before = all[daemon];
+    ByPool now;
+    bool any_new = false;
+    for (RunningCheck& check : checks) {
+      Sampled sampled{std::move(check), {}, clock_.Now()};
+      const auto known = before.find(sampled.check.pool);
+      if (known != before.end() && known->second.check.name == sampled.check.name &&
+          known->second.check.since == sampled.check.since) {
+        sampled.samples = std::move(known->second.samples);
+        sampled.due = known->second.due;
+      } else {
+        sampled.samples.check = sampled.check.name;
+        sampled.samples.since = sampled.check.since;
+        sampled.samples.failures = sampled.check.failures;
+        sampled.samples.message = "waits for the first sample of Prometheus";
+        any_new = true;
+      }
+      now.emplace(sampled.check.pool, std::move(sampled));
+    }
+    before = std::move(now);
+    return any_new;
+  });
+  if (has_new) sample_(daemon);
+}
+
+std::map<std::string, CheckSamples> CheckSampler::SamplesOf(const ObjectKey& daemon) const {
+  return checks_.With([&](const auto& all) {
+    std::map<std::string, CheckSamples> samples;
+    const auto known = all.find(daemon);
+    if (known == all.end()) return samples;
+    for (const auto& [pool, sampled] : known->second) samples.emplace(pool, sampled.samples);
+    return samples;
+  });
+}
+
+CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_token stop) const {
+  const PrometheusCheck& spec = check.spec;
+  const WallTime now = clock_.WallNow();  // Both queries are about the same instant.
+  const auto none = [](const Error& error) {
+    return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage)};
+  };
+  const auto value = query_(WithPool(spec.query, check.pool), now, stop);
+  if (!value) return none(value.error());
+  Bounds bounds{spec.max, spec.min, std::nullopt};
+  std::optional<double> control;
+  if (!spec.control_query.empty() && !check.control.empty()) {
+    const auto answer = query_(WithPools(spec.control_query, check.control), now, stop);
+    if (!answer) return none(answer.error());
+    control = *answer;
+    bounds.max_ratio = spec.max_ratio;
+  }
+  const Judged judged = Judge(bounds, *value, control);
+  switch (judged.result) {
+    case SampleResult::kGood:
+      return {Reading::Kind::kGood, "the last sample is within the limits"};
+    case SampleResult::kBad:
+      return {Reading::Kind::kBad, Cut(judged.message, kMaxSampleMessage)};
+    case SampleResult::kNoData:
+      return {Reading::Kind::kNone, Cut("no sample: " + judged.message, kMaxSampleMessage)};
+  }
+  return {};
+}
+
+bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>& due,
+                       const std::vector<Reading>& readings) {
+  return checks_.With([&](auto& all) {
+    bool changed = false;
+    const auto known = all.find(daemon);
+    if (known == all.end()) return false;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      const auto found = known->second.find(due[i].pool);
+      if (found == known->second.end()) continue;
+      Sampled& sampled = found->second;
+      if (sampled.check.name != due[i].name || sampled.check.since != due[i].since) continue;
+      sampled.due = clock_.Now() + due[i].spec.interval;
+      const bool bad = readings[i].kind == Reading::Kind::kBad;
+      sampled.samples.failures += bad;
+      sampled.samples.conclusive += readings[i].kind != Reading::Kind::kNone;
+      changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
+      sampled.samples.message = readings[i].message;
+    }
+    return changed;
+  });
+}
+
+Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_token stop) {
+  std::vector<RunningCheck> due;
+  checks_.With([&](const auto& all) {
+    const auto known = all.find(daemon);
+    if (known == all.end()) return;
+    for (const auto& [pool, sampled] : known->second) {
+      if (sampled.due <= clock_.Now()) due.push_back(sampled.check);
+    }
+  });
+  std::vector<Reading> readings(due.size());
+  ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) { readings[i] = Read(due[i], stop); });
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a sample");
+  if (Add(daemon, due, readings)) show_(daemon);
+  std::optional<SteadyTime> next;
+  checks_.With([&](const auto& all) {
+    const auto known = all.find(daemon);
+    if (known == all.end()) return;
+    for (const auto& [pool, sampled] : known->second) next = next ? std::min(*next, sampled.due) : sampled.due;
+  });
+  if (!next) return ReconcileResult::Done();
+  return ReconcileResult::RequeueAfter(std::max<Duration>(*next - clock_.Now(), std::chrono::milliseconds(100)));
+}
+
+}  // namespace yad

@@ -1,0 +1,45 @@
+#include "operator/yurtappdaemon/observe/check_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+
+ReflectorOptions WatchingCheckJobs(const std::string& ns) {
+  ReflectorOptions options;
+  options.type = kJobType;
+  options.ns = ns;
+  options.label_selector = kCheckLabel;
+  options.project = ProjectCheckJob;
+  options.projected = {{"metadata", {{"labels"}}}, {"status", {{"conditions", {{"type"}, {"status"}, {"message"}}}}}};
+  options.keeps_content = [](const ObjectMeta&) { return false; };
+  options.on_demand = true;
+  return options;
+}
+
+Result<bool> ReadCheckJobs(Informer* jobs, Snapshot& snapshot) {
+  const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
+  const bool needed =
+      std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
+  if (!needed || jobs == nullptr) return true;
+  jobs->Demand();
+  if (!jobs->synced()) {
+    const std::string error = jobs->last_error();
+    if (error.empty()) return false;
+    const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
+    snapshot.checks_fault = "the Jobs can't be read: " + error +
+                            (forbidden ? "; set checks.jobs=true in the values of the Helm chart" : "");
+    return true;
+  }
+  YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
+  for (ObjectPtr& object : owned) {
+    std::string name = object->meta().key.name;
+    snapshot.check_jobs.emplace(std::move(name), CheckJobRef{std::move(object)});
+  }
+  return true;
+}
+
+}  // namespace yad

@@ -1,0 +1,148 @@
+#include "operator/yurtappdaemon/plan/checks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/workload/check_job.h"
+
+namespace yad {
+
+Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot.daemon.strategy.rolling.checks) {
+  for (const Check& check : checks_) digests_.push_back(check.job_spec.is_null() ? 0 : CheckJobDigest(check));
+}
+
+Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
+                               PoolChecks& checks) const {
+  const CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel),
+                             pool.record != nullptr ? pool.record->at : WallTime()};
+  checks.job = CheckJobName(snapshot_.daemon, check, digests_[checks.index], update);
+  const std::string name = "Job " + checks.job;
+  if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
+    const CheckJobState& state = job->second.state();
+    if (state.state == CheckJobState::State::kComplete) return {Look::State::kPassed, "", std::nullopt};
+    if (state.state == CheckJobState::State::kFailed)
+      return {Look::State::kFailed, name + " failed: " + state.message, std::nullopt};
+    return {Look::State::kRuns, name + " runs", std::nullopt};
+  }
+  const auto refused = snapshot_.refused_jobs.find(checks.job);
+  if (refused != snapshot_.refused_jobs.end() && refused->second.final)
+    return {Look::State::kFailed, name + " was rejected: " + refused->second.message, std::nullopt};
+  if (!snapshot_.checks_fault.empty()) return {Look::State::kRuns, snapshot_.checks_fault, std::nullopt};
+  // A Job that was deleted is created again. If it had failed, so the check is repeated.
+  if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
+  checks.starts_job = true;
+  if (refused != snapshot_.refused_jobs.end())
+    return {Look::State::kRuns, name + " can't be created: " + refused->second.message, std::nullopt};
+  return {Look::State::kRuns, name + " is created", std::nullopt};
+}
+
+Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool) const {
+  for (const CustomCondition& condition : pool.workload.state().conditions) {
+    if (condition.type != check.condition) continue;
+    // A condition that is older than the update tells about the revision before it.
+    const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
+    if (condition.status == check.condition_status && !outdated) return {Look::State::kPassed, "", std::nullopt};
+  }
+  return {Look::State::kRuns,
+          "waits for condition " + check.condition + "=" + check.condition_status + " of the workload", std::nullopt};
+}
+
+Checks::Look Checks::LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const {
+  const WallTime end = progress.since + check.prometheus->duration;
+  const auto found = snapshot_.samples.find(pool.name);
+  if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
+    return {Look::State::kRuns, "waits for the first sample of Prometheus", std::nullopt};
+  const CheckSamples& samples = found->second;
+  progress.failures = samples.failures;
+  if (samples.failures > check.prometheus->failure_limit) return {Look::State::kFailed, samples.message, std::nullopt};
+  if (snapshot_.now < end) return {Look::State::kRuns, samples.message, end};
+  if (samples.conclusive > 0) return {Look::State::kPassed, "", std::nullopt};
+  return {Look::State::kRuns, samples.message, std::nullopt};
+}
+
+Checks::Look Checks::LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress,
+                            PoolChecks& checks) const {
+  Look look;
+  checks.job.clear();
+  checks.starts_job = false;
+  if (!check.job_spec.is_null()) {
+    look = LookAtJob(check, pool, progress, checks);
+  } else if (!progress.failure.empty()) {
+    look = {Look::State::kFailed, progress.failure, std::nullopt};
+  } else if (check.prometheus) {
+    look = LookAtSamples(check, pool, progress);
+  } else {
+    look = LookAtCondition(check, pool);
+  }
+  if (look.state != Look::State::kRuns) return look;
+  if (!progress.failure.empty()) return {Look::State::kFailed, progress.failure, std::nullopt};
+  const WallTime timeout = progress.since + check.timeout;
+  if (snapshot_.now >= timeout) {
+    checks.starts_job = false;
+    return {Look::State::kFailed, "not passed within " + std::to_string(check.timeout.count()) + " s: " + look.message,
+            std::nullopt};
+  }
+  look.due = look.due ? std::min(*look.due, timeout) : timeout;
+  return look;
+}
+
+PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
+  PoolChecks checks;
+  checks.verifying = !health.verified;
+  if (health.verified || !health.soaked || pool.offline) return checks;
+  const auto first = std::find_if(checks_.begin(), checks_.end(),
+                                  [&](const Check& check) { return health.check && check.name == health.check->name; });
+  if (first == checks_.end()) health.check.reset();  // The spec has changed, so the checks begin again.
+  checks.index = first == checks_.end() ? 0 : static_cast<std::size_t>(first - checks_.begin());
+  for (; checks.index < checks_.size(); ++checks.index) {
+    const Check& check = checks_[checks.index];
+    if (!health.check) health.check = CheckProgress{check.name, snapshot_.now, 0, ""};
+    const Look look = LookAt(check, pool, *health.check, checks);
+    const bool failed = look.state == Look::State::kFailed;
+    if (look.state == Look::State::kPassed || (failed && check.dry_run)) {
+      if (failed) checks.tolerated.push_back("check " + check.name + " (dryRun): " + look.message);
+      health.check.reset();
+      continue;
+    }
+    if (failed) health.check->failure = look.message;
+    checks.message = "check " + check.name + ": " + look.message;
+    checks.due = look.due;
+    return checks;
+  }
+  health.verified = true;
+  checks.verifying = false;
+  checks.job.clear();
+  return checks;
+}
+
+std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
+  if (snapshot.check_jobs.empty()) return {};
+  std::set<std::string_view> names, pools;
+  for (const Check& check : snapshot.daemon.strategy.rolling.checks) names.insert(check.name);
+  for (const PoolRef& pool : snapshot.pools) pools.insert(pool.pool().name);
+  for (const WorkloadRef& workload : snapshot.workloads) pools.insert(workload.pool);
+  const auto age = [](const CheckJobRef& job) {
+    return std::tie(job.object->meta().creation_timestamp, job.object->meta().key.name);
+  };
+  std::vector<CheckJobRef> outdated;
+  std::map<std::pair<std::string_view, std::string_view>, const CheckJobRef*> last;
+  for (const auto& [name, job] : snapshot.check_jobs) {
+    if (job.object->meta().deleting()) continue;
+    const CheckJobState& state = job.state();
+    if (!names.contains(state.check) || !pools.contains(state.pool)) {
+      outdated.push_back(job);
+      continue;
+    }
+    const CheckJobRef*& newest = last[{state.pool, state.check}];
+    if (newest != nullptr) outdated.push_back(age(*newest) < age(job) ? *newest : job);
+    if (newest == nullptr || age(*newest) < age(job)) newest = &job;
+  }
+  return outdated;
+}
+
+}  // namespace yad

@@ -1,0 +1,69 @@
+// The checks of updated pools: starts them one after the other, and judges them. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/yurtappdaemon/observe/goal.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/rollout/update_record.h"
+
+namespace yad {
+
+// The checks of one pool in a plan.
+struct PoolChecks {
+  bool verifying = false;              // the rollout updated the pool, and not all checks have passed
+  std::size_t index = 0;               // of the check that runs or has failed, in RollingUpdate::checks
+  std::string job;                     // the name of its Job; "": it is of another kind, or no check has begun
+  bool starts_job = false;             // the Job does not exist yet, and is created now
+  std::string message;                 // what the check waits for, or why it has failed
+  std::optional<WallTime> due;         // the next time at which its result may change without an event
+  std::vector<std::string> tolerated;  // the failures of checks with dryRun in this plan
+};
+
+// What an update that has soaked is checked against.
+struct CheckedPool {
+  const std::string& name;
+  bool offline = false;
+  const WorkloadRef& workload;
+  const UpdateRecord* record = nullptr;  // null: unknown
+};
+
+// One object for each plan; not thread-safe. The snapshot must outlive it.
+class Checks {
+ public:
+  explicit Checks(const Snapshot& snapshot);
+
+  // Runs the checks of a pool from the point in `health` on, and records the progress there. Does nothing while the
+  // pool has not soaked, or is offline.
+  PoolChecks Run(const CheckedPool& pool, PoolHealth& health) const;
+
+ private:
+  // The state of one check.
+  struct Look {
+    enum class State { kRuns, kPassed, kFailed };
+    State state = State::kRuns;
+    std::string message;
+    std::optional<WallTime> due;
+  };
+  Look LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
+  Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
+  Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
+  Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
+
+  const Snapshot& snapshot_;
+  const std::vector<Check>& checks_;
+  std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
+};
+
+// Returns the Jobs that are no longer needed: of each check and pool, all but the last one; those of checks that the
+// spec no longer has; and those of pools that are not selected and have no workload.
+std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
