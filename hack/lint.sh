@@ -21,7 +21,7 @@ mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/
 
 # --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
 pure='operator/(base|api|workload)'
-shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster)'
+shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster|prometheus)'
 daemon='operator/yurtappdaemon'
 declare -A may_include=(
   [operator/base]='operator/base'
@@ -33,6 +33,7 @@ declare -A may_include=(
   [operator/client/auth]='operator/(base|api|json|client|client/transport|client/auth)'
   [operator/runtime]='operator/(base|api|json|client|client/transport|runtime)'
   [operator/cluster]='operator/(base|api|json|client|runtime|cluster)'
+  [operator/prometheus]='operator/(base|api|json|client|client/transport|client/auth|runtime|prometheus)'
   [operator/nodepool]='operator/(base|api|json|client|runtime|cluster|nodepool)'
   [operator/capacity]='operator/(base|api|json|client|runtime|cluster|capacity)'
   [$daemon/observe]="($shared|$daemon/observe)"

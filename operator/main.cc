@@ -17,6 +17,7 @@
 #include "operator/nodepool/auto_switch.h"
 #include "operator/nodepool/wiring.h"
 #include "operator/options.h"
+#include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
 #include "operator/runtime/status_server.h"
 #include "operator/yurtappdaemon/wiring.h"
@@ -104,6 +105,13 @@ ManagerOptions MakeManagerOptions(const Options& options, const std::string& own
   election.retry_period = options.retry_period;
   manager.leader_election = election;
   return manager;
+}
+
+// Returns null without --prometheus-url.
+Result<std::unique_ptr<PrometheusClient>> MakePrometheusClient(const Options& options) {
+  if (options.prometheus_url.empty()) return nullptr;
+  return PrometheusClient::Make({options.prometheus_url, options.prometheus_ca_file, options.prometheus_token_file,
+                                 std::string(kName) + "/" + YAD_VERSION});
 }
 
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
@@ -201,6 +209,11 @@ int Main(int argc, char** argv) {
   const auto client = MakeClient(*config, MakeClientOptions(*options));
   if (!client) {
     log::Err("Cannot make a client", {{"cluster", config->source}, {"error", client.error()}});
+    return kCannotStart;
+  }
+  const auto prometheus = MakePrometheusClient(*options);
+  if (!prometheus) {
+    log::Err("Cannot make a client of Prometheus", {{"flag", "--prometheus-*"}, {"error", prometheus.error()}});
     return kCannotStart;
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});

@@ -5,12 +5,30 @@
 #include <map>
 #include <sstream>
 
+#include "operator/client/transport/server_address.h"
+
 namespace yad {
 namespace {
 
 constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
+
+// Returns a fault in the flags of Prometheus; "" if there is none.
+std::string PrometheusFault(const Options& options) {
+  const bool has_ca = !options.prometheus_ca_file.empty();
+  const bool has_token = !options.prometheus_token_file.empty();
+  if (options.prometheus_url.empty()) {
+    if (!has_ca && !has_token) return "";
+    return "--prometheus-ca-file, --prometheus-token-file: have no effect without --prometheus-url; set it too";
+  }
+  const Result<ServerAddress> address = ParseServerAddress(options.prometheus_url);
+  if (!address) return "--prometheus-url: " + address.error().message;
+  if (has_ca && !address->tls) return "--prometheus-ca-file: has no effect, because --prometheus-url is not https";
+  if (has_token && !address->tls)
+    return "--prometheus-token-file: --prometheus-url must be https, because the token would be readable on the network";
+  return "";
+}
 
 // Returns a fault in the combination of flags, or in the range of a value; "" if there is none.
 std::string Contradiction(const Options& options) {
@@ -22,6 +40,8 @@ std::string Contradiction(const Options& options) {
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
   if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
+  if (!runs(kYurtAppDaemonController) && !options.prometheus_url.empty())
+    return "--prometheus-url: has no effect without the controller yurtappdaemon";
   if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
     return "--kube-api-timeout: must be between 1s and 5m";
   if (leases && options.capacity_resync < options.kube_api_timeout)
@@ -41,7 +61,7 @@ std::string Contradiction(const Options& options) {
     return "--leader-elect-renew-deadline: must be longer than --leader-elect-retry-period";
   if (options.lease_duration <= options.renew_deadline)
     return "--leader-elect-lease-duration: must be longer than --leader-elect-renew-deadline";
-  return "";
+  return PrometheusFault(options);
 }
 
 // Parses --node-agents: label selectors, separated by semicolons.
@@ -160,6 +180,18 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
       ->default_str("8760h");
 }
 
+void AddPrometheusFlags(CLI::App& app, Options& options) {
+  app.add_option(
+      "--prometheus-url", options.prometheus_url,
+      "Address of the Prometheus server that checks of YurtAppDaemons query: https://HOST[:PORT][/PREFIX] or "
+      "http://. Empty: such checks cannot run.");
+  app.add_option("--prometheus-ca-file", options.prometheus_ca_file,
+                 "PEM file with the CAs that --prometheus-url is verified with. It is read again when it changes. "
+                 "Default: the system's CAs.");
+  app.add_option("--prometheus-token-file", options.prometheus_token_file,
+                 "File with the bearer token for --prometheus-url. It is read again when it changes.");
+}
+
 void AddLogFlags(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "Lowest level of log messages: debug, info, warn or error.")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
@@ -206,6 +238,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--namespace", options.ns, "Only namespace to watch. Default: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
+  AddPrometheusFlags(app, options);
   AddWebhookFlags(app, options);
   AddLogFlags(app, options);
   try {

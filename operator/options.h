@@ -38,6 +38,9 @@ struct Options {
   int kube_api_burst = 0;
   int workers = 4;
   std::optional<RemovalLimit> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
+  std::string prometheus_url;                // empty: checks cannot query Prometheus
+  std::string prometheus_ca_file;            // empty: the system's CAs
+  std::string prometheus_token_file;         // empty: no token
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // folder of a certificate that another program maintains
   std::string webhook_cert_secret;    // Secret of a certificate that the operator maintains

@@ -1,0 +1,72 @@
+// Queries to a Prometheus server, or to another server with its HTTP API (Thanos, Mimir, VictoriaMetrics).
+#ifndef OPERATOR_PROMETHEUS_CLIENT_H_
+#define OPERATOR_PROMETHEUS_CLIENT_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/client/auth/token_source.h"
+#include "operator/client/transport/transport.h"
+
+namespace yad {
+
+struct PrometheusOptions {
+  std::string url;         // "https://host[:port][/prefix]"
+  std::string ca_file;     // PEM; empty: the system's CAs. It is read again when it changes.
+  std::string token_file;  // empty: no token. It is read again when it changes.
+  std::string user_agent;
+};
+
+// Sends instant queries. Thread-safe. Each call returns within kTimeout, whatever the server does. Redirects are not
+// followed, because they would send the token to another server.
+class PrometheusClient {
+ public:
+  static constexpr std::chrono::seconds kTimeout{10};
+  static constexpr int kMaxQueries = 4;                 // in flight at once; other calls wait
+  static constexpr std::size_t kMaxAnswer = 64u << 10;  // bytes
+
+  // Fails with kConfig if the address, the CA or the token is not usable. Sends nothing.
+  static Result<std::unique_ptr<PrometheusClient>> Make(const PrometheusOptions& options);
+  // `token` may be null. `clock` must outlive the client.
+  PrometheusClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token, std::string user_agent,
+                   Clock& clock = Clock::Real());
+
+  // Evaluates a query at the given time. Returns nullopt if there is no data (an empty vector, or NaN); the value may
+  // be infinite. Fails
+  // - with kInvalid if Prometheus rejects the query, or if such a query never returns one number;
+  // - with kBadRequest if the result is not one number this time, for instance a vector of several samples;
+  // - with kTooLarge if the response has more than kMaxAnswer bytes, mostly because of too many samples;
+  // - with kCancelled if `stop` fires;
+  // - with another reason if Prometheus cannot be reached or does not respond in time. A later call may succeed.
+  Result<std::optional<double>> Query(const std::string& promql, WallTime at, std::stop_token stop = {});
+
+  // Evaluates a query at the present time, to find its faults. Only kInvalid is a fault of the query itself; the other
+  // errors are those of Query, and may pass.
+  Status CheckQuery(const std::string& promql, std::stop_token stop = {});
+
+ private:
+  // Blocks until fewer than kMaxQueries queries are in flight, and counts one more.
+  Status Enter(SteadyTime deadline, const std::stop_token& stop);
+  void Leave();
+  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
+
+  const std::shared_ptr<HttpTransport> transport_;
+  const std::shared_ptr<TokenFile> token_;
+  const std::string user_agent_;
+  Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable_any left_;
+  int in_flight_ = 0;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_PROMETHEUS_CLIENT_H_

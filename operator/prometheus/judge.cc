@@ -1,0 +1,61 @@
+#include "operator/prometheus/judge.h"
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace yad {
+namespace {
+
+// Returns six significant digits, or the shortest text that identifies the number.
+std::string Format(double number, bool exact) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";
+  char text[64];
+  const auto [end, fault] = exact ? std::to_chars(text, text + sizeof text, number)
+                                  : std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6);
+  return fault == std::errc() ? std::string(text, end) : "?";
+}
+
+// Returns a statement about two different numbers, whose texts differ too.
+std::string Relation(double number, const std::string& words, double bound) {
+  const bool exact = Format(number, false) == Format(bound, false);
+  return Format(number, exact) + words + Format(bound, exact);
+}
+
+std::optional<double> Known(std::optional<double> number) {
+  return number && std::isnan(*number) ? std::nullopt : number;
+}
+
+Judged JudgeRatio(double max_ratio, double value, std::optional<double> control) {
+  const std::string others = "the value of the pools that are not updated";
+  const std::string text = Format(value, false);
+  if (value == 0) return {SampleResult::kGood, text};
+  if (!control) return {SampleResult::kNoData, "the query returned no data about the pools that are not updated"};
+  const std::string pair = text + " and " + Format(*control, false) + ", " + others;
+  if (value < 0 || *control < 0) return {SampleResult::kNoData, pair + ", have no ratio, because one is negative"};
+  if (std::isinf(value) && std::isinf(*control))
+    return {SampleResult::kNoData, pair + ", have no ratio, because both are infinite"};
+  if (*control == 0) {
+    return {SampleResult::kBad,
+            text + " is above 0, " + others + ", so the ratio is above maxRatio " + Format(max_ratio, false)};
+  }
+  const double ratio = value / *control;
+  const std::string times = " times " + others + " (" + Format(*control, false) + ")";
+  if (ratio > max_ratio) return {SampleResult::kBad, Relation(ratio, times + ", above maxRatio ", max_ratio)};
+  return {SampleResult::kGood, text + ", " + Format(ratio, false) + times};
+}
+
+}  // namespace
+
+Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control) {
+  value = Known(value);
+  if (!value) return {SampleResult::kNoData, "the query returned no data"};
+  if (bounds.max && *value > *bounds.max) return {SampleResult::kBad, Relation(*value, " is above max ", *bounds.max)};
+  if (bounds.min && *value < *bounds.min) return {SampleResult::kBad, Relation(*value, " is below min ", *bounds.min)};
+  if (bounds.max_ratio) return JudgeRatio(*bounds.max_ratio, *value, Known(control));
+  return {SampleResult::kGood, Format(*value, false)};
+}
+
+}  // namespace yad

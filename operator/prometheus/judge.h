@@ -1,0 +1,35 @@
+// The meaning of a sample for a check.
+#ifndef OPERATOR_PROMETHEUS_JUDGE_H_
+#define OPERATOR_PROMETHEUS_JUDGE_H_
+
+#include <optional>
+#include <string>
+
+namespace yad {
+
+// The bounds of a check. Those that are not set allow every value.
+struct Bounds {
+  std::optional<double> max;
+  std::optional<double> min;
+  std::optional<double> max_ratio;  // of the value to the control value; unset if there are no pools to compare with
+};
+
+enum class SampleResult { kGood, kBad, kNoData };
+
+struct Judged {
+  SampleResult result = SampleResult::kNoData;
+  std::string message;  // "0.07 is above max 0.05"
+};
+
+// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). Pure. A
+// value that is equal to a bound is good. nullopt and NaN mean no data. `max` and `min` are judged first, so a value
+// outside of them is bad even if the control value is missing.
+//
+// With max_ratio, a value of 0 is good whatever the control value is, also if that is missing. A value above 0 is bad
+// if the control value is 0: its ratio is infinite. If both are infinite, or one is negative, there is no ratio, and
+// the result is kNoData.
+Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
+
+}  // namespace yad
+
+#endif  // OPERATOR_PROMETHEUS_JUDGE_H_

@@ -1,0 +1,56 @@
+#include "operator/prometheus/pool_query.h"
+
+#include <algorithm>
+
+namespace yad {
+namespace {
+
+bool IsNameByte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+std::string Replace(std::string_view query, const std::string& text) {
+  std::string out;
+  for (;;) {
+    const std::size_t at = query.find(kPoolVariable);
+    out += query.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += text;
+    query.remove_prefix(at + kPoolVariable.size());
+  }
+}
+
+}  // namespace
+
+std::string WithPool(std::string_view query, std::string_view pool) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : pool) {
+    if (IsNameByte(c)) {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text.append("\\x").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+  }
+  return Replace(query, text);
+}
+
+std::string WithPools(std::string_view query, std::vector<std::string> pools) {
+  std::sort(pools.begin(), pools.end());
+  pools.erase(std::unique(pools.begin(), pools.end()), pools.end());
+  std::string names;
+  const std::string open = "(?:", close = ")";
+  for (const std::string& pool : pools) {
+    if (pool.empty() || !std::all_of(pool.begin(), pool.end(), IsNameByte)) continue;
+    std::string name = names.empty() ? "" : "|";
+    for (const char c : pool) name += c == '.' ? "[.]" : std::string(1, c);
+    if (open.size() + names.size() + name.size() + close.size() > kMaxPoolExpression) break;
+    names += name;
+  }
+  // No text continues after its end.
+  if (names.empty()) names = "$.";
+  return Replace(query, open + names + close);
+}
+
+}  // namespace yad

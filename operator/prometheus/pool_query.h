@@ -1,0 +1,32 @@
+// Queries about one pool or several.
+#ifndef OPERATOR_PROMETHEUS_POOL_QUERY_H_
+#define OPERATOR_PROMETHEUS_POOL_QUERY_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace yad {
+
+// The part of a query that stands for pools. A query must have it inside a string literal.
+inline constexpr std::string_view kPoolVariable = "{{nodepool-name}}";
+
+// The longest regular expression of WithPools.
+inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
+
+// Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so no
+// name ends a string literal, whatever its quotes are.
+std::string WithPool(std::string_view query, std::string_view pool);
+
+// Replaces kPoolVariable with a regular expression for these pools and no other, for matchers with =~ and !~. The
+// expression has no backslash, so it means the same in all kinds of string literals. It matches nothing if there are no
+// pools. Names that are not possible in Kubernetes are left out.
+//
+// The expression has at most kMaxPoolExpression bytes: of more pools, it names the first ones in the order of their
+// names. The same pools always give the same text.
+std::string WithPools(std::string_view query, std::vector<std::string> pools);
+
+}  // namespace yad
+
+#endif  // OPERATOR_PROMETHEUS_POOL_QUERY_H_
