@@ -86,7 +86,7 @@ owner LZ4 'lz4' 'operator/json/packed_bytes\.cc'
 owner CLI11 'CLI/' 'operator/options\.cc|plugin/commands/options\.cc'
 owner utf8proc 'utf8proc' 'plugin/view/text\.cc'
 owner date 'date/' 'operator/base/time_zone\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|prometheus|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
 fault "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |

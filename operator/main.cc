@@ -115,13 +115,15 @@ Result<std::unique_ptr<PrometheusClient>> MakePrometheusClient(const Options& op
 }
 
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
-Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Options& options,
-                  const std::string& own_namespace) {
+Status AddProduct(Manager& manager, Client& client, EventRecorder& events, PrometheusClient* prometheus,
+                  const Options& options, const std::string& own_namespace) {
   const ReconcilerStores stores = AddYurtAppDaemonController(
-      manager, client, events, {options.ns, own_namespace, options.workers, options.max_removals});
+      manager, client, events, {options.ns, own_namespace, prometheus, options.workers, options.max_removals});
   if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
-  return AddWebhook(manager, client, read, MakeWebhookOptions(options, own_namespace));
+  WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
+  webhook.prometheus = prometheus;
+  return AddWebhook(manager, client, read, webhook);
 }
 
 void AddPools(Manager& manager, Client& client, EventRecorder& events, const Options& options) {
@@ -221,7 +223,7 @@ int Main(int argc, char** argv) {
   Manager manager(**client, MakeManagerOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
-    if (const Status added = AddProduct(manager, **client, events, *options, config->ns); !added) {
+    if (const Status added = AddProduct(manager, **client, events, prometheus->get(), *options, config->ns); !added) {
       log::Err("Cannot serve the webhook", {{"error", added.error()}});
       return kCannotStart;
     }

@@ -26,7 +26,8 @@ std::string PrometheusFault(const Options& options) {
   if (!address) return "--prometheus-url: " + address.error().message;
   if (has_ca && !address->tls) return "--prometheus-ca-file: has no effect, because --prometheus-url is not https";
   if (has_token && !address->tls)
-    return "--prometheus-token-file: --prometheus-url must be https, because the token would be readable on the network";
+    return "--prometheus-token-file: --prometheus-url must be https, because the token would be readable on the "
+           "network";
   return "";
 }
 

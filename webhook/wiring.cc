@@ -13,7 +13,8 @@ Status AddWebhook(Manager& manager, Client& client, const AdmissionStores& store
   HttpsServerOptions server_options;
   server_options.bind = ":" + std::to_string(options.port);
   server_options.is_quick = NeverWaits;
-  const auto server = std::make_shared<HttpsServer>(server_options, certificate, MakeAdmissionHandler(client, stores));
+  const auto server = std::make_shared<HttpsServer>(
+      server_options, certificate, MakeAdmissionHandler(client, stores, Clock::Real(), options.prometheus));
   YAD_TRY_VOID(server->Listen());
   manager.AddServer("webhook", [server](std::stop_token stop) { return server->Run(stop); });
   AddCertificates(manager, client, options.certificates, certificate);

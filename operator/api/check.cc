@@ -7,7 +7,7 @@
 
 #include "operator/api/names.h"
 #include "operator/api/quantity.h"
-#include "operator/api/validation.h"
+#include "operator/api/validate_pod.h"
 
 namespace yad {
 namespace {

@@ -3,9 +3,6 @@
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
-#include <initializer_list>
-#include <string_view>
-
 #include "operator/api/fields.h"
 #include "operator/api/label_selector.h"
 #include "operator/api/yurtappdaemon.h"
@@ -22,8 +19,6 @@ void ValidateServiceUpdate(const JsonField& service_template, const JsonField& o
 // Checks the labels and annotations of a template. The value of a label with {{nodepool…}} is not checked here, but
 // after its rendering.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
-// Checks a pod template's spec. A Job's pods have other restart policies than a Deployment's.
-void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);
 

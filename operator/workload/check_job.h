@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// What a Job checks: the update of one pool to a revision.
+// The update of one pool to a revision, which a Job checks.
 struct CheckedUpdate {
   std::string pool;
   std::string revision_label;  // the value of kRevisionLabel

@@ -118,8 +118,8 @@ class Measured {
 
 class AdmissionHandler {
  public:
-  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock)
-      : clock_(clock), validator_(client, stores, clock), capacity_validator_(client, stores.pools, clock) {
+  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, PrometheusClient* prometheus)
+      : clock_(clock), validator_(client, stores, clock, prometheus), capacity_validator_(client, stores.pools, clock) {
     Serve(kMutatePath, kYurtAppDaemonType,
           [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
     Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
@@ -198,8 +198,9 @@ class AdmissionHandler {
 
 bool NeverWaits(const HttpsCall& call) { return PathOf(call.target) == kMutatePath; }
 
-HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock) {
-  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock);
+HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock,
+                                          PrometheusClient* prometheus) {
+  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock, prometheus);
   return [handler](const HttpsCall& call) { return handler->Handle(call); };
 }
 

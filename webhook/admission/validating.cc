@@ -5,6 +5,7 @@
 
 #include "operator/api/yurtappdaemon.h"
 #include "operator/workload/semantics.h"
+#include "webhook/admission/check_trial.h"
 #include "webhook/admission/deadline.h"
 #include "webhook/admission/defaulting.h"
 #include "webhook/admission/known_faults.h"
@@ -82,7 +83,7 @@ struct Checked {
   bool parses = false;  // false: `faults` contains the reason
 };
 
-Checked Check(const Json& object) {
+Checked CheckSpec(const Json& object) {
   Checked checked;
   checked.faults = ValidateYurtAppDaemon(object);
   checked.parses = checked.faults.empty();
@@ -128,6 +129,11 @@ bool IsToldOfServices(const std::vector<Cause>& told) {
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
 }
 
+void Append(Findings more, Findings& findings) {
+  std::move(more.refusals.begin(), more.refusals.end(), std::back_inserter(findings.refusals));
+  std::move(more.warnings.begin(), more.warnings.end(), std::back_inserter(findings.warnings));
+}
+
 // Even an update of only the metadata may set a token or an approval that has no effect.
 AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
   AdmissionAnswer answer = AdmissionAnswer::Allowed();
@@ -157,8 +163,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   const bool update = request.old_object.is_object();
   if (update && SameSpec(object, request.old_object)) return AllowSameSpec(request);
 
-  Checked checked = Check(object);
-  const Checked old_checked = update ? Check(request.old_object) : Checked();
+  Checked checked = CheckSpec(object);
+  const Checked old_checked = update ? CheckSpec(request.old_object) : Checked();
   SortedFaults faults = SortFaults(std::move(checked.faults), old_checked.faults);
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
     faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
@@ -177,11 +183,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     Deadline deadline(clock_, answer_until);
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
-    if (!IsToldOfServices(told)) {
-      Findings of_service = TryService(*daemon, old, client_, stores_, deadline, text_);
-      std::move(of_service.refusals.begin(), of_service.refusals.end(), std::back_inserter(findings.refusals));
-      std::move(of_service.warnings.begin(), of_service.warnings.end(), std::back_inserter(findings.warnings));
-    }
+    if (!IsToldOfServices(told)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
+    if (told.empty()) Append(TryChecks(*daemon, old, client_, prometheus_, deadline), findings);
     if (told.empty()) {
       warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));

@@ -4,6 +4,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
+#include "operator/prometheus/client.h"
 #include "webhook/admission/admission_review.h"
 #include "webhook/admission/admission_stores.h"
 #include "webhook/admission/dry_run.h"
@@ -17,14 +18,20 @@ bool SameSpec(const Json& object, const Json& old_object);
 // Thread-safe. The constructor's arguments must outlive it.
 class Validator {
  public:
-  Validator(Client& client, const AdmissionStores& stores, Clock& clock)
-      : client_(client), stores_(stores), clock_(clock), dry_run_(client, stores, clock, text_) {}
+  // `prometheus` is null if the operator has no Prometheus.
+  Validator(Client& client, const AdmissionStores& stores, Clock& clock, PrometheusClient* prometheus = nullptr)
+      : client_(client),
+        stores_(stores),
+        clock_(clock),
+        prometheus_(prometheus),
+        dry_run_(client, stores, clock, text_) {}
 
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
   // - Reports all static faults together. A fault that the old spec has too is only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
+  //   If there are no static faults, tries the checks too (TryChecks).
   //   Ignores causes in fields that have a static fault. If less than Deadline::kLeast is left, uses only the static
   //   checks and the caches.
   // - If there are no static faults, warns about probable mistakes.
@@ -34,6 +41,7 @@ class Validator {
   Client& client_;
   const AdmissionStores stores_;
   Clock& clock_;
+  PrometheusClient* const prometheus_;
   ByteBudget text_{kDryRunText};
   DryRun dry_run_;
 };

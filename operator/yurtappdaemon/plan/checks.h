@@ -25,7 +25,7 @@ struct PoolChecks {
   std::vector<std::string> tolerated;  // the failures of checks with dryRun in this plan
 };
 
-// What an update that has soaked is checked against.
+// A pool whose update is checked.
 struct CheckedPool {
   const std::string& name;
   bool offline = false;

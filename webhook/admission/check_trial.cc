@@ -1,0 +1,112 @@
+#include "webhook/admission/check_trial.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/prometheus/pool_query.h"
+#include "operator/workload/check_job.h"
+
+namespace yad {
+namespace {
+
+constexpr char kAnyPool[] = "any";
+
+// Returns whether a check of `before` has the same Job and the same queries.
+bool IsKnown(const Check& check, const YurtAppDaemon* before) {
+  if (before == nullptr) return false;
+  const std::vector<Check>& known = before->strategy.rolling.checks;
+  return std::any_of(known.begin(), known.end(), [&](const Check& other) {
+    if (check.job_spec != other.job_spec || check.prometheus.has_value() != other.prometheus.has_value()) return false;
+    return !check.prometheus || (check.prometheus->query == other.prometheus->query &&
+                                 check.prometheus->control_query == other.prometheus->control_query);
+  });
+}
+
+class Trial {
+ public:
+  Trial(const YurtAppDaemon& daemon, Client& client, PrometheusClient* prometheus, Deadline& deadline)
+      : daemon_(daemon), client_(client), prometheus_(prometheus), deadline_(deadline) {}
+
+  void Try(const Check& check, const std::string& path) {
+    if (!check.job_spec.is_null()) TryJob(check, path + ".job");
+    if (!check.prometheus) return;
+    const std::string at = path + ".prometheus";
+    if (prometheus_ == nullptr) {
+      Warn(at, "the operator has no --prometheus-url (value checks.prometheus.url of the chart): no update starts");
+      return;
+    }
+    TryQuery(WithPool(check.prometheus->query, kAnyPool), at + ".query");
+    if (!check.prometheus->control_query.empty())
+      TryQuery(WithPools(check.prometheus->control_query, {kAnyPool}), at + ".compare.query");
+  }
+  Findings Take() { return std::move(findings_); }
+
+ private:
+  void Warn(const std::string& path, const std::string& text) { findings_.warnings.push_back(path + ": " + text); }
+  void Refuse(const std::string& path, const std::string& text) {
+    findings_.refusals.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
+  }
+
+  void TryJob(const Check& check, const std::string& path) {
+    if (deadline_.Passed()) return;
+    NodePool pool;
+    pool.name = kAnyPool;
+    const auto job =
+        MakeCheckJob(daemon_, check, pool, kAnyPool, CheckJobName(daemon_, check, 0, {kAnyPool, kAnyPool, WallTime()}));
+    if (!job) {
+      Refuse(path, job.error().message);
+      return;
+    }
+    WriteOptions options;
+    options.dry_run = true;
+    std::vector<std::string> warnings;
+    options.warnings = &warnings;
+    const auto tried = client_.Create(kJobType, *job, options, deadline_.Token());
+    for (const std::string& warning : warnings) Warn(path, warning);
+    if (tried) return;
+    const Error& error = tried.error();
+    if (error.http_status == 422 && !error.causes.empty()) {
+      for (const Cause& cause : error.causes)
+        findings_.refusals.push_back({path + "." + cause.field, cause.reason, cause.message});
+    } else if (error.http_status == 422 || error.http_status == 400) {
+      Refuse(path, error.message);
+    } else if (error.http_status == 403) {
+      Warn(path,
+           "forbidden now: " + error.message + " (value checks.jobs of the chart grants the operator the rights)");
+    }
+  }
+
+  void TryQuery(const std::string& query, const std::string& path) {
+    if (deadline_.Passed()) return;
+    const Status checked = prometheus_->CheckQuery(query, deadline_.Token());
+    if (checked) return;
+    if (checked.error().reason == Reason::kInvalid) {
+      Refuse(path, checked.error().message);
+    } else if (checked.error().reason != Reason::kBadRequest) {
+      Warn(path, "Prometheus could not check the query: " + checked.error().message);
+    }
+  }
+
+  const YurtAppDaemon& daemon_;
+  Client& client_;
+  PrometheusClient* const prometheus_;
+  Deadline& deadline_;
+  Findings findings_;
+};
+
+}  // namespace
+
+Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
+                   PrometheusClient* prometheus, Deadline& deadline) {
+  Trial trial(wanted, client, prometheus, deadline);
+  const std::vector<Check>& checks = wanted.strategy.rolling.checks;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (IsKnown(checks[i], before)) continue;
+    trial.Try(checks[i], "spec.updateStrategy.rollingUpdate.checks[" + std::to_string(i) + "]");
+  }
+  return trial.Take();
+}
+
+}  // namespace yad
