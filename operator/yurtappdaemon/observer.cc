@@ -165,7 +165,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
   if (stores_.freeze != nullptr) {
-    auto read = ReadFreeze(*stores_.freeze, clock_.WallNow());
+    auto read = ReadFreeze(*stores_.freeze, no_freeze_, clock_);
     if (!read && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
     // While it is not known whether there is a freeze, no update starts.
     freeze = read ? *std::move(read) : Freeze{read.error().message, std::nullopt, /*known=*/false};

@@ -13,6 +13,7 @@
 #include "operator/runtime/controller.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
+#include "operator/yurtappdaemon/observe/denial.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -73,6 +74,7 @@ class Observer {
   const ReconcilerStores stores_;
   Clock& clock_;
   const CheckSampler* const sampler_;
+  mutable Denial no_freeze_{"the operator may not read the ConfigMap of the freeze: no freeze has an effect"};
 };
 
 }  // namespace yad

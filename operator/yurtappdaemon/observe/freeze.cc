@@ -35,17 +35,17 @@ ReflectorOptions WatchingFreeze(const std::string& ns) {
   return options;
 }
 
-Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime now) {
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock) {
   const auto found = config_maps.store().List();
   if (!found) {
     const std::string error = config_maps.last_error();
-    if (error.find(": Forbidden: ") != std::string::npos) return std::nullopt;
+    if (denial.IsBelieved(error, clock.Now())) return std::nullopt;
     return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
   }
   for (const ObjectPtr& object : *found) {
     if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
     const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
-    if (InForce(freeze, now)) return freeze;
+    if (InForce(freeze, clock.WallNow())) return freeze;
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/runtime/informer.h"
+#include "operator/yurtappdaemon/observe/denial.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -27,9 +28,9 @@ bool InForce(const Freeze& freeze, WallTime now);
 // Reads that ConfigMap of namespace `ns` only. Readiness does not wait for it.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze in force at `now`; nullopt: none. Fails with kNotSynced if it is not known yet. Without the right
-// to read the ConfigMap, which the role of an older chart lacks, there is no freeze.
-Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, WallTime now);
+// Returns the freeze in force now; nullopt: none. Fails with kNotSynced if it is not known yet. Without the right to
+// read the ConfigMap, which the role of an older chart lacks, there is no freeze.
+Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad
 

@@ -318,8 +318,55 @@ TEST_P(FreezeTest, RoleThatDoesNotAllowTheReadIsNoFreeze) {
   FreezeUpdates();
   RestartUnableToRead(kForbidden);
   world_.SetImage("app:2");
-  Step();
+  Step(40);
   EXPECT_EQ(Images(), "a=2");
+}
+
+// An installation may apply the role after the Deployment.
+TEST_P(FreezeTest, DenialIsBelievedOnlyAfterHalfAMinute) {
+  DeployedWithFreeze({"a"});
+  RestartUnableToRead(kForbidden);
+  world_.SetImage("app:2");
+  Step(29);
+  EXPECT_EQ(Images(), "a=1");
+  EXPECT_EQ(WaitingFor("a"), "Freeze");
+  EXPECT_NE(MessageOf("a").find("no update starts until it is known whether updates are frozen: ConfigMap "
+                                "yurtappdaemon-freeze can't be read: cannot list configmaps: Forbidden: "),
+            std::string::npos)
+      << MessageOf("a");
+  Step(7);
+  EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+}
+
+TEST_P(FreezeTest, FreezeThatBecomesReadableInTimeIsKept) {
+  DeployedWithFreeze({"a"});
+  FreezeUpdates({{"reason", "Christmas"}});
+  RestartUnableToRead(kForbidden);
+  world_.SetImage("app:2");
+  Step(20);
+  EXPECT_EQ(Images(), "a=1");
+  world_.freeze_readable = true;
+  Step(40);
+  EXPECT_EQ(Images(), "a=1");
+  EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
+}
+
+TEST(DenialTest, OtherErrorsRestartItAndItIsWarnedOfOnce) {
+  const std::string forbidden = "cannot list configmaps: Forbidden: no";
+  const SteadyTime start{};
+  Denial denial("no right");
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(denial.IsBelieved(forbidden, start));
+  EXPECT_FALSE(denial.IsBelieved(forbidden, start + seconds(29)));
+  EXPECT_FALSE(denial.IsBelieved("cannot list configmaps: InternalError: etcd", start + seconds(30)));
+  EXPECT_FALSE(denial.IsBelieved(forbidden, start + seconds(31)));
+  EXPECT_FALSE(denial.IsBelieved(forbidden, start + seconds(60)));
+  EXPECT_TRUE(denial.IsBelieved(forbidden, start + seconds(61)));
+  EXPECT_TRUE(denial.IsBelieved(forbidden, start + seconds(100)));
+  EXPECT_FALSE(denial.IsBelieved("", start + seconds(101)));
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("WARN  no right error="), std::string::npos) << log;
+  EXPECT_EQ(log.find("no right"), log.rfind("no right")) << log;
 }
 
 TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {

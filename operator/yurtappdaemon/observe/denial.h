@@ -1,0 +1,39 @@
+// Decides whether the operator lacks the right to read objects of a type for good.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
+
+#include <optional>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/synchronized.h"
+
+namespace yad {
+
+// The apiserver may answer Forbidden for some seconds, because an installation applies the role after the Deployment.
+// Such an answer is believed after this time.
+inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
+
+// Remembers since when an informer's reads are Forbidden. Thread-safe.
+class Denial {
+ public:
+  // `consequence` is the text of the warning that is logged when the denial is believed.
+  explicit Denial(const char* consequence) : consequence_(consequence) {}
+
+  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is that of the informer; any
+  // other error, and none, ends the denial.
+  bool IsBelieved(const std::string& last_error, SteadyTime now);
+
+ private:
+  struct State {
+    std::optional<SteadyTime> since;  // of the first call with this error
+    bool warned = false;
+  };
+
+  const char* const consequence_;
+  Synchronized<State> state_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
