@@ -74,7 +74,7 @@ TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "the other pool is updated",
                 [](const Json& status) { return status.dump().find("PoolsHeld") != std::string::npos; });
-  EXPECT_THAT(YadOut({"status", "web", "--watch=false"}), HasSubstr("held by their sites: " + a));
+  EXPECT_THAT(YadOut({"status", "web", "--watch=false"}), HasSubstr("held: " + a));
   EXPECT_THAT(YadOut({"pools", "web", "-o", "wide"}), HasSubstr("stocktaking"));
   EXPECT_EQ(ImageOf(ByPool("web").at(a)), "example.org/app:1");
   EXPECT_EQ(YadOut({"release", a}), subject + " released\n");

@@ -65,9 +65,9 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
-    return condition(
-        "True", kPoolsHeld,
-        progress + "; held by their sites: " + NameSome({held.begin(), held.end()}) + " (kubectl yad release POOL)");
+    return condition("True", kPoolsHeld,
+                     progress + "; held: " + NameSome({held.begin(), held.end()}) +
+                         (counts.release_helps ? " (kubectl yad release POOL)" : ""));
   }
   if (counts.held > 0) {
     return condition("True", kPartitionReached,
@@ -120,6 +120,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.offline += offline;
     counts.provisioned += view.workload != nullptr;
     counts.held += held;
+    counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;

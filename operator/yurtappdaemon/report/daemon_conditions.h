@@ -21,6 +21,7 @@ inline constexpr char kStalledCondition[] = "Stalled";
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t held = 0;               // updates that a user blocks
+  bool release_helps = false;          // the annotation of a site blocks one of them
   std::int64_t waiting = 0;            // updates that the rollout will start later, without a user
   std::int64_t on_their_way = 0;       // unfinished updates to updateRevision
   std::int64_t in_motion = 0;          // pools that have to become healthy after an update, or to soak, on any revision

@@ -17,7 +17,7 @@ std::string WaitsForPools(const RolloutDecision& decision) {
 
 std::string ExceptHeld(const RolloutDecision& decision) {
   if (decision.held.empty()) return "";
-  return ", except for those that their sites hold: " + NameSome({decision.held.begin(), decision.held.end()});
+  return ", except for those that are held: " + NameSome({decision.held.begin(), decision.held.end()});
 }
 
 std::string NextOpening(const Rollout& rollout) {

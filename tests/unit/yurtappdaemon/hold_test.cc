@@ -33,7 +33,7 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
     EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
     EXPECT_EQ(Complete(), "False PoolsHeld");
     EXPECT_EQ(Progressing(), "True PoolsHeld");
-    EXPECT_EQ(Message(), "2 of 3 pools are updated; held by their sites: a (kubectl yad release POOL)");
+    EXPECT_EQ(Message(), "2 of 3 pools are updated; held: a (kubectl yad release POOL)");
     EXPECT_EQ(Ready(), "True PoolsReady");
     EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent") << "no tool waits for ever";
     EXPECT_EQ(ConditionReason(world_.Status(), "Stalled"), "absent");
@@ -115,7 +115,7 @@ TEST_P(HoldTest, RollbackIsDoneWithoutItsHeldPools) {
     Step();
     EXPECT_EQ(Progressing(), "False RolledBack");
     EXPECT_EQ(Images(), "a=2 b=2 c=1") << "a hold stops rollbacks, too";
-    EXPECT_NE(Message().find("except for those that their sites hold: a, b"), std::string::npos) << Message();
+    EXPECT_NE(Message().find("except for those that are held: a, b"), std::string::npos) << Message();
     EXPECT_EQ(WaitingFor("a"), "Hold");
     Release("b");
     Step();

@@ -177,6 +177,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
     Step();
     EXPECT_EQ(Complete(), "False PoolsHeld");
     EXPECT_EQ(Progressing(), "True PoolsHeld");
+    EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a") << "there is no annotation to release";
     EXPECT_EQ(Ready(), "True PoolsReady");
     EXPECT_EQ(world_.Status()["failedPools"], 0);
     SetWindows("a", "[]");
