@@ -205,7 +205,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
                    "created ControllerRevision " + snapshot.update->name);
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
-  Reporter::ShowPools(meta.key, status.fields);
+  Reporter::ShowPools(meta.key, status.fields, outcome.pools);
 
   // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();

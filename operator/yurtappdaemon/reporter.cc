@@ -1,6 +1,8 @@
 #include "operator/yurtappdaemon/reporter.h"
 
+#include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/well_known.h"
@@ -14,24 +16,49 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 
+constexpr char kWaitingPools[] = "yurtappdaemon_waiting_pools";
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
 
 metrics::Labels PoolLabels(const ObjectKey& key, const char* state) {
   return {{"namespace", key.ns}, {"name", key.name}, {"state", state}};
 }
 
+metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
+  return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
+}
+
+// Only reasons for which a pool waits have a series, because most daemons have no pool that waits.
+void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const PoolOutcome& pool : pools) {
+    if (pool.workload) ++counts[ToString(pool.plan->waiting_for)];
+  }
+  for (const std::string_view reason : WaitingForValues()) {
+    const auto found = counts.find(reason);
+    if (found == counts.end()) {
+      metrics::Remove(kWaitingPools, WaitLabels(key, reason));
+    } else {
+      metrics::GetGauge(kWaitingPools, "Pools of a YurtAppDaemon that wait for their update, by reason.",
+                        WaitLabels(key, reason))
+          .Set(static_cast<double>(found->second));
+    }
+  }
+}
+
 }  // namespace
 
-void Reporter::ShowPools(const ObjectKey& key, const Json& status) {
+void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::vector<PoolOutcome>& pools) {
   for (const char* state : kPoolCounters) {
     metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.",
                       PoolLabels(key, state))
         .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
   }
+  ShowWaiting(key, pools);
 }
 
 void Reporter::RemoveMetrics(const ObjectKey& key) {
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
+  ShowWaiting(key, {});
 }
 
 void Reporter::Forget(const ObjectKey& key) {

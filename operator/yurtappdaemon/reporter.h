@@ -32,7 +32,7 @@ class Reporter {
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
   // Sets the metrics of the daemon's pools.
-  static void ShowPools(const ObjectKey& daemon, const Json& status);
+  static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools);
 
   // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
   // about the status requires no reconcile. Thread-safe.

@@ -423,4 +423,14 @@ std::string_view ToString(WaitingFor reason) {
   return "";
 }
 
+const std::vector<std::string_view>& WaitingForValues() {
+  static const std::vector<std::string_view> kValues = [] {
+    std::vector<std::string_view> values;
+    for (int i = 1; !ToString(static_cast<WaitingFor>(i)).empty(); ++i)
+      values.push_back(ToString(static_cast<WaitingFor>(i)));
+    return values;
+  }();
+  return kValues;
+}
+
 }  // namespace yad

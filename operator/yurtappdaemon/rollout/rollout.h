@@ -93,6 +93,8 @@ enum class RolloutState {
 enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kHold, kFreeze, kWindow, kPause, kDeletion };
 // Returns the value of `status.pools[].waitingFor`; "" for kNone.
 std::string_view ToString(WaitingFor reason);
+// Returns all of these values, without "".
+const std::vector<std::string_view>& WaitingForValues();
 
 struct RolloutDecision {
   struct Pool {

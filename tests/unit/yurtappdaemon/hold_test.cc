@@ -1,8 +1,15 @@
 // A site holds its pool: annotation apps.openyurt.io/hold of its NodePool.
+#include <gmock/gmock.h>
+
+#include "operator/base/metrics.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad::testing {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HoldTest : public RollingUpdateTest {
  protected:
@@ -242,7 +249,35 @@ TEST_P(HoldTest, ReasonIsCut) {
   EXPECT_LT(MessageOf("a").size(), 400U);
 }
 
+TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
+  Deployed({"a", "b", "c", "d"});
+  const auto metric = [](const std::string& reason) {
+    return "yurtappdaemon_waiting_pools{name=\"web\",namespace=\"ns\",reason=\"" + reason + "\"}";
+  };
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{")));
+  Hold("a");
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1");
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric("Hold") + " 1\n"));
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric("Slot") + " 2\n"));
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr(metric("Group"))));
+  Release("a");
+  Step();
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr(metric("Hold"))));
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric("Slot") + " 3\n"));
+  world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+  Look();
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kind, HoldTest, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST(WaitingForValuesTest, AllValuesAreListedOnce) {
+  EXPECT_EQ(WaitingForValues().front(), "Slot");
+  EXPECT_EQ(std::set(WaitingForValues().begin(), WaitingForValues().end()).size(), WaitingForValues().size());
+  EXPECT_THAT(WaitingForValues(), ::testing::Contains(ToString(WaitingFor::kDeletion)));
+}
 
 }  // namespace
 }  // namespace yad::testing
