@@ -1,5 +1,6 @@
 #include "operator/api/node.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +54,22 @@ Node ParseNode(const Json& object) {
   if (allocatable == nullptr || Find(*allocatable, {"pods"}) == nullptr)
     node.allocatable.pods = std::numeric_limits<std::int64_t>::max();
   return node;
+}
+
+const char* MaintenanceConditionOf(const Json& node) {
+  const Json* list = Find(node, {"status", "conditions"});
+  if (list == nullptr || !list->is_array()) return nullptr;
+  const auto is_true = [&](const char* type) {
+    return std::any_of(list->begin(), list->end(), [&](const Json& condition) {
+      return StringAt(condition, {"type"}) == type && StringAt(condition, {"status"}) == "True";
+    });
+  };
+  const auto* found = std::find_if(kMaintenanceConditions.begin(), kMaintenanceConditions.end(), is_true);
+  return found == kMaintenanceConditions.end() ? nullptr : *found;
+}
+
+std::string DescribeMaintenance(const std::string& node, const char* condition) {
+  return "node " + node + ": " + condition;
 }
 
 }  // namespace yad

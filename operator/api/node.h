@@ -2,6 +2,7 @@
 #ifndef OPERATOR_API_NODE_H_
 #define OPERATOR_API_NODE_H_
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -47,6 +48,14 @@ struct Node {
 
 // Never fails: malformed values count as absent.
 Node ParseNode(const Json& object);
+
+// The conditions of a Node that hold the updates of its pool while their status is "True". If several are True, the
+// first one of this list is reported.
+inline constexpr std::array kMaintenanceConditions = {"MaintenanceInProgress", "DrainInProgress", "MaintenancePlanned"};
+// Returns the element of kMaintenanceConditions that is reported; nullptr if none is True.
+const char* MaintenanceConditionOf(const Json& node);
+// Returns text such as "node n1: MaintenanceInProgress".
+std::string DescribeMaintenance(const std::string& node, const char* condition);
 
 }  // namespace yad
 

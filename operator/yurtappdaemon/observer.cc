@@ -10,6 +10,7 @@
 #include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
+#include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/service_reader.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr Duration kServicesPoll = std::chrono::milliseconds(50);
-constexpr Duration kFreezePoll = kServicesPoll;
+constexpr Duration kGatesPoll = kServicesPoll;
 constexpr Duration kServicesFailPoll = std::chrono::seconds(5);
 
 bool MayHealByItself(const Error& error) {
@@ -74,6 +75,28 @@ Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state,
   }
   YAD_TRY(const auto orphaned, stores_.revisions.ByIndex(kOrphansByNamespace, daemon.meta.key.ns));
   return state.history.ClaimOrphans(daemon, orphaned, stop);
+}
+
+bool Observer::ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze,
+                         PoolMaintenance& maintenance) const {
+  // While a gate is not known, no update starts.
+  const auto unknown = [](const char* question, const Error& error) {
+    return Freeze{question + error.message, std::nullopt, /*known=*/false};
+  };
+  if (stores_.freeze != nullptr) {
+    auto read = ReadFreeze(*stores_.freeze, no_freeze_, clock_);
+    if (!read && stores_.freeze->last_error().empty()) return false;
+    freeze = read ? *std::move(read) : unknown("whether updates are frozen: ", read.error());
+  }
+  if (stores_.nodes == nullptr || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return true;
+  auto read = ReadMaintenance(*stores_.nodes, no_nodes_, clock_.Now());
+  if (!read && stores_.nodes->last_error().empty()) return false;
+  if (read) {
+    maintenance = *std::move(read);
+  } else if (!freeze) {
+    freeze = unknown("whether nodes are in maintenance: ", read.error());
+  }
+  return true;
 }
 
 Result<Snapshot> Observer::ReadCaches(YurtAppDaemon daemon) const {
@@ -164,12 +187,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   auto daemon = ParseYurtAppDaemon(stored.Parse());
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
-  if (stores_.freeze != nullptr) {
-    auto read = ReadFreeze(*stores_.freeze, no_freeze_, clock_);
-    if (!read && stores_.freeze->last_error().empty()) return ReconcileResult::RequeueAfter(kFreezePoll);
-    // While it is not known whether there is a freeze, no update starts.
-    freeze = read ? *std::move(read) : Freeze{read.error().message, std::nullopt, /*known=*/false};
-  }
+  PoolMaintenance maintenance;
+  if (!ReadGates(*daemon, freeze, maintenance)) return ReconcileResult::RequeueAfter(kGatesPoll);
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
@@ -198,6 +217,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   }
   snapshot.now = clock_.WallNow();
   snapshot.freeze = std::move(freeze);
+  snapshot.maintenance = std::move(maintenance);
   Remember(StatusView(previous), state, snapshot);
   return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
 }

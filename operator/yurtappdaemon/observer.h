@@ -62,6 +62,8 @@ class Observer {
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
   // Reads the Jobs and samples of checks. Returns false while they are not known.
   Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
+  // Reads the freeze and the pools that their nodes hold. Returns false if the first read of one has not ended yet.
+  bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   // Sets the revisions of the snapshot.
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
@@ -75,6 +77,7 @@ class Observer {
   Clock& clock_;
   const CheckSampler* const sampler_;
   mutable Denial no_freeze_{"the operator may not read the ConfigMap of the freeze: no freeze has an effect"};
+  mutable Denial no_nodes_{"the operator may not list and watch Nodes: their conditions hold no pool"};
 };
 
 }  // namespace yad

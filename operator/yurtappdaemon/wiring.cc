@@ -8,6 +8,7 @@
 #include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
+#include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
@@ -144,6 +145,18 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
   });
 }
 
+// The begin and the end of a maintenance concern the daemons that select the node's pool. Every replica reads the Nodes
+// if a daemon needs them, so that a new leader knows them.
+void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
+  AddMaintenanceIndex(nodes.store());
+  daemons.AddHandler([&nodes](const Event& event) {
+    if (event.after != nullptr && ProjectionOf(event.after).rolling) nodes.Demand();
+  });
+  controller.Watches(nodes, [&daemons, &pools](const Event& event) {
+    return DaemonsOfMaintenance(daemons.store(), pools.store(), event);
+  });
+}
+
 // Adds the controller that counts misplaced pods (MisplacedPods::Look), one pool at a time. `shows` is the controller
 // that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
@@ -180,9 +193,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       options.freeze_ns.empty() ? nullptr : &manager.InformerFor(WatchingFreeze(options.freeze_ns));
   Informer& jobs = manager.InformerFor(WatchingCheckJobs(options.ns));
   Controller::AddControllerUidIndex(jobs.store());
+  Informer& nodes = manager.InformerFor(WatchingMaintenance());
   const ReconcilerStores stores{
-      daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services,
-      freeze,          &jobs};
+      daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze,
+      &jobs,           &nodes};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
@@ -208,6 +222,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
+  WatchMaintenance(*controller, nodes, daemons, pools);
   auto crd_check = std::make_shared<CrdCheck>(client, events);
   controller->Polls("crd", kCrdCheckPeriod, kCrdCheckDeadline,
                     [crd_check](std::stop_token stop) -> Result<std::vector<Request>> {

@@ -1,14 +1,57 @@
 // kubectl yad hold, kubectl yad release
 #include <nlohmann/json.hpp>
 
+#include "operator/api/node.h"
 #include "operator/api/update_window.h"
 #include "operator/api/well_known.h"
 #include "operator/cluster/nodepool_type.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/view/console.h"
 
 namespace yad {
+namespace {
+
+// Returns the first Node by name that holds the pool, and its condition: "node n1: DrainInProgress"; "" if there is
+// none.
+Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
+  YAD_TRY(const auto nodes, ListAll(client, kNodeType, "", std::string(kNodePoolLabel) + "=" + pool));
+  std::string first, text;
+  for (const Json& node : nodes) {
+    const char* condition = MaintenanceConditionOf(node);
+    const std::string name = StringAt(node, {"metadata", "name"});
+    if (condition == nullptr || (!first.empty() && first < name)) continue;
+    first = name;
+    text = DescribeMaintenance(name, condition);
+  }
+  return text;
+}
+
+// Returns the reason why the pool has no hold to release.
+std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
+  // The operator holds a pool with invalid windows, and a pool with a node in maintenance, too.
+  const std::string fault = ParsePoolWindows(pool.annotations).fault;
+  if (!fault.empty()) return " is held by its update windows: fix " + fault;
+  const auto maintenance = FindMaintenance(client, pool.key.name);
+  if (!maintenance) {
+    return " has no annotation to remove; it is not known whether a node condition holds it: " +
+           maintenance.error().message;
+  }
+  if (maintenance->empty()) return " is not held";
+  return " is held by a node condition (" + *maintenance + "): the hold ends with the condition";
+}
+
+// Warns if a node condition holds the pool beside the annotation. Accounts of sites may not list Nodes, and get no
+// warning.
+void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
+  const auto maintenance = FindMaintenance(session.client, pool);
+  if (!maintenance || maintenance->empty()) return;
+  session.console.err << "Warning: a node condition holds " << subject << ", too (" << Printable(*maintenance)
+                      << "): that hold ends with the condition\n";
+}
+
+}  // namespace
 
 Result<int> RunHold(Session& session) {
   const bool hold = session.options.command == Command::kHold;
@@ -19,16 +62,13 @@ Result<int> RunHold(Session& session) {
   if (!hold) {
     YAD_TRY(const auto before, session.client.Get(type, pool));
     const ObjectMeta meta = ParseMeta(before);
-    if (!meta.annotations.contains(kHoldAnnotation)) {
-      // The operator holds a pool with invalid windows, too.
-      const std::string fault = ParsePoolWindows(meta.annotations).fault;
-      return Fail(Reason::kBadRequest,
-                  subject + (fault.empty() ? " is not held" : " is held by its update windows: fix " + fault));
-    }
+    if (!meta.annotations.contains(kHoldAnnotation))
+      return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
   }
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
   YAD_TRY(const auto written, session.client.Patch(type, pool, PatchType::kMerge, patch));
+  WarnOfMaintenance(session, subject, pool.name);
   if (PrintObject(session.options, session.console, written)) return kDone;
   const bool only_name = session.options.output == OutputFormat::kName;
   session.console.out << subject << (only_name ? "" : hold ? " held" : " released") << "\n";

@@ -4,11 +4,15 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/gates.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
 #include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/view/console.h"
+#include "plugin/view/pool_table.h"
 #include "plugin/view/table.h"
 
 namespace yad {
@@ -90,6 +94,17 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
   return pools;
 }
 
+// Windows have no effect on a pool that is held. The operator's status has the reason.
+void WarnOfHolds(Session& session, const Json& daemon) {
+  for (const PoolStatusView& pool : PoolsOf(daemon)) {
+    if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() == kInvalidWindow)
+      continue;
+    session.console.err << "Warning: "
+                        << Printable("pool " + std::string(pool.name()) + " is held: " + std::string(pool.message()))
+                        << "\n";
+  }
+}
+
 }  // namespace
 
 Result<int> RunWindows(Session& session) {
@@ -102,6 +117,7 @@ Result<int> RunWindows(Session& session) {
     session.console.err << "Warning: update windows have no effect, because updateStrategy.type of "
                         << Quoted(session.options.daemon) << " is not RollingUpdate\n";
   }
+  WarnOfHolds(session, object);
   Gates gates(snapshot);
   Table table({"POOL", "TIME ZONE", "WINDOWS", "OPEN", "FAULT"});
   Json list = Json::array();

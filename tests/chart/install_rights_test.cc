@@ -115,7 +115,7 @@ TEST_F(InstallTest, AnUpgradeToAutoLeavesTheNodePoolControllerAsItWas) {
 TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolController.mode=Disabled"}});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
-  EXPECT_FALSE(Can(chart, "watch", "nodes", ""));
+  EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
   chart.Upgrade({"nodePoolAutoscaler.enabled=true"});
   EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kAutoscalerCrd) + ": installed. It stays"));
   const std::string autoscalers = "nodepoolautoscalers.capacity.openyurt.io";
@@ -143,6 +143,7 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
   EXPECT_TRUE(Can(chart, "watch", "yurtappdaemons.apps.openyurt.io", "watched"));
   EXPECT_FALSE(Can(chart, "get", "yurtappdaemons.apps.openyurt.io", "default"));
   EXPECT_TRUE(Can(chart, "watch", "nodepools.apps.openyurt.io", ""));
+  EXPECT_TRUE(Can(chart, "watch", "nodes", "")) << "a node in maintenance holds its pool";
   EXPECT_FALSE(Can(chart, "patch", "nodes", "")) << "the nodes belong to the whole cluster";
   EXPECT_TRUE(Can(chart, "watch", "configmaps", "narrow", kFreezeName)) << "the freeze is beside the operator";
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));

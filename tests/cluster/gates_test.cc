@@ -1,4 +1,5 @@
-// Gates with a real control plane: update windows of the daemon and of a site, and the freeze of the fleet.
+// Gates with a real control plane: update windows of the daemon and of a site, the freeze of the fleet, and nodes in
+// maintenance.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -37,6 +38,12 @@ class GatesTest : public BothKinds {
   }
   void Annotate(const std::string& pool, const Json& annotations) {
     kube().MergePatch(kNodePoolType, Pool(pool), {{"metadata", {{"annotations", annotations}}}});
+  }
+  // KWOK, like a kubelet, keeps conditions that it does not know.
+  void SetNodeCondition(const std::string& node, const std::string& type, const std::string& status) {
+    const Json condition = {{"type", type}, {"status", status}, {"reason", "Test"}, {"message", ""}};
+    const Json patch = {{"status", {{"conditions", Json::array({condition})}}}};
+    Kubectl({"patch", "node", node, "--subresource=status", "--type=strategic", "--patch=" + patch.dump()});
   }
   std::string ImageIn(const std::string& pool) { return ImageOf(WorkloadOf("web", Pool(pool))); }
 };
@@ -83,6 +90,31 @@ TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
   Barrier();
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
   Operators().Delete(kConfigMapType, kFreezeName);
+  WaitForProgress("RolloutComplete");
+  EXPECT_EQ(ImageIn("a"), "example.org/app:2");
+}
+
+TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
+  Deployed({"a", "b"}, {{"maxUnavailable", 2}});
+  const std::string node = Pool("node-0");  // of pool a
+  SetNodeCondition(node, "MaintenanceInProgress", "True");
+  Barrier();
+  SetImage("web", "example.org/app:2");
+  const Json held = WaitForProgress("PoolsHeld");
+  EXPECT_EQ(ConditionStatus(held, "Complete"), "False");
+  EXPECT_EQ(At(PoolStatus(held, Pool("a")), "/waitingFor"), "Hold");
+  EXPECT_EQ(At(PoolStatus(held, Pool("a")), "/reason"), "NodeMaintenance");
+  EXPECT_THAT(At(PoolStatus(held, Pool("a")), "/message").get<std::string>(),
+              HasSubstr("node " + node + ": MaintenanceInProgress"));
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+  EXPECT_EQ(ImageIn("b"), "example.org/app:2");
+
+  // A new leader reads the Nodes before it decides.
+  StopOperator();
+  StartOperator();
+  Barrier();
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+  SetNodeCondition(node, "MaintenanceInProgress", "False");
   WaitForProgress("RolloutComplete");
   EXPECT_EQ(ImageIn("a"), "example.org/app:2");
 }

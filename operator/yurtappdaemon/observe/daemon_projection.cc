@@ -13,6 +13,7 @@ std::unique_ptr<const Projection> ProjectDaemon(const Json& object) {
   auto projection = std::make_unique<DaemonProjection>();
   if (auto daemon = ParseYurtAppDaemonWithoutStatus(object)) {
     projection->pools = std::move(daemon->pools);
+    projection->rolling = daemon->strategy.type == UpdateStrategyType::kRollingUpdate;
     if (auto selector = LabelSelector::Parse(daemon->selector, "spec.selector")) {
       projection->selector = *std::move(selector);
     }

@@ -17,6 +17,7 @@ struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;
   StringMap pod_labels;   // labels of the template's pods
+  bool rolling = false;   // its strategy is RollingUpdate
   bool readable = false;  // false: the spec is invalid; the fields above are empty, and the daemon selects no pool
   std::uint64_t annotations_of_ours = 0;  // a digest of the annotations with the prefix apps.openyurt.io/
 };

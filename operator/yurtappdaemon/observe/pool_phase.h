@@ -41,6 +41,8 @@ inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, while pools th
 
 // Reason of a pool that waits because annotations of its NodePool about update windows are invalid.
 inline constexpr char kInvalidWindow[] = "InvalidWindow";
+// Reason of a pool that waits because a Node of it is in maintenance.
+inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
 // The reason of an Unhealthy pool that only scales: its other replicas are as healthy as before. Its soak continues.
 inline constexpr char kScaling[] = "Scaling";

@@ -4,6 +4,7 @@
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_SNAPSHOT_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -151,10 +152,13 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  std::string reason;             // "" if it has none
+  std::string reason;             // "" if it has none; if it is not known, the question and the error
   std::optional<WallTime> until;  // nullopt: until it is taken off
-  bool known = true;              // false: the freeze can't be read, so there may be none
+  bool known = true;              // false: the freeze or the Nodes can't be read, so there may be none
 };
+
+// The pools that a condition of one of their Nodes holds, with the text that names both: "node n1: DrainInProgress".
+using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {
   YurtAppDaemon daemon;
@@ -173,6 +177,7 @@ struct Snapshot {
   const HealthRecord* health = nullptr;            // the records so far; null: none
   bool unlisted_have_soaked = false;  // `health` was restored from a truncated list, which omits Ready pools
   std::optional<Freeze> freeze;       // nullopt: none is in force
+  PoolMaintenance maintenance;        // filled only for RollingUpdate
   std::set<std::string> begun;        // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };

@@ -10,6 +10,9 @@ PoolGate Gates::Of(const NodePool& pool) {
   } else if (!pool.windows.fault.empty()) {
     gate.held = gate.invalid_windows = true;
     gate.hold = pool.windows.fault;
+  } else if (const auto node = snapshot_.maintenance.find(pool.name); node != snapshot_.maintenance.end()) {
+    gate.held = gate.maintenance = true;
+    gate.hold = node->second;
   }
   if (!pool.windows.fault.empty()) return gate;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;

@@ -47,6 +47,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       return "spec.updateStrategy.rollingUpdate.partition holds it";
     case WaitingFor::kHold:
       if (plan.gate.invalid_windows) return "its update windows are invalid: " + plan.gate.hold;
+      if (plan.gate.maintenance) return "a node condition holds it (" + plan.gate.hold + ")";
       return "its site holds it" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) + " (kubectl yad release " +
              plan.pool + ")";
     case WaitingFor::kFreeze:
@@ -239,8 +240,9 @@ class View {
     if (plan_.waiting_for == WaitingFor::kNone || view_.workload == nullptr) return;
     view_.waiting_for = ToString(plan_.waiting_for);
     if (view_.message.empty()) view_.message = HowItEnds(plan_, context_);
-    const bool invalid = plan_.waiting_for == WaitingFor::kHold && plan_.gate.invalid_windows;
-    if (invalid && view_.reason.empty()) view_.reason = kInvalidWindow;
+    if (plan_.waiting_for != WaitingFor::kHold || !view_.reason.empty()) return;
+    if (plan_.gate.invalid_windows) view_.reason = kInvalidWindow;
+    if (plan_.gate.maintenance) view_.reason = kNodeMaintenance;
   }
 
   // Records the data with which another leader continues the checks.

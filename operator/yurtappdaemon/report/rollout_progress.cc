@@ -36,7 +36,7 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
 }  // namespace
 
 std::string DescribeFreeze(const Freeze& freeze) {
-  if (!freeze.known) return "no update starts until it is known whether updates are frozen: " + freeze.reason;
+  if (!freeze.known) return "no update starts until it is known " + freeze.reason;
   std::string text = "updates of all YurtAppDaemons are frozen";
   if (freeze.until) text += " until " + FormatTime(*freeze.until);
   if (!freeze.reason.empty()) text += ": " + freeze.reason;

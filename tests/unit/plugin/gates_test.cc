@@ -64,6 +64,10 @@ class GatesTest : public ::testing::Test {
     if (!annotations.empty()) pool["metadata"]["annotations"] = annotations;
     cluster_.Create(kNodePoolType, std::move(pool));
   }
+  void AddNode(const std::string& name, const std::string& pool, const char* condition, const char* status) {
+    cluster_.Create(kNodeType, {{"metadata", {{"name", name}, {"labels", {{kNodePoolLabel, pool}}}}},
+                                {"status", {{"conditions", {{{"type", condition}, {"status", status}}}}}}});
+  }
   void AddDaemon(const Json& rolling, const std::string& type = "RollingUpdate") {
     options_.daemon = "web";
     Json daemon = DaemonJson();
@@ -346,6 +350,61 @@ TEST_F(GatesTest, ReleaseOfAPoolWithInvalidWindowsNamesTheAnnotation) {
                                         "apps.openyurt.io/update-windows: must be a list in JSON"));
   options_.pools = {"b"};
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held");
+}
+
+TEST_F(GatesTest, ReleaseOfAPoolWithANodeInMaintenanceNamesTheNode) {
+  AddPool("a", {});
+  AddPool("b", {});
+  AddNode("n3", "a", "DrainInProgress", "True");
+  AddNode("n2", "a", "MaintenancePlanned", "True");
+  AddNode("n1", "a", "MaintenanceInProgress", "Unknown");
+  options_.command = Command::kRelease;
+  options_.pools = {"a"};
+  EXPECT_EQ(Error(RunHold),
+            "nodepool.apps.openyurt.io/a is held by a node condition (node n2: MaintenancePlanned): the hold ends with "
+            "the condition");
+  options_.pools = {"b"};
+  EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held") << "the node is in another pool";
+  options_.pools = {"a"};
+  Refuse("GET", "nodes", 403, "Forbidden");
+  EXPECT_EQ(Error(RunHold),
+            "nodepool.apps.openyurt.io/a has no annotation to remove; it is not known whether a node condition holds "
+            "it: no nodes for you");
+}
+
+TEST_F(GatesTest, HoldAndReleaseWarnOfANodeInMaintenance) {
+  AddPool("a", {});
+  AddNode("n1", "a", "DrainInProgress", "True");
+  options_.pools = {"a"};
+  for (const Command command : {Command::kHold, Command::kRelease}) {
+    options_.command = command;
+    EXPECT_EQ(Run(RunHold), kDone);
+    EXPECT_EQ(out_.str(),
+              std::string("nodepool.apps.openyurt.io/a ") + (command == Command::kHold ? "held\n" : "released\n"));
+    EXPECT_EQ(err_.str(),
+              "Warning: a node condition holds nodepool.apps.openyurt.io/a, too (node n1: DrainInProgress): that hold "
+              "ends with the condition\n");
+  }
+  Refuse("GET", "nodes", 403, "Forbidden");
+  options_.command = Command::kHold;
+  EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may not list Nodes";
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(GatesTest, WindowsWarnsOfPoolsThatAreHeld) {
+  AddDaemon(nullptr);
+  for (const char* pool : {"a", "b", "c"}) AddPool(pool, {});
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["status"]["pools"] = {
+        {{"name", "a"},
+         {"waitingFor", "Hold"},
+         {"reason", "NodeMaintenance"},
+         {"message", "a node condition holds it (node n1: DrainInProgress)"}},
+        {{"name", "b"}, {"waitingFor", "Hold"}, {"reason", "InvalidWindow"}, {"message", "is in the table"}},
+        {{"name", "c"}, {"waitingFor", "Slot"}, {"message", "is updated later"}}};
+  });
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_EQ(err_.str(), "Warning: pool a is held: a node condition holds it (node n1: DrainInProgress)\n");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
+#include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "tests/support/fake_apiserver.h"
@@ -70,6 +71,10 @@ class World {
     stores_->services = std::make_unique<Informer>(client, watch_services);
     Controller::AddControllerUidIndex(stores_->services->store());
     if (watches_freeze) stores_->freeze = std::make_unique<Informer>(client, WatchingFreeze(kFreezeNs), clock);
+    if (watches_nodes) {
+      stores_->nodes = std::make_unique<Informer>(client, WatchingMaintenance(), clock);
+      AddMaintenanceIndex(stores_->nodes->store());
+    }
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
     looks.clear();
     shown.clear();
@@ -80,7 +85,7 @@ class World {
     reconciler_ = std::make_unique<Reconciler>(
         client,
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
-                         stores_->revisions, stores_->services.get(), stores_->freeze.get()},
+                         stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->nodes.get()},
         events, clock, limit, PlanExecutor::Options{}, misplaced_);
   }
 
@@ -95,6 +100,8 @@ class World {
     if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
     if (stores_->freeze != nullptr && freeze_readable)
       SyncOne(stores_->freeze->store(), kConfigMapType, "", ProjectFreeze);
+    if (stores_->nodes != nullptr && nodes_readable)
+      SyncOne(stores_->nodes->store(), kNodeType, kNodePoolLabel, ProjectMaintenance);
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
 
@@ -147,13 +154,16 @@ class World {
     }
   }
 
-  // Lets one list of the freeze's ConfigMap fail with this answer, as it does on the informer's thread.
-  void FailToReadFreeze(const HttpResponse& answer) {
-    cluster.SetFaults([answer](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
-      if (request.resource != kConfigMapType.resource) return std::nullopt;
+  // Lets one list of the freeze's ConfigMap, or of the Nodes, fail with this answer, as it does on the informer's
+  // thread.
+  void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
+  void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
+  void FailToRead(Informer& informer, const HttpResponse& answer) {
+    const std::string resource = informer.options().type.resource;
+    cluster.SetFaults([answer, resource](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.resource != resource) return std::nullopt;
       return FakeCluster::Fault{answer, false};
     });
-    Informer& informer = *stores_->freeze;
     informer.Demand();
     std::jthread thread([&](const std::stop_token& stop) { (void)informer.Run(stop); });
     while (informer.last_error().empty()) clock.AwaitWaiters(1);  // Then it backs off.
@@ -212,6 +222,8 @@ class World {
   bool services_readable = true;      // false: their cache never fills
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
   bool freeze_readable = true;        // false: its cache stays as it is
+  bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
+  bool nodes_readable = true;         // false: their cache stays as it is
   std::string uid;
   MisplacedPods& misplaced() { return *misplaced_; }
   std::vector<Request> looks;  // at pools, that MisplacedPods has requested
@@ -221,6 +233,7 @@ class World {
     Store daemons, pools, deployments, stateful_sets, revisions;
     std::unique_ptr<Informer> services;
     std::unique_ptr<Informer> freeze;  // null: the operator reads no freeze
+    std::unique_ptr<Informer> nodes;   // null: the operator reads no Nodes
   };
   Stores& stores() { return *stores_; }
 

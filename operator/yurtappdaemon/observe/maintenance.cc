@@ -1,0 +1,85 @@
+#include "operator/yurtappdaemon/observe/maintenance.h"
+
+#include <utility>
+
+#include "operator/api/node.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/daemon_projection.h"
+
+namespace yad {
+namespace {
+
+constexpr char kInMaintenance[] = "maintenance";  // the index; its only key is the same text
+
+const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
+  return *static_cast<const MaintenanceProjection*>(node.projection());
+}
+
+// Returns the pools that the Node starts or stops to hold, or holds for another condition.
+std::vector<std::string> ChangedPools(const Event& node_event) {
+  static const MaintenanceProjection kNone;
+  const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);
+  const auto& after = node_event.after == nullptr ? kNone : MaintenanceOf(*node_event.after);
+  std::vector<std::string> pools;
+  if (before.condition == after.condition && before.pool == after.pool) return pools;
+  if (before.condition != nullptr) pools.push_back(before.pool);
+  if (after.condition != nullptr && after.pool != before.pool) pools.push_back(after.pool);
+  return pools;
+}
+
+}  // namespace
+
+std::unique_ptr<const Projection> ProjectMaintenance(const Json& node) {
+  auto projection = std::make_unique<MaintenanceProjection>();
+  projection->condition = MaintenanceConditionOf(node);
+  if (projection->condition != nullptr) projection->pool = StringAt(node, {"metadata", "labels", kNodePoolLabel});
+  return projection;
+}
+
+ReflectorOptions WatchingMaintenance() {
+  ReflectorOptions options;
+  options.type = kNodeType;
+  options.label_selector = kNodePoolLabel;
+  options.project = ProjectMaintenance;
+  options.projected = kProjectedOfMaintenance;
+  options.keeps_content = [](const ObjectMeta&) { return false; };
+  options.on_demand = true;
+  return options;
+}
+
+void AddMaintenanceIndex(Store& nodes) {
+  nodes.AddIndex(kInMaintenance, [](const StoredObject& node) -> std::vector<std::string> {
+    if (MaintenanceOf(node).condition == nullptr) return {};
+    return {kInMaintenance};
+  });
+}
+
+std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event) {
+  std::vector<Request> requests;
+  for (const std::string& name : ChangedPools(node_event)) {
+    const auto pool = pools.Get({"", name});
+    if (!pool) continue;  // The event that adds the pool to the cache causes a reconcile.
+    const std::vector<Request> selecting = DaemonsSelecting(daemons, {nullptr, *pool});
+    requests.insert(requests.end(), selecting.begin(), selecting.end());
+  }
+  return requests;
+}
+
+Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now) {
+  const std::string error = nodes.last_error();
+  // The role of an older chart allows the list, but no watch, so what was listed becomes old.
+  if (denial.IsBelieved(error, now)) return PoolMaintenance();
+  const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
+  if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);
+  std::map<std::string, const StoredObject*> first;  // by pool, the first Node by name
+  for (const ObjectPtr& node : *found) {
+    const StoredObject*& known = first[MaintenanceOf(*node).pool];
+    if (known == nullptr || node->meta().key.name < known->meta().key.name) known = node.get();
+  }
+  PoolMaintenance held;
+  for (const auto& [pool, node] : first)
+    held.emplace(pool, DescribeMaintenance(node->meta().key.name, MaintenanceOf(*node).condition));
+  return held;
+}
+
+}  // namespace yad

@@ -1,0 +1,42 @@
+// Nodes in maintenance: a condition of a Node holds the updates of its pool.
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/runtime/controller.h"
+#include "operator/runtime/informer.h"
+#include "operator/yurtappdaemon/observe/denial.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// The data that the cache stores for a Node, besides its name and versions. Both members are empty for most Nodes.
+struct MaintenanceProjection : Projection {
+  std::string pool;                 // "" without a condition
+  const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
+};
+std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
+inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
+                                                  {"status", {{"conditions", {{"type"}, {"status"}}}}}};
+
+// Watches the Nodes that belong to a pool, and stores no content of them. The first list starts on demand, because only
+// RollingUpdate reads the conditions, and readiness does not wait for it.
+ReflectorOptions WatchingMaintenance();
+// Adds the index that ReadMaintenance needs, before the informer runs.
+void AddMaintenanceIndex(Store& nodes);
+
+// Returns the daemons that select a pool that the Node starts or stops to hold with this event. A heartbeat, and a
+// change of any other condition, concerns none.
+std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
+
+// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. Without the right to list and
+// watch Nodes, which the role of an older chart lacks, no pool is held.
+Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
