@@ -121,11 +121,11 @@ void CheckNames(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors) {
+void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors, const char* choices) {
   const JsonField pools = entry.Child("pools");
   const JsonField selector = entry.Child("nodepoolSelector");
   if (!pools.present() && !selector.present()) {
-    errors.Add(FieldError::Required(entry.path, "must specify one of: `pools`, `nodepoolSelector`"));
+    errors.Add(FieldError::Required(entry.path, std::string("must specify one of: ") + choices));
     return;
   }
   if (pools.present() && selector.present()) {

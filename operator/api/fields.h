@@ -42,8 +42,9 @@ void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& error
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
 // Checks that `entry` has exactly one of `pools`, a list of pool names, and `nodepoolSelector`, and that this one is
-// valid.
-void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors);
+// valid. `choices` are the fields that the error names if both are absent.
+void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
+                          const char* choices = "`pools`, `nodepoolSelector`");
 
 }  // namespace yad
 

@@ -23,6 +23,7 @@ RolloutGroup ParseGroup(const Json& object) {
   if (const Json* selector = Find(object, {"nodepoolSelector"}); selector != nullptr && selector->is_object()) {
     if (auto parsed = LabelSelector::Parse(*selector, "nodepoolSelector")) group.selector = *std::move(parsed);
   }
+  group.percent = static_cast<int>(IntAt(object, {"percent"}));
   group.max_unavailable = IntOrPercentAt(object, "maxUnavailable");
   group.max_failures = IntOrPercentAt(object, "maxFailures");
   group.manual = StringAt(object, {"approval"}) == "Manual";

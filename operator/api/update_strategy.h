@@ -32,11 +32,12 @@ struct RolloutGroup {
   std::string name;
   std::set<std::string> pools;
   std::optional<LabelSelector> selector;  // an alternative to `pools`
+  int percent = 0;                        // another alternative: this share of the daemon's pools, 1 to 100; 0: none
   std::optional<IntOrPercent> max_unavailable;
   std::optional<IntOrPercent> max_failures;
   bool manual = false;  // the group waits for an approval
 
-  bool Selects(const NodePool& pool) const;
+  bool Selects(const NodePool& pool) const;  // false for a group with `percent`
 };
 
 // The name of the group for the pools that no other group selects.
@@ -54,7 +55,8 @@ struct RollingUpdate {
   std::vector<UpdateWindow> windows;  // {}: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
 
-  // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none.
+  // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none. A group with
+  // `percent` selects no pool here (operator/yurtappdaemon/rollout/percent_groups.h).
   std::size_t GroupOf(const NodePool& pool) const;
 };
 

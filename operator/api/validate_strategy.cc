@@ -17,6 +17,20 @@ void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> 
   errors.Add(FieldError::NotSupported(field.path, *field.value, supported));
 }
 
+// Checks that a group has exactly one of `pools`, `nodepoolSelector` and `percent`.
+void CheckPoolsOfGroup(const JsonField& group, FieldErrors& errors) {
+  const JsonField percent = group.Child("percent");
+  if (!percent.present()) {
+    CheckPoolsOrSelector(group, errors, "`pools`, `nodepoolSelector`, `percent`");
+    return;
+  }
+  AsInt(percent, 1, 100, errors);
+  for (const char* other : {"pools", "nodepoolSelector"}) {
+    if (!group.Child(other).present()) continue;
+    errors.Add(FieldError::Forbidden(percent.path, std::string("may not be specified when `") + other + "` is given"));
+  }
+}
+
 void CheckGroups(const JsonField& groups, FieldErrors& errors) {
   const Json* list = AsArray(groups, errors);
   if (list == nullptr) return;
@@ -35,7 +49,7 @@ void CheckGroups(const JsonField& groups, FieldErrors& errors) {
         errors.Add(FieldError::Duplicate(name.path, *name.value));
       }
     }
-    CheckPoolsOrSelector(group, errors);
+    CheckPoolsOfGroup(group, errors);
     CheckIntOrPercent(group.Child("maxUnavailable"), /*positive=*/true, errors);
     CheckIntOrPercent(group.Child("maxFailures"), /*positive=*/false, errors);
     CheckOneOf(group.Child("approval"), {"Automatic", "Manual"}, errors);

@@ -33,6 +33,9 @@ inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
 // Labels and annotations of ControllerRevisions.
 inline constexpr char kFailedAnnotation[] =
     "apps.openyurt.io/failed";  // the time at which its rollout failed, RFC 3339
+// The pools of the groups with `percent`, fixed when its rollout begins
+// (operator/yurtappdaemon/rollout/percent_groups.h).
+inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // Labels and annotations of Nodes.

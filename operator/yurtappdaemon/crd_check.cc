@@ -36,6 +36,7 @@ constexpr const char* kFields[] = {
     "spec.updateStrategy.rollingUpdate.groups.name",
     "spec.updateStrategy.rollingUpdate.groups.pools",
     "spec.updateStrategy.rollingUpdate.groups.nodepoolSelector",
+    "spec.updateStrategy.rollingUpdate.groups.percent",
     "spec.updateStrategy.rollingUpdate.groups.maxUnavailable",
     "spec.updateStrategy.rollingUpdate.groups.maxFailures",
     "spec.updateStrategy.rollingUpdate.groups.approval",

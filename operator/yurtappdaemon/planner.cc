@@ -49,6 +49,10 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
     state.caches_confirmed = true;
     return false;
   }
+  if (const std::string& groups = plan.rollout->percent_groups; !groups.empty()) {
+    YAD_TRY_VOID(state.history.StorePercentGroups(daemon, seen.revisions, groups, stop));
+    return false;
+  }
   return true;
 }
 

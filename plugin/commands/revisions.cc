@@ -25,6 +25,7 @@ Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::stri
     revision->label = RevisionLabelValue(revision->name, revision->hash);
     revision->number = IntAt(object, {"revision"});
     revision->failed_at = meta.Annotation(kFailedAnnotation);
+    revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
     revision->content = *std::move(content);
     revisions.push_back({std::move(revision), std::move(object)});
   }

@@ -1,5 +1,5 @@
-// Gates with a real control plane: update windows of the daemon and of a site, the freeze of the fleet, and nodes in
-// maintenance.
+// Gates with a real control plane: update windows of the daemon and of a site, the freeze of the fleet, nodes in
+// maintenance, and groups that take a share of the pools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -117,6 +117,39 @@ TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
   SetNodeCondition(node, "MaintenanceInProgress", "False");
   WaitForProgress("RolloutComplete");
   EXPECT_EQ(ImageIn("a"), "example.org/app:2");
+}
+
+TEST_P(GatesTest, ShareOfThePoolsIsFirstAndKeepsItsPoolsThroughJoinsAndRestarts) {
+  const Json groups = {{{"name", "canary"}, {"percent", 30}},
+                       {{"name", "rest"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}};
+  Deployed({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});
+  EXPECT_EQ(Annotation(Revisions("web").back(), kPercentGroupsAnnotation), "") << "no rollout has begun";
+  SetImage("web", "example.org/app:2");
+  const std::string update = StringAt(WaitForProgress("WaitingForApproval"), {"status", "updateRevision"});
+  const auto updated = [&] {
+    std::set<std::string> pools;
+    for (const auto& [pool, workload] : ByPool("web")) {
+      if (ImageOf(workload) == "example.org/app:2") pools.insert(pool);
+    }
+    return pools;
+  };
+  const std::set<std::string> canary = updated();
+  EXPECT_EQ(canary.size(), 2U) << "30 % of four pools, rounded up";
+  const std::string stored = Annotation(Revisions("web").back(), kPercentGroupsAnnotation);
+  EXPECT_THAT(stored, HasSubstr("\"canary\""));
+
+  StopOperator();
+  for (const char* late : {"e", "f", "g", "h"}) AddNode(AddPool(late));
+  StartOperator();
+  WaitForStatus("web", "eight pools are ready", [](const Json& status) { return At(status, "/readyPools") == 8; });
+  EXPECT_EQ(updated(), canary);
+  EXPECT_EQ(Annotation(Revisions("web").back(), kPercentGroupsAnnotation), stored);
+
+  kube().MergePatch(kYurtAppDaemonType, "web",
+                    {{"metadata", {{"annotations", {{kApproveAnnotation, update + "/rest"}}}}}});
+  WaitForProgress("RolloutComplete");
+  EXPECT_EQ(updated().size(), 8U);
+  EXPECT_EQ(Revisions("web").size(), 2U);
 }
 
 }  // namespace

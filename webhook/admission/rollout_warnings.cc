@@ -69,7 +69,7 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
     if (!unknown.empty()) {
       warnings.Add(path + ".pools",
                    "no NodePool is named " + QuoteSome(unknown) + "; the group waits for none of them");
-    } else if (members[i] == 0) {
+    } else if (members[i] == 0 && groups[i].percent == 0) {
       warnings.Add(path, "group " + Quoted(groups[i].name) + " has none of the daemon's NodePools now");
     }
   }

@@ -46,9 +46,11 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
 }
 
-// Removes the mark of a failure, because a revision that gets a higher number gets another rollout.
-void GiveAnotherChance(const ObjectMeta& revision, Json& patch) {
-  if (!revision.Annotation(kFailedAnnotation).empty()) patch["metadata"]["annotations"][kFailedAnnotation] = nullptr;
+// Removes the state of the last rollout, because a revision that gets a higher number gets another rollout.
+void ForgetRollout(const ObjectMeta& revision, Json& patch) {
+  for (const char* key : {kFailedAnnotation, kPercentGroupsAnnotation}) {
+    if (!revision.Annotation(key).empty()) patch["metadata"]["annotations"][key] = nullptr;
+  }
 }
 
 }  // namespace
@@ -76,6 +78,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   parsed->label = LabelOf(object);
   parsed->number = ProjectionOf(object).number;
   parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
+  parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
   parsed->content = *std::move(content);
   source = object;
   revision = std::move(parsed);
@@ -107,7 +110,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
                       {"labels", wanted["metadata"]["labels"]},
                       {"ownerReferences", wanted["metadata"]["ownerReferences"]}}},
                     {"revision", number}};
-      if (number != IntAt(existing, {"revision"})) GiveAnotherChance(meta, patch);
+      if (number != IntAt(existing, {"revision"})) ForgetRollout(meta, patch);
       YAD_TRY(auto adopted, ChangeRevision(client_, key, patch, stop));
       return Stored(std::move(adopted));
     }
@@ -132,7 +135,7 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
       confirmed = true;
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
-    GiveAnotherChance(meta, patch);
+    ForgetRollout(meta, patch);
     YAD_TRY(auto renumbered, ChangeRevision(client_, meta.key, patch, stop));
     revision = Stored(std::move(renumbered));
     store_.Observe(revision);
@@ -208,22 +211,33 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   return state;
 }
 
-Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
-                                                std::stop_token stop) {
+Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
+                                              const std::string& value, std::stop_token stop) {
   YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
     return revision->meta().key.name == state.update->name;
   });
   if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " is gone");
   const ObjectMeta& meta = (*update)->meta();
-  const Json patch = {{"metadata",
-                       {{"uid", meta.uid},
-                        {"resourceVersion", meta.resource_version},
-                        {"annotations", {{kFailedAnnotation, FormatTime(now)}}}}}};
+  const Json patch = {
+      {"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"annotations", {{key, value}}}}}};
   YAD_TRY(auto marked, ChangeRevision(client_, meta.key, patch, stop));
   const ObjectPtr stored = Stored(std::move(marked));
   store_.Observe(stored);
   return Parse(stored);
+}
+
+Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
+                                                std::stop_token stop) {
+  return Annotate(daemon, state, kFailedAnnotation, FormatTime(now), stop);
+}
+
+Status RevisionHistory::StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
+                                           std::stop_token stop) {
+  YAD_TRY(const auto stored, Annotate(daemon, state, kPercentGroupsAnnotation, groups, stop));
+  if (stored != nullptr && stored->percent_groups == groups) return {};
+  return Fail(Reason::kConflict, "the apiserver did not keep annotation " + std::string(kPercentGroupsAnnotation) +
+                                     " of ControllerRevision " + state.update->name + ", so no update may start");
 }
 
 Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop) {

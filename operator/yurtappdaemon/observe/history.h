@@ -40,6 +40,11 @@ class RevisionHistory {
   // Confirms the daemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
+  // Stores the pools of the groups with `percent` in an annotation of the update revision. The annotation stays until
+  // the revision gets a higher number. Confirms the daemon first.
+  Status StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
+                            std::stop_token stop);
+
   // Reads the update revision from the server into the store.
   Status Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop);
 
@@ -80,6 +85,9 @@ class RevisionHistory {
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
+  // Sets an annotation of the update revision, and returns the revision. Confirms the daemon first.
+  Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
+                               const std::string& value, std::stop_token stop);
   // Gives a higher number to each revision that is not above the one before it. This happens if the spec has an old
   // content again, or if a revision was created while the cache did not show the last one.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);

@@ -78,7 +78,8 @@ struct Revision {
   std::string hash;
   std::string label;  // the value of kRevisionLabel on workloads
   std::int64_t number = 0;
-  std::string failed_at;  // RFC 3339, the time at which its rollout failed; "" if it has not failed
+  std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
+  std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
   // A digest of `content` if that is the text of the spec and not of the stored revision; otherwise 0.
   std::uint64_t spelling = 0;
   RevisionContent content;

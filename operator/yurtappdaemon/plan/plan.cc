@@ -14,6 +14,7 @@
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/standing.h"
+#include "operator/yurtappdaemon/rollout/percent_groups.h"
 
 namespace yad {
 namespace {
@@ -191,6 +192,24 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
+PoolGroups GroupsOf(const Snapshot& snapshot) {
+  std::vector<const NodePool*> pools;
+  pools.reserve(snapshot.pools.size());
+  for (const PoolRef& pool : snapshot.pools) pools.push_back(&pool.pool());
+  return AssignGroups(snapshot.daemon.strategy.rolling, pools, snapshot.update->name, snapshot.update->percent_groups);
+}
+
+// Returns whether the decision brings the new revision to a pool.
+bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const RolloutDecision& decision) {
+  if (input.back) return false;
+  for (std::size_t i = 0; i < input.pools.size(); ++i) {
+    const RolloutDecision::Pool& decided = decision.pools[i];
+    const bool created = !input.pools[i].exists && decided.make_from_goal && snapshot.current != nullptr;
+    if (decided.step == Step::kUpdate || created) return true;
+  }
+  return false;
+}
+
 // Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools; an entry is null if its
 // pool has no workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
@@ -207,8 +226,10 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.pools.reserve(plan.pools.size());
   Standings standings(snapshot, goal);
   input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty();
+  const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
+    input.pools.back().group = groups.of_pool[i];
     NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
@@ -216,6 +237,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   const RolloutDecision& decision = plan.rollout->decision;
   plan.rollout->begun = snapshot.begun;
   plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
+  if (groups.percent_groups != snapshot.update->percent_groups && StartsUpdate(snapshot, input, decision))
+    plan.rollout->percent_groups = groups.percent_groups;
   Joining joins(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];

@@ -49,6 +49,9 @@ struct Rollout {
   RolloutDecision decision;
   std::optional<WindowState> next_window = {};  // the first window to open of those for which a pool waits
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
+  // The value of kPercentGroupsAnnotation that the update revision must have before this plan is carried out; "": the
+  // plan needs no change of it.
+  std::string percent_groups = {};
 };
 
 struct Plan {

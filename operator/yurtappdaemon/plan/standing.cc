@@ -128,7 +128,6 @@ void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
 RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {
   RolloutPool standing;
   standing.name = entry.pool;
-  standing.group = snapshot_.daemon.strategy.rolling.GroupOf(pool.pool());
   standing.offline = entry.offline;
   entry.gate = gates_.Of(pool.pool());
   standing.held = entry.gate.held;

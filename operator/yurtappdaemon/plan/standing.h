@@ -17,8 +17,8 @@ class Standings {
   Standings(const Snapshot& snapshot, const Goal& goal)
       : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot) {}
 
-  // Returns the standing of one pool, and records the pool's gate and health in `entry`. `assessment` is null for a
-  // pool without a workload.
+  // Returns the standing of one pool without its group, and records the pool's gate and health in `entry`. `assessment`
+  // is null for a pool without a workload.
   RolloutPool Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:

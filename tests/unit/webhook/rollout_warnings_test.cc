@@ -31,6 +31,7 @@ TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
   const std::string path = "spec.updateStrategy.rollingUpdate.groups";
   EXPECT_THAT(Groups(Json::array()), IsEmpty());
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
+  EXPECT_THAT(Groups({{{"name", "one"}, {"percent", 10}}, {{"name", "two"}, {"pools", {"a"}}}}), IsEmpty());
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}, {{"name", "two"}, {"pools", {"b", "a"}}}}),
               ElementsAre(path + "[1].pools: \"a\" belongs to group \"one\" already: the first group that selects a "
                                  "pool has it"));

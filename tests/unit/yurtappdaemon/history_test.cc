@@ -95,6 +95,28 @@ TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
   EXPECT_EQ(again.update->failed_at, "");
 }
 
+TEST_F(RevisionHistoryTest, KeepsThePercentGroupsUntilTheNextRolloutOfTheRevision) {
+  Sync(Daemon("app:1"));
+  const YurtAppDaemon daemon = Daemon("app:2");
+  const auto state = Sync(daemon);
+  EXPECT_EQ(state.update->percent_groups, "");
+  ASSERT_TRUE(history_.StorePercentGroups(daemon, state, "{}", {}));
+  EXPECT_EQ(Sync(daemon).update->percent_groups, "{}");
+  Sync(Daemon("app:1"));
+  EXPECT_EQ(Sync(Daemon("app:2")).update->percent_groups, "");
+}
+
+TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
+  const YurtAppDaemon daemon = Daemon("app:1");
+  const auto state = Sync(daemon);
+  world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
+    if (object["metadata"].contains("annotations")) object["metadata"].erase("annotations");
+  });
+  const Status stored = history_.StorePercentGroups(daemon, state, "{}", {});
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().reason, Reason::kConflict);
+}
+
 TEST_F(RevisionHistoryTest, RaisesTheRevisionInUseOfTwoWithTheSameNumber) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "operator/yurtappdaemon/observe/pool_health.h"
+#include "operator/yurtappdaemon/rollout/percent_groups.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "tests/support/test_run.h"
 #include "tests/unit/yurtappdaemon/rollout_limits.h"
@@ -27,7 +28,7 @@ using testing::RolloutLimits;
 
 struct SimulatedPool {
   std::string name;
-  std::size_t group = 0;
+  std::size_t group = 0;  // the one that names it; without effect if that group takes a share of the pools
   bool offline = false;
   bool exists = true;
   bool held = false;            // its site holds it
@@ -95,6 +96,7 @@ class Simulation {
       RolloutGroup group;
       group.name = i + 1 == groups ? kDefaultGroup : "g" + std::to_string(i);
       group.manual = i + 1 < groups && Chance(30);
+      if (i + 1 < groups && Chance(30)) group.percent = static_cast<int>(Pick(1, 100));
       if (Chance(30)) group.max_unavailable = Limit(1);
       if (Chance(20)) group.max_failures = Limit(0);
       strategy_.groups.push_back(std::move(group));
@@ -252,13 +254,26 @@ class Simulation {
       if (revision == update_) input.approved.insert(group);
     }
     for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.back));
+    const PoolGroups groups = Groups();
+    for (std::size_t i = 0; i < pools_.size(); ++i) input.pools[i].group = groups.of_pool[i];
     return input;
+  }
+
+  PoolGroups Groups() const {
+    RollingUpdate strategy = strategy_;
+    std::vector<NodePool> pools(pools_.size());
+    std::vector<const NodePool*> all;
+    for (std::size_t i = 0; i < pools_.size(); ++i) {
+      pools[i].name = pools_[i].name;
+      strategy.groups[pools_[i].group].pools.insert(pools_[i].name);
+      all.push_back(&pools[i]);
+    }
+    return AssignGroups(strategy, all, std::to_string(update_), "");
   }
 
   RolloutPool Seen(const SimulatedPool& pool, bool back) {
     RolloutPool seen;
     seen.name = pool.name;
-    seen.group = pool.group;
     seen.offline = pool.offline;
     seen.exists = pool.exists;
     seen.held = pool.held;
