@@ -3,7 +3,7 @@
 #
 #   hack/packages.sh          for everything except the test of the image and the fuzzers
 #   hack/packages.sh image    for the test of the image
-#   hack/packages.sh chart    promtool, for the tests of the chart's alerts
+#   hack/packages.sh chart    prometheus, for the tests of the chart's alerts and of checks
 #   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
 #   hack/packages.sh bench    optional programs of `make bench`
 set -euo pipefail
@@ -53,7 +53,7 @@ else
   exit 1
 fi
 
-# Of prometheus only promtool is used. Where nothing else decides about services, its server is not started.
+# Tests start their own Prometheus. Where nothing else decides about services, the package's server is not started.
 policy=/usr/sbin/policy-rc.d
 if [ "${1:-}" = chart ] && [ ! -e $policy ]; then
   printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin $policy

@@ -7,6 +7,7 @@ namespace yad::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -123,6 +124,43 @@ TEST_F(ValuesTest, ARoleInNamespaceDefaultCanBeLeftOut) {
   EXPECT_EQ(At(TheOne(Admitted({"watchNamespace=default"}), "Role", "-crd-events"), "/metadata/namespace"), "default");
   const std::vector<Json> without = Admitted({"watchNamespace=default", "rbac.eventsInDefaultNamespace=false"});
   for (const Json& role : OfKind(without, "Role")) EXPECT_THAT(NameOf(role), Not(HasSubstr("crd-events")));
+}
+
+TEST_F(ValuesTest, JobsAreManagedOnlyWhereChecksMayRunThem) {
+  for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
+           {{"checks.jobs=true"}, "ClusterRole", nullptr},
+           {{"checks.jobs=true", "watchNamespace=default"}, "Role", "default"}}) {
+    SCOPED_TRACE(kind);
+    const Json role = TheOne(Admitted(values), kind, "-workloads");
+    EXPECT_EQ(At(role, "/metadata/namespace"), ns);
+    EXPECT_THAT(role.at("rules"), Contains(Json{{"apiGroups", {"batch"}},
+                                                {"resources", {"jobs"}},
+                                                {"verbs", {"get", "list", "watch", "create", "delete"}}}));
+  }
+  for (const Json& object : Admitted({"checks.prometheus.url=http://prometheus"})) {
+    if (!StringAt(object, {"kind"}).ends_with("Role")) continue;
+    EXPECT_THAT(object.dump(), Not(HasSubstr("jobs")));
+  }
+}
+
+TEST_F(ValuesTest, TheAddressOfPrometheusIsAFlagAndItsCaAndTokenAreMounted) {
+  EXPECT_THAT(PodSpec({}).dump(), Not(HasSubstr("prometheus")));
+  const Json plain = PodSpec({"checks.prometheus.url=http://prometheus.monitoring:9090"});
+  EXPECT_THAT(At(plain, "/containers/0/args"), Contains("--prometheus-url=http://prometheus.monitoring:9090"));
+  EXPECT_THAT(plain.dump(), Not(HasSubstr("--prometheus-ca-file")));
+  const Json secured = PodSpec({"checks.prometheus.url=https://metrics.example.com", "checks.prometheus.caConfigMap=ca",
+                                "checks.prometheus.tokenSecret=token", "extraVolumes[0].name=mine",
+                                "extraVolumes[0].configMap.name=mine", "extraVolumeMounts[0].name=mine",
+                                "extraVolumeMounts[0].mountPath=/mine"});
+  EXPECT_THAT(At(secured, "/containers/0/args"), AllOf(Contains("--prometheus-ca-file=/prometheus-ca/ca.crt"),
+                                                       Contains("--prometheus-token-file=/prometheus-token/token")));
+  EXPECT_EQ(At(secured, "/volumes/0/configMap/name"), "ca");
+  EXPECT_EQ(At(secured, "/volumes/1/secret/secretName"), "token");
+  EXPECT_EQ(At(secured, "/volumes/2/name"), "mine");
+  const Json mounts = At(secured, "/containers/0/volumeMounts");
+  EXPECT_EQ(mounts[0], (Json{{"name", "prometheus-ca"}, {"mountPath", "/prometheus-ca"}, {"readOnly", true}}));
+  EXPECT_EQ(mounts[1], (Json{{"name", "prometheus-token"}, {"mountPath", "/prometheus-token"}, {"readOnly", true}}));
+  EXPECT_EQ(mounts[2].at("name"), "mine");
 }
 
 TEST_F(ValuesTest, FurtherObjectsAreTemplates) {

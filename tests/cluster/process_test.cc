@@ -26,7 +26,7 @@ TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
   const ProcessResult result = RunOperator({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   for (const char* flag : {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address",
-                           "--namespace", "--kube-api-qps", "--max-removals"}) {
+                           "--namespace", "--kube-api-qps", "--max-removals", "--prometheus-url"}) {
     EXPECT_THAT(result.out, ::testing::HasSubstr(flag));
   }
 }
@@ -42,12 +42,21 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
       {"--leader-elect-lease-duration=10"},
       {"--max-removals=many"},
       {"--max-removals=101%"},
-      {"--max-removals=-1"}};
+      {"--max-removals=-1"},
+      {"--prometheus-url=prometheus:9090"},
+      {"--prometheus-url=ftp://prometheus"},
+      {"--prometheus-url=https://user:password@prometheus"},
+      {"--prometheus-url=https://prometheus/?a=b"},
+      {"--prometheus-url=http://prometheus", "--controllers=nodepool"},
+      {"--prometheus-ca-file=/ca.crt"},
+      {"--prometheus-ca-file=/ca.crt", "--prometheus-url=http://prometheus"},
+      {"--prometheus-token-file=/token", "--prometheus-url=http://prometheus"}};
   for (const auto& line : lines) {
     const ProcessResult result = RunOperator(line);
     EXPECT_EQ(result.exit_code, 2) << line[0];
     const std::string name = line[0].substr(0, line[0].find('='));
     EXPECT_THAT(result.err, ::testing::HasSubstr(name));
+    EXPECT_THAT(result.err, ::testing::Not(::testing::HasSubstr("password")));
   }
 }
 
@@ -127,6 +136,15 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
   OperatorProcess early(options);
   Eventually("it has begun", [&] { return !early.Log().empty(); });
   EXPECT_EQ(early.Stop(), 0);
+}
+
+TEST_F(ProcessOnClusterTest, FilesForPrometheusThatAreMissingEndTheStart) {
+  for (const std::string flag : {"--prometheus-ca-file=", "--prometheus-token-file="}) {
+    const ProcessResult result = RunOperator(
+        {"--kubeconfig=" + plane().kubeconfig(), "--prometheus-url=https://127.0.0.1:1", flag + "/no/such/file"});
+    EXPECT_EQ(result.exit_code, 1) << flag;
+    EXPECT_THAT(result.err, ::testing::HasSubstr("/no/such/file"));
+  }
 }
 
 TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndNamed) {

@@ -130,7 +130,7 @@ TEST_P(PrometheusClientTest, AHugeAnswerIsNotRead) {
     TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
       if (with_length)
         return connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n" +
-                                std::string(70 << 10, ' '));
+                                std::string(200 << 10, ' '));
       connection.StartChunks();
       for (int i = 0; i < 70; ++i) connection.Chunk(std::string(1024, ' '));
       connection.WaitUntilClosed();

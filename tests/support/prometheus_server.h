@@ -1,0 +1,33 @@
+// A real Prometheus server on 127.0.0.1, which scrapes metrics that a test sets.
+#ifndef TESTS_SUPPORT_PROMETHEUS_SERVER_H_
+#define TESTS_SUPPORT_PROMETHEUS_SERVER_H_
+
+#include <memory>
+#include <string>
+
+namespace yad::testing {
+
+// The constructor starts it and waits until it is ready; the destructor stops it and removes its data.
+class PrometheusServer {
+ public:
+  // Returns "" if Prometheus is installed, otherwise how to install it.
+  static std::string Missing();
+
+  // `prefix` is the path of the API in its URL: "" or "/path".
+  explicit PrometheusServer(const std::string& prefix = "");
+  ~PrometheusServer();
+
+  std::string url() const;  // "http://127.0.0.1:PORT/path"
+  // Replaces the metrics, and waits until they can be queried: lines such as `errors{pool="a"} 0.01`. A series that is
+  // no longer set has no data from then on.
+  void Export(const std::string& metrics);
+  void Signal(int signal);  // to its process
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad::testing
+
+#endif  // TESTS_SUPPORT_PROMETHEUS_SERVER_H_
