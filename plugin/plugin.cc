@@ -37,6 +37,8 @@ Result<int> Run(Session& session) {
       return RunUnfreeze(session);
     case Command::kWindows:
       return RunWindows(session);
+    case Command::kExplain:
+      return RunExplain(session);
     case Command::kDiff:
       return RunDiff(session);
     case Command::kCapacity:

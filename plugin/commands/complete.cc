@@ -185,7 +185,7 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
   if (command == "completion")
     return {line.positionals.empty() ? std::vector<std::string>{"bash", "zsh", "fish"} : std::vector<std::string>{}};
   if (command == "render") return {{}, line.positionals.empty() ? kFiles : kNoFiles};
-  if (command == "hold" || command == "release")
+  if (command == "hold" || command == "release" || command == "explain")
     return {line.positionals.empty() ? Names(line).Of(kNodePoolType) : std::vector<std::string>{}};
   if (line.positionals.empty()) return {Names(line).Of(kYurtAppDaemonType)};
   if (command == "approve") return {Names(line).Groups(line.positionals.front())};

@@ -265,6 +265,12 @@ class Parser {
                             "  kubectl yad windows web\n  kubectl yad windows web -o json");
     Name(windows)->required();
     Output(windows, {"json", "yaml"});
+
+    CLI::App* explain = Add(Command::kExplain, "explain",
+                            "Show everything that is known of a NodePool, and what its YurtAppDaemons wait for",
+                            "  kubectl yad explain hangzhou\n  kubectl yad explain hangzhou -o json");
+    Pool(explain);
+    Output(explain, {"json", "yaml"});
   }
 
   void AddFreeze() {

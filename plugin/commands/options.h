@@ -27,6 +27,7 @@ enum class Command {
   kFreeze,
   kUnfreeze,
   kWindows,
+  kExplain,
   kDiff,
   kRender,
   kCapacity,

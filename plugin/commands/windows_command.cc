@@ -13,75 +13,16 @@
 #include "plugin/commands/exit_code.h"
 #include "plugin/view/console.h"
 #include "plugin/view/pool_table.h"
+#include "plugin/commands/pool_opening.h"
 #include "plugin/view/table.h"
 
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxZone = 64;  // The text of an invalid annotation may have any length.
-
-// The windows of one pool at one moment.
-struct PoolOpening {
-  std::string name;
-  std::vector<std::string> zones;  // of its windows; without windows, that of the pool
-  std::string from;                // "daemon", "pool" or "none"
-  WindowState state;
-  bool held = false;  // its annotations are invalid
-  std::string fault;
-};
-
-std::vector<std::string> ZonesOf(const std::vector<UpdateWindow>& windows, const std::string& of_pool) {
-  const std::string own = of_pool.empty() ? "UTC" : Cut(of_pool, kMaxZone);
-  std::vector<std::string> zones;
-  for (const UpdateWindow& window : windows) {
-    const std::string& zone = window.time_zone.empty() ? own : window.time_zone;
-    if (std::find(zones.begin(), zones.end(), zone) == zones.end()) zones.push_back(zone);
-  }
-  if (zones.empty()) zones.push_back(own);
-  return zones;
-}
-
-PoolOpening OpeningOf(const Json& object, const YurtAppDaemon& daemon, Gates& gates) {
-  const NodePool pool = ParseNodePool(object);
-  const std::vector<UpdateWindow>& of_daemon = daemon.strategy.rolling.windows;
-  const bool own = ParseMeta(object).annotations.contains(kUpdateWindowsAnnotation);
-  PoolOpening opening;
-  opening.name = pool.name;
-  opening.from = own ? "pool" : of_daemon.empty() ? "none" : "daemon";
-  // Invalid windows of the pool's own are not parsed, and have no zones.
-  const std::vector<UpdateWindow> windows =
-      own ? pool.windows.windows.value_or(std::vector<UpdateWindow>()) : of_daemon;
-  opening.zones = ZonesOf(windows, pool.windows.time_zone);
-  opening.state = gates.Of(pool).window;
-  opening.held = !pool.windows.fault.empty();
-  opening.fault = opening.held ? pool.windows.fault : opening.state.fault;
-  return opening;
-}
-
 std::string Join(const std::vector<std::string>& zones) {
   std::string text;
   for (const std::string& zone : zones) text += (text.empty() ? "" : ",") + zone;
   return text;
-}
-
-std::string DescribeOpening(const PoolOpening& opening) {
-  if (opening.held) return "no";
-  if (opening.state.open) return "now";
-  if (!opening.state.opens) return "<unknown>";
-  return FormatTime(*opening.state.opens) + " (" + opening.state.opens_locally + ")";
-}
-
-Json ToJson(const PoolOpening& opening) {
-  Json json = {{"name", opening.name},
-               {"timeZones", opening.zones},
-               {"windowsFrom", opening.from},
-               {"open", opening.state.open && !opening.held}};
-  if (!opening.held && opening.state.opens) {
-    json["opens"] = FormatTime(*opening.state.opens);
-    json["opensLocally"] = opening.state.opens_locally;
-  }
-  if (!opening.fault.empty()) json["fault"] = opening.fault;
-  return json;
 }
 
 // Returns the selected pools, by name.
@@ -124,7 +65,10 @@ Result<int> RunWindows(Session& session) {
   for (const Json& pool : pools) {
     const PoolOpening opening = OpeningOf(pool, snapshot.daemon, gates);
     table.Add({opening.name, Join(opening.zones), opening.from, DescribeOpening(opening), opening.fault});
-    list.push_back(ToJson(opening));
+    Json entry = ToJson(opening);
+    entry["name"] = opening.name;
+    entry["timeZones"] = opening.zones;
+    list.push_back(std::move(entry));
   }
   if (PrintObject(session.options, session.console, list)) return kDone;
   if (table.empty()) {

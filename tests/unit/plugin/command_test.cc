@@ -249,6 +249,7 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
   EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");
   EXPECT_THAT(complete({"unfreeze", "--op"}), StartsWith("--operator-namespace\t"));
   EXPECT_EQ(complete({"windows", "-o", ""}), "json\nyaml\n:4\n");
+  EXPECT_THAT(complete({"ex"}), StartsWith("explain\tShow everything that is known of a NodePool"));
 }
 
 TEST(ErrorTest, ErrorsAreWordedAsKubectlWordsThem) {

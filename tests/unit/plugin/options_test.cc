@@ -81,6 +81,7 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_EQ(Parse({"freeze", "--reason", std::string(256, 'x')}).options->until, "");
   EXPECT_EQ(Parse({"unfreeze", "--operator-namespace=yad-system"}).options->operator_ns, "yad-system");
   EXPECT_EQ(Parse({"windows", "yad/web", "-o", "json"}).options->daemon, "web");
+  EXPECT_EQ(Parse({"explain", "hangzhou", "-o", "yaml"}).options->pools, std::vector<std::string>{"hangzhou"});
   const auto render = Parse({"render", "-", "--pool", "a", "--uid", "u"}).options;
   EXPECT_EQ(render->file, "-");
   EXPECT_EQ(render->uid, "u");
@@ -118,6 +119,9 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
       {{"unfreeze", "-o", "yaml"}, "unknown output format \"yaml\"; valid: name"},
       {{"windows"}, "NAME is required"},
       {{"windows", "web", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
+      {{"explain"}, "POOL is required"},
+      {{"explain", "a", "b"}, "See 'kubectl yad explain --help'"},
+      {{"explain", "a", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},

@@ -1,0 +1,220 @@
+// kubectl yad explain
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/names.h"
+#include "operator/api/well_known.h"
+#include "operator/capacity/lease.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/explanation.h"
+
+namespace yad {
+namespace {
+
+constexpr int kPage = 500;
+// The kubelet renews one Lease for each node.
+const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
+constexpr char kNodeLeases[] = "kube-node-lease";
+
+// Reads the parts of an explanation. A part that the server does not show is noted in `unread`; only a server that does
+// not respond, and a pool that does not exist, are errors.
+class Reader {
+ public:
+  explicit Reader(Session& session) : session_(session) {
+    it_.name = session.options.pools.front();
+    it_.now = session.clock.WallNow();
+  }
+
+  Result<Explanation> Read() {
+    YAD_TRY_VOID(ReadPool());
+    YAD_TRY_VOID(ReadDaemons());
+    // The pods are read before the nodes, so that a node that joins meanwhile does not make its pods look misplaced.
+    YAD_TRY_VOID(ReadPods());
+    YAD_TRY_VOID(ReadNodes());
+    FindMisplaced();
+    YAD_TRY_VOID(ReadHeartbeats());
+    return std::move(it_);
+  }
+
+ private:
+  using Each = std::function<void(const Json& object)>;
+
+  Status Note(const std::string& what, const Error& error) {
+    if (error.reason == Reason::kTransport) return Fail(error);
+    it_.unread.push_back({what, error.message});
+    return {};
+  }
+
+  Status ReadPool() {
+    const auto types = DiscoverNodePoolTypes(session_.client, {});
+    if (!types) return Fail(types.error());
+    Result<Json> pool;
+    // Objects that are stored in another version may need a conversion webhook that is gone.
+    for (const ResourceType& type : *types) {
+      pool = session_.client.Get(type, {"", it_.name});
+      if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;
+    }
+    if (pool) {
+      it_.pool = *std::move(pool);
+      return {};
+    }
+    if (pool.error().reason == Reason::kNotFound)
+      return Fail(Reason::kNotFound,
+                  "nodepools.apps.openyurt.io \"" + it_.name + "\" not found (kubectl get nodepools)");
+    return Note("the NodePool", pool.error());
+  }
+
+  // Lists objects of all namespaces or, if the user may not, of the session's namespace. Returns whether any list was
+  // complete.
+  Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
+                    const Each& each) {
+    const auto list = [&](const std::string& ns) {
+      ListOptions options;
+      options.ns = ns;
+      options.label_selector = label_selector;
+      options.limit = kPage;
+      return ForEachListed(session_.client, type, options, {}, [&](const JsonDocument& object) {
+        each(object.TreeOfObject(parts));
+        return true;
+      });
+    };
+    const auto all = list("");
+    if (all) return true;
+    const bool narrow = type.namespaced && all.error().reason == Reason::kForbidden;
+    const auto own = narrow ? list(session_.ns) : all;
+    YAD_TRY_VOID(Note(type.resource + (own ? " outside namespace " + session_.ns : ""), all.error()));
+    return own.has_value();
+  }
+
+  Status ReadDaemons() {
+    std::vector<ExplainedDaemon> daemons;
+    YAD_TRY(const auto read, List(kYurtAppDaemonType, "", {}, [&](const Json& object) {
+              if (auto daemon = DaemonOf(object)) daemons.push_back(*std::move(daemon));
+            }));
+    if (!read) return {};
+    std::sort(daemons.begin(), daemons.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+    it_.daemons = std::move(daemons);
+    return {};
+  }
+
+  // Returns nullopt if the daemon has nothing to do with the pool.
+  std::optional<ExplainedDaemon> DaemonOf(const Json& object) const {
+    ExplainedDaemon result;
+    result.key = ParseMeta(object).key;
+    if (const Json* status = Find(object, {"status"})) {
+      for (const PoolStatusView& entry : StatusView(*status).pools()) {
+        if (entry.name() == it_.name) result.pool = entry.json();
+      }
+    }
+    Snapshot snapshot;
+    auto daemon = ParseYurtAppDaemonWithoutStatus(object);
+    if (!daemon) {
+      result.fault = daemon.error().message;
+    } else {
+      snapshot.daemon = *std::move(daemon);
+      snapshot.now = it_.now;
+      if (it_.pool) result.selects = snapshot.daemon.pools.Selects(ParseNodePool(*it_.pool));
+    }
+    if (result.selects != true && result.pool.is_null()) return std::nullopt;
+    if (result.selects == true && snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate) {
+      Gates gates(snapshot);
+      result.opening = OpeningOf(*it_.pool, snapshot.daemon, gates);
+    }
+    return result;
+  }
+
+  Status ReadPods() {
+    if (!CheckLabelValue(it_.name).empty()) {  // No pod and no node can have this label.
+      pods_.emplace();
+      return {};
+    }
+    static const JsonParts kParts = {{"metadata", {{"namespace"}, {"name"}, {"deletionTimestamp"}}},
+                                     {"spec", {{"nodeName"}}},
+                                     {"status", {{"phase"}}}};
+    std::vector<MisplacedPod> pods;
+    YAD_TRY(const auto read, List(kPodType, std::string(kPoolNameLabel) + "=" + it_.name, kParts, [&](const Json& pod) {
+              const ObjectMeta meta = ParseMeta(pod);
+              const std::string phase = StringAt(pod, {"status", "phase"});
+              std::string node = StringAt(pod, {"spec", "nodeName"});
+              if (meta.deleting() || phase == "Succeeded" || phase == "Failed" || node.empty()) return;
+              pods.push_back({meta.key, std::move(node)});
+            }));
+    if (read) pods_ = std::move(pods);
+    return {};
+  }
+
+  Status ReadNodes() {
+    if (!CheckLabelValue(it_.name).empty()) {
+      it_.nodes.emplace();
+      return {};
+    }
+    static const JsonParts kParts = {{"metadata", {{"name"}, {"annotations", {{kLeaseAnnotation}}}}},
+                                     {"status", {{"conditions"}}}};
+    std::vector<ExplainedNode> nodes;
+    YAD_TRY(const auto read,
+            List(kNodeType, std::string(kNodePoolLabel) + "=" + it_.name, kParts, [&](const Json& object) {
+              const Node node = ParseNode(object);
+              ExplainedNode& entry = nodes.emplace_back();
+              entry.name = node.meta.key.name;
+              entry.ready = node.ready();
+              entry.since = node.ready_since;
+              const auto lease = ParseLease(node.meta.Annotation(kLeaseAnnotation));
+              if (lease && lease->pool == it_.name) entry.leased = ToString(lease->phase);
+            }));
+    if (!read) return {};
+    std::sort(nodes.begin(), nodes.end(), [](const ExplainedNode& a, const ExplainedNode& b) {
+      return std::pair(a.ready, std::string_view(a.name)) < std::pair(b.ready, std::string_view(b.name));
+    });
+    it_.nodes = std::move(nodes);
+    return {};
+  }
+
+  void FindMisplaced() {
+    if (!pods_ || !it_.nodes) return;
+    std::set<std::string_view> members;
+    for (const ExplainedNode& node : *it_.nodes) members.insert(node.name);
+    std::erase_if(*pods_, [&](const MisplacedPod& pod) { return members.contains(pod.node); });
+    std::sort(pods_->begin(), pods_->end(), [](const auto& a, const auto& b) { return a.pod < b.pod; });
+    it_.misplaced = *std::move(pods_);
+  }
+
+  // Reads one Lease for each node that is named, because the list would contain the Leases of all pools.
+  Status ReadHeartbeats() {
+    if (!it_.nodes) return {};
+    for (std::size_t i = 0; i < std::min(it_.nodes->size(), kMaxNamedNodes); ++i) {
+      ExplainedNode& node = (*it_.nodes)[i];
+      const auto lease = session_.client.Get(kLeaseType, {kNodeLeases, node.name});
+      if (!lease && lease.error().reason == Reason::kNotFound) continue;
+      if (!lease) return Note(std::string("leases in namespace ") + kNodeLeases, lease.error());
+      const WallTime renewed = ParseTime(StringAt(*lease, {"spec", "renewTime"}));
+      if (renewed != WallTime()) node.heartbeat = renewed;
+    }
+    return {};
+  }
+
+  Session& session_;
+  Explanation it_;
+  std::optional<std::vector<MisplacedPod>> pods_;  // all pods of the pool that run on a node
+};
+
+}  // namespace
+
+Result<int> RunExplain(Session& session) {
+  YAD_TRY(const auto explanation, Reader(session).Read());
+  for (const Unread& unread : explanation.unread) {
+    session.console.err << "Warning: " << Printable(unread.what + " can't be read: " + unread.why) << "\n";
+  }
+  if (PrintObject(session.options, session.console, ToJson(explanation))) return kDone;
+  for (const std::string& line : DescribePool(explanation)) session.console.out << line << "\n";
+  return kDone;
+}
+
+}  // namespace yad

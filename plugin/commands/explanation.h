@@ -1,0 +1,65 @@
+// Everything that `kubectl yad explain` knows about a NodePool, as data, as text and as JSON. Pure.
+#ifndef PLUGIN_COMMANDS_EXPLANATION_H_
+#define PLUGIN_COMMANDS_EXPLANATION_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "plugin/commands/pool_opening.h"
+
+namespace yad {
+
+// The maximum numbers of nodes and of misplaced pods that are named. The counts are always exact.
+inline constexpr std::size_t kMaxNamedNodes = 20;
+inline constexpr std::size_t kMaxNamedPods = 10;
+
+struct ExplainedNode {
+  std::string name;
+  bool ready = false;
+  WallTime since;                     // last transition of condition Ready; the epoch: unknown
+  std::optional<WallTime> heartbeat;  // renewTime of the node's Lease; nullopt: not known, or there is no Lease
+  std::string leased;                 // phase of its lease to the pool; "": the node is not a leased one
+};
+
+struct MisplacedPod {
+  ObjectKey pod;
+  std::string node;
+};
+
+struct ExplainedDaemon {
+  ObjectKey key;
+  // False: only the status lists the pool, whose workload is being removed. nullopt: the pool can't be read, or the
+  // spec is invalid.
+  std::optional<bool> selects;
+  std::string fault;                   // set if the spec is invalid
+  std::optional<PoolOpening> opening;  // only for updateStrategy RollingUpdate
+  Json pool;                           // the entry of status.pools; null if the status does not list the pool
+};
+
+// Objects that could not be read.
+struct Unread {
+  std::string what;  // "nodes", "pods outside namespace shop"
+  std::string why;   // the message of the server
+};
+
+// An unset optional could not be read, and `unread` says why.
+struct Explanation {
+  std::string name;
+  WallTime now;
+  std::optional<Json> pool;
+  std::optional<std::vector<ExplainedNode>> nodes;     // those that are not ready first, then by name
+  std::optional<std::vector<MisplacedPod>> misplaced;  // by name
+  std::optional<std::vector<ExplainedDaemon>> daemons;
+  std::vector<Unread> unread;
+};
+
+std::vector<std::string> DescribePool(const Explanation& explanation);
+Json ToJson(const Explanation& explanation);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_EXPLANATION_H_
