@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "operator/runtime/event_recorder.h"
 
 namespace yad {

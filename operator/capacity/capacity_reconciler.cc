@@ -8,6 +8,9 @@
 #include "operator/api/merge_patch.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
+#include "operator/capacity/planner.h"
+#include "operator/capacity/releases.h"
+#include "operator/capacity/survey.h"
 #include "operator/cluster/informers.h"
 #include "operator/cluster/nodepool_type.h"
 

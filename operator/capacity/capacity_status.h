@@ -7,7 +7,7 @@
 
 #include "operator/api/object.h"
 #include "operator/base/clock.h"
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 
 namespace yad {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "operator/capacity/planner.h"
+#include "operator/capacity/capacity_plan.h"
 #include "plugin/view/table.h"
 
 namespace yad {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/capacity/planner.h"
+#include "operator/capacity/releases.h"
 #include "tests/unit/capacity/snapshot.h"
 
 namespace yad::testing {

@@ -1,0 +1,110 @@
+#include "operator/capacity/shortage_record.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace yad {
+
+ShortageRecord::ShortageRecord(const NodePoolAutoscaler& autoscaler, WallTime now,
+                               const std::vector<const Pod*>& waiting)
+    : autoscaler_(autoscaler), now_(now) {
+  for (const Pod* pod : waiting) waiting_.emplace(pod->key.ToString(), pod);
+}
+
+void ShortageRecord::Add(const StringMap& requirements, const Pod* pod, const std::string& reason, WallTime retry_at) {
+  const auto [entry, made] = shortages_.try_emplace({requirements, reason, retry_at});
+  Shortage& shortage = entry->second;
+  if (made) {
+    shortage.requirements = requirements;
+    shortage.reason = reason;
+    shortage.retry_at = retry_at;
+    shortage.since = now_;
+    for (const Shortage& known : autoscaler_.shortages) {
+      if (known.requirements == requirements && known.reason == reason) shortage.since = known.since;
+    }
+  }
+  if (pod != nullptr) shortage.pods.push_back(pod->key.ToString());
+}
+
+void ShortageRecord::AddJoinTimeout(const StringMap& requirements) {
+  const Shortage* known = FailureOfStandby(requirements);
+  const bool again = known != nullptr && known->reason == shortage_reason::kJoinTimeout;
+  const WallTime retry_at = again ? known->retry_at : now_ + autoscaler_.retry_after;
+  Add(requirements, nullptr, shortage_reason::kJoinTimeout, retry_at);
+  join_timeouts_.emplace(requirements, retry_at);
+}
+
+const Shortage* ShortageRecord::BackoffOf(const Pod& pod) const {
+  for (const Shortage& known : autoscaler_.shortages) {
+    if (known.reason == shortage_reason::kUnschedulable && known.retry_at > now_ &&
+        std::binary_search(known.pods.begin(), known.pods.end(), pod.key.ToString())) {
+      return &known;
+    }
+  }
+  return nullptr;
+}
+
+template <typename Applies>
+const Shortage* ShortageRecord::Failure(const StringMap& requirements, const Applies& applies) const {
+  const auto now = join_timeouts_.find(requirements);
+  if (now != join_timeouts_.end()) {
+    return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
+  }
+  for (const Shortage& known : autoscaler_.shortages) {
+    if (known.reason != shortage_reason::kUnschedulable && known.retry_at > now_ &&
+        known.requirements == requirements && applies(known)) {
+      return &known;
+    }
+  }
+  return nullptr;
+}
+
+const Shortage* ShortageRecord::FailureOfStandby(const StringMap& requirements) const {
+  return Failure(requirements, [](const Shortage& known) {
+    return known.reason != shortage_reason::kNoCapacity || known.pods.empty();
+  });
+}
+
+const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, const Pod& pod) const {
+  return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
+}
+
+// If some pods found no room, that does not apply to pods with smaller requests or another placement, as long as one of
+// the former pods waits.
+bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
+  if (known.reason != shortage_reason::kNoCapacity) return true;
+  bool any_waits = false;
+  for (const std::string& name : known.pods) {
+    const auto waits = waiting_.find(name);
+    if (waits == waiting_.end()) continue;
+    const Pod& other = *waits->second;
+    if (*other.placement == *pod.placement && other.requests.FitsIn(pod.requests)) return true;
+    any_waits = true;
+  }
+  return !any_waits;
+}
+
+bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& failed) const {
+  WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
+  // A node that did not join may be Ready again, but that does not make it a new node.
+  if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
+  return since > failed.retry_at - autoscaler_.retry_after;
+}
+
+std::vector<Shortage> ShortageRecord::Take() {
+  // Requirements whose node did not join wait for their retry, even if other pods with them come before.
+  for (const Shortage& known : autoscaler_.shortages) {
+    if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= now_) continue;
+    const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);
+    if (made) entry->second.pods.clear();
+  }
+  std::vector<Shortage> sorted;
+  sorted.reserve(shortages_.size());
+  for (auto& [key, shortage] : shortages_) {
+    std::sort(shortage.pods.begin(), shortage.pods.end());
+    sorted.push_back(std::move(shortage));
+  }
+  return sorted;
+}
+
+}  // namespace yad

@@ -1,0 +1,118 @@
+#include "operator/capacity/survey.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "operator/api/well_known.h"
+
+namespace yad {
+namespace {
+
+constexpr std::string_view kTransientTaints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable",
+                                                 "node.kubernetes.io/network-unavailable"};
+
+bool IsTransient(const NodeTaint& taint) {
+  return std::find(std::begin(kTransientTaints), std::end(kTransientTaints), taint.key) != std::end(kTransientTaints);
+}
+
+bool IsSmaller(const CandidateNode* a, const CandidateNode* b) {
+  const auto rank = [](const CandidateNode* candidate) {
+    const Resources& size = candidate->node->allocatable;
+    return std::tie(size.milli_cpu, size.memory, size.ephemeral_storage, candidate->node->meta.key.name);
+  };
+  return rank(a) < rank(b);
+}
+
+// Changes the shape of a free node to its shape after a lease.
+void AddPool(const CapacityInput& input, CandidateNode& candidate) {
+  NodeShape& shape = candidate.shape;
+  shape.labels[kNodePoolLabel] = input.autoscaler.node_pool;
+  shape.labels.insert(input.pool.labels.begin(), input.pool.labels.end());
+  for (const NodeTaint& taint : input.pool.taints) {
+    const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
+    if (std::any_of(shape.taints.begin(), shape.taints.end(), same)) continue;
+    shape.taints.push_back(taint);
+    candidate.evicts = candidate.evicts || taint.effect == "NoExecute";
+  }
+}
+
+void AddNodes(const CapacityInput& input, Survey& survey) {
+  const NodePoolAutoscaler& autoscaler = input.autoscaler;
+  for (const Node* node : input.nodes) {
+    if (node->meta.annotations.contains(kQuarantineAnnotation) && node->pool().empty() &&
+        autoscaler.inventory.Matches(node->meta.labels)) {
+      ++survey.quarantined;
+    }
+    const std::string& annotation = node->meta.Annotation(kLeaseAnnotation);
+    NodeLease lease;
+    if (!annotation.empty()) {
+      auto parsed = ParseLease(annotation);
+      // If the lease and the node's label name different pools, a user has moved the node on purpose.
+      if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
+      lease = *std::move(parsed);
+    } else if (!IsFree(*node, autoscaler)) {
+      continue;
+    }
+    CandidateNode& candidate = survey.nodes.emplace_back();
+    candidate.node = node;
+    candidate.lease = std::move(lease);
+    candidate.room = node->allocatable;
+    candidate.shape = {&node->meta.key.name, node->meta.labels, node->taints};
+    if (annotation.empty()) {
+      AddPool(input, candidate);
+      survey.free.push_back(&candidate);
+    } else {
+      if (candidate.joins()) std::erase_if(candidate.shape.taints, IsTransient);
+      survey.leased.push_back(&candidate);
+    }
+  }
+  std::sort(survey.free.begin(), survey.free.end(), IsSmaller);
+  std::sort(survey.leased.begin(), survey.leased.end(), IsSmaller);
+}
+
+void AddPods(const CapacityInput& input, Survey& survey) {
+  std::unordered_map<std::string_view, CandidateNode*> by_name;
+  for (CandidateNode& candidate : survey.nodes) by_name.emplace(candidate.node->meta.key.name, &candidate);
+  for (const Pod* pod : input.pods) {
+    if (pod->terminal) continue;
+    if (!pod->node.empty()) {
+      const auto found = by_name.find(pod->node);
+      if (found == by_name.end()) continue;
+      found->second->room.Subtract(pod->requests);
+      if (!pod->of_node) ++found->second->pods;
+      continue;
+    }
+    // A pod of a DaemonSet can only run on the node that its affinity names, so another node does not help.
+    if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
+    const auto pool = pod->placement->node_selector.find(kNodePoolLabel);
+    if (pool == pod->placement->node_selector.end() || pool->second != input.autoscaler.node_pool) continue;
+    survey.waiting.push_back(pod);
+  }
+  std::sort(survey.waiting.begin(), survey.waiting.end(), [](const Pod* a, const Pod* b) {
+    const auto rank = [](const Pod* pod) {
+      return std::tuple<std::int64_t, std::int64_t, WallTime, const ObjectKey&>(
+          -static_cast<std::int64_t>(pod->placement->constraints()), -pod->priority, pod->created, pod->key);
+    };
+    return rank(a) < rank(b);
+  });
+}
+
+}  // namespace
+
+bool IsFree(const Node& node, const NodePoolAutoscaler& autoscaler) {
+  return node.pool().empty() && !node.meta.annotations.contains(kLeaseAnnotation) &&
+         !node.meta.annotations.contains(kQuarantineAnnotation) && node.ready() && !node.unschedulable &&
+         !node.meta.deleting() && autoscaler.inventory.Matches(node.meta.labels);
+}
+
+Survey MakeSurvey(const CapacityInput& input) {
+  Survey survey;
+  AddNodes(input, survey);
+  AddPods(input, survey);
+  return survey;
+}
+
+}  // namespace yad
