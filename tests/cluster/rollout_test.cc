@@ -1,5 +1,5 @@
 // updateStrategy RollingUpdate with real controllers, scheduler and pods.
-#include "tests/cluster/fixture.h"
+#include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
 namespace {
@@ -7,29 +7,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class RolloutTest : public BothKinds {
+class RolloutTest : public RolloutFixture {
  protected:
-  // Creates a daemon with one replica, healthy in these pools, each with a node.
-  void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
-    StartOperator();
-    for (const std::string& pool : pools) AddNode(AddPool(pool));
-    Json daemon = Daemon("web", 1);
-    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
-    CreateDaemon(daemon);
-    WaitUntilReady("web");
-  }
   // Sets a template whose pods match no node.
   void SetBadTemplate() {
     PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
   }
-  void MendTemplate() { PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", nullptr}}}}}}}}); }
-  Json WaitForProgress(const std::string& reason) {
-    return WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
-      const Json daemon = {{"status", status}};
-      return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
-    });
-  }
-  std::vector<std::string> PoolsMovedSince(WallTime since) {
+  void RestoreTemplate() { PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", nullptr}}}}}}}}); }
+  std::vector<std::string> PoolsUpdatedSince(WallTime since) {
     std::vector<std::string> pools;
     std::map<std::string, std::string> pool_of;
     for (const auto& [pool, workload] : ByPool("web")) pool_of[NameOf(workload)] = pool;
@@ -42,23 +27,23 @@ class RolloutTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(RolloutTest);
 
-TEST_P(RolloutTest, GoesFromPoolToPoolAndOnlyFromHealthyToHealthy) {
-  Deployed({"a", "b", "c"}, {{"minReadySeconds", 1}});
+TEST_P(RolloutTest, UpdatesOnePoolAfterTheOtherAndWaitsUntilItIsHealthy) {
+  Deploy({"a", "b", "c"}, {{"minReadySeconds", 1}});
   const WallTime before = Now();
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [&](const Json& status) {
     EXPECT_LE(3 - At(status, "/readyPools").get<int>(), 1) << "more than one pool is disturbed: " << status;
     return At(status, "/updatedPools") == 3 && At(status, "/currentRevision") == At(status, "/updateRevision");
   });
-  EXPECT_THAT(PoolsMovedSince(before), ElementsAre(Pool("a"), Pool("b"), Pool("c")));
+  EXPECT_THAT(PoolsUpdatedSince(before), ElementsAre(Pool("a"), Pool("b"), Pool("c")));
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2") << pool;
   const std::vector<Json> events = EventsAbout("web");
   EXPECT_TRUE(std::any_of(events.begin(), events.end(),
                           [](const Json& e) { return StringAt(e, {"reason"}) == "RolloutComplete"; }));
 }
 
-TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
-  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
+TEST_P(RolloutTest, BadTemplateIsStoppedAfterOnePoolAndRolledBack) {
+  Deploy({"a", "b", "c"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
   const std::string good = StringAt(GetDaemon("web"), {"status", "currentRevision"});
   const WallTime before = Now();
   SetBadTemplate();
@@ -68,7 +53,7 @@ TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" && At(status, "/readyPools") == 3;
   });
   EXPECT_EQ(StringAt(ConditionOf(daemon, "Progressing"), {"reason"}), "RolledBack");
-  EXPECT_THAT(PoolsMovedSince(before), ElementsAre(Pool("a"), Pool("a"))) << "out and back";
+  EXPECT_THAT(PoolsUpdatedSince(before), ElementsAre(Pool("a"), Pool("a"))) << "out and back";
   EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
   EXPECT_NE(At(daemon, "/status/updateRevision"), good);
   EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");
@@ -76,26 +61,26 @@ TEST_P(RolloutTest, ABadTemplateIsStoppedAfterOnePoolAndGoesBackByItself) {
   StopOperator();
   StartOperator();
   Barrier();
-  EXPECT_EQ(PoolsMovedSince(before).size(), 2U);
-  MendTemplate();
+  EXPECT_EQ(PoolsUpdatedSince(before).size(), 2U);
+  RestoreTemplate();
   WaitForProgress("RolloutComplete");
 }
 
 TEST_P(RolloutTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt) {
-  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 3}});
+  Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}});
   SetBadTemplate();
   const Json daemon = WaitForProgress("FailureBudgetExceeded");
   EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/phase"), "Failed");
   EXPECT_EQ(At(PoolStatus(daemon, Pool("b")), "/phase"), "Ready");
-  MendTemplate();
+  RestoreTemplate();
   SetImage("web", "example.org/app:3");
-  WaitForStatus("web", "is mended", [](const Json& status) { return At(status, "/updatedPools") == 2; });
+  WaitForStatus("web", "is rolled out", [](const Json& status) { return At(status, "/updatedPools") == 2; });
 }
 
 TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndAnOfflinePoolDoesNotWait) {
   const Json groups = {{{"name", "canary"}, {"pools", {Pool("b")}}},
                        {{"name", "rest"}, {"pools", {Pool("a"), Pool("off")}}, {"approval", "Manual"}}};
-  Deployed({"a", "b"}, {{"groups", groups}});
+  Deploy({"a", "b"}, {{"groups", groups}});
   const std::string off = AddPool("off");
   kube().MergePatch(kNodePoolType, off, {{"status", {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}}}}, "status");
   WaitForStatus("web", "off is Offline", [](const Json& status) { return At(status, "/offlinePools") == 1; });

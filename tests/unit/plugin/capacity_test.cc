@@ -11,6 +11,7 @@
 #include "plugin/view/capacity_table.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
+#include "tests/unit/plugin/console_fixture.h"
 
 namespace yad {
 namespace {
@@ -282,7 +283,7 @@ std::string LeaseOf(const std::string& pool, const std::string& phase, const std
   return Json{{"pool", pool}, {"phase", phase}, {"for", pod}, {"since", "2026-11-22T11:55:00Z"}}.dump();
 }
 
-class CapacityTest : public ::testing::Test {
+class CapacityTest : public ConsoleTest {
  protected:
   CapacityTest() {
     clock_.SetWall(ParseTime("2026-11-22T12:00:00Z"));
@@ -321,9 +322,6 @@ class CapacityTest : public ::testing::Test {
   PluginOptions options_;
   bool pods_forbidden_ = false;
   std::string missing_ = "nodepoolautoscalers.capacity.openyurt.io \"x\" not found";
-  std::ostringstream out_, err_;
-  std::istringstream in_;
-  Console console_{out_, err_, in_, [] { return std::nullopt; }};
 };
 
 TEST_F(CapacityTest, EachAutoscalerIsALine) {

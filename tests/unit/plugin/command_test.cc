@@ -9,9 +9,7 @@
 #include "plugin/commands/exit_code.h"
 #include "plugin/manifest/yaml_reader.h"
 #include "plugin/plugin.h"
-#include "tests/support/fake_apiserver.h"
-#include "tests/support/fake_clock.h"
-#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
 namespace {
@@ -22,34 +20,20 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class CommandTest : public ::testing::Test {
+class CommandTest : public SessionTest {
  protected:
-  CommandTest() : client_(transport_, {}) {
-    transport_->OnSend([this](const HttpRequest& request) { return cluster_.transport()->Send(request, {}); });
+  CommandTest() {
     options_.daemon = "web";
     cluster_.Create(kYurtAppDaemonType, DaemonJson());
-  }
-  Result<int> Run(Result<int> (*command)(Session&)) {
-    Session session{options_, console_, client_, kNs, clock_};
-    return command(session);
   }
   Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
   // Another user changes the daemon before each of the first `count` PUTs.
   void Interfere(int count, const std::function<void(Json&)>& change) {
     transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
       if (request.method == "PUT" && (*left)-- > 0) cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, change);
-      return cluster_.transport()->Send(request, {});
+      return Answer(request);
     });
   }
-
-  FakeCluster cluster_;
-  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
-  Client client_;
-  FakeClock clock_;
-  PluginOptions options_;
-  std::ostringstream out_, err_;
-  std::istringstream in_;
-  Console console_{out_, err_, in_, [] { return std::nullopt; }};
 };
 
 TEST_F(CommandTest, StatusWritesOfTheOperatorDoNotFailTheCommand) {
@@ -96,7 +80,6 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   EXPECT_EQ(Run(RunHistory), kDone);
   const std::string all = out_.str();
   EXPECT_THAT(all, StartsWith("REVISION"));
-  out_.str("");
   options_.revision = 0;
   const auto shown = Run(RunHistory);
   ASSERT_TRUE(shown) << shown.error().message;
@@ -164,16 +147,13 @@ TEST_F(CommandTest, ReadingCommandsWriteNothing) {
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
-class RenderTest : public ::testing::Test {
+class RenderTest : public ConsoleTest {
  protected:
   int Render(std::vector<std::string> arguments, const std::string& input) {
     in_.str(input);
     arguments.insert(arguments.begin(), {"render", "-"});
     return RunPlugin(arguments, "v0", console_);
   }
-  std::ostringstream out_, err_;
-  std::istringstream in_;
-  Console console_{out_, err_, in_, [] { return std::nullopt; }};
 };
 
 TEST_F(RenderTest, SeveralDaemonsAndOtherObjectsMayStandInAFile) {

@@ -2,14 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/freeze_end.h"
-#include "tests/support/fake_apiserver.h"
-#include "tests/support/fake_clock.h"
-#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
 namespace {
@@ -24,29 +20,9 @@ using ::testing::Not;
 
 const ObjectKey kFreezeKey{"yad-system", kFreezeName};
 
-// It is Friday, 2026-01-02T03:04:05Z.
-class GatesTest : public ::testing::Test {
+class GatesTest : public SessionTest {
  protected:
-  GatesTest() : client_(transport_, {}) {
-    transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
-      if (request.path == "/apis/apps.openyurt.io")
-        return JsonResponse({{"kind", "APIGroup"}, {"versions", {{{"version", "v1beta1"}}}}});
-      if (request.path == "/apis/apps.openyurt.io/v1beta1") {
-        const Json pools = {{"name", "nodepools"}, {"kind", "NodePool"}, {"namespaced", false}};
-        return JsonResponse({{"kind", "APIResourceList"},
-                             {"groupVersion", "apps.openyurt.io/v1beta1"},
-                             {"resources", Json::array({pools})}});
-      }
-      return cluster_.transport()->Send(request, {});
-    });
-    options_.reason = "end of year";
-  }
-  Result<int> Run(Result<int> (*command)(Session&)) {
-    out_.str("");
-    err_.str("");
-    Session session{options_, console_, client_, kNs, clock_};
-    return command(session);
-  }
+  GatesTest() { options_.reason = "end of year"; }
   std::string Error(Result<int> (*command)(Session&)) {
     const auto ended = Run(command);
     return ended ? "" : ended.error().message;
@@ -86,21 +62,6 @@ class GatesTest : public ::testing::Test {
     const auto object = cluster_.Get(kConfigMapType, kFreezeKey);
     return object ? object->at("data") : Json();
   }
-  std::vector<std::string> Lines() {
-    std::vector<std::string> lines;
-    std::istringstream text(out_.str());
-    for (std::string line; std::getline(text, line);) lines.push_back(line);
-    return lines;
-  }
-
-  FakeCluster cluster_;
-  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
-  Client client_;
-  FakeClock clock_;
-  PluginOptions options_;
-  std::ostringstream out_, err_;
-  std::istringstream in_;
-  Console console_{out_, err_, in_, [] { return std::nullopt; }};
 };
 
 TEST(FreezeEndTest, TimesAndDurationsBecomeWholeSeconds) {
