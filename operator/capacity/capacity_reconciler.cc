@@ -267,10 +267,10 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
-    NodePoolAutoscaler nobody;
-    nobody.node_pool = name;
-    nobody.mode = CapacityMode::kDrain;
-    YAD_TRY(const auto plan, Plan(nobody, {}, false, pass));
+    NodePoolAutoscaler draining;
+    draining.node_pool = name;
+    draining.mode = CapacityMode::kDrain;
+    YAD_TRY(const auto plan, Plan(draining, {}, false, pass));
     if (!plan.releases.empty() && !live) {
       YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
       live.emplace();
@@ -279,7 +279,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
       }
     }
     if (live && live->contains(name)) continue;  // The cache does not have the autoscaler yet.
-    const Refusal refusal = Apply(nobody, {}, plan, pass, stop);
+    const Refusal refusal = Apply(draining, {}, plan, pass, stop);
     if (!refusal.reason.empty())
       log::Warn("a node whose autoscaler is deleted can't be released", {{"nodepool", name}, {"why", refusal.message}});
   }

@@ -256,7 +256,7 @@ TEST_F(CapacityTest, ALeaseThatIsJunkIsReportedAndTheNodeLeftAlone) {
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
   Eventually("the junk is told", [&] { return Events(node).contains("InvalidLease"); });
-  Eventually("nobody gets the node", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "NoCapacity"; });
+  Eventually("no pool gets the node", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "NoCapacity"; });
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation}), "[1,");
 }
 

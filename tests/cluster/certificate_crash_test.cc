@@ -72,7 +72,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     WriteOptions options;
     options.dry_run = true;
     const Result<Json> created = kube().client().Create(kYurtAppDaemonType, wrong, options);
-    if (created) return "nobody was asked";
+    if (created) return "the webhook was not called";
     return created.error().reason == Reason::kInvalid ? "" : created.error().ToString();
   }
 

@@ -114,7 +114,7 @@ TEST_P(InvalidTest, OneInvalidDaemonBlocksNoOther) {
   StartOperator();
   const std::string a = AddPool("a");
   Json bad = Daemon("bad");
-  bad["spec"]["selector"]["matchLabels"]["app"] = "nobody";
+  bad["spec"]["selector"]["matchLabels"]["app"] = "absent";
   CreateDaemon(bad);
   WaitForComplaint("bad", "spec.");
   CreateDaemon(Daemon("good"));

@@ -25,7 +25,7 @@ class OwnershipTest : public BothKinds {
   }
   void ExpectAtRest() {
     Barrier();
-    Eventually("nobody works",
+    Eventually("no replica reconciles",
                [&] { return op().Metric("workqueue_depth") + op().Metric("controller_runtime_active_workers") == 0; });
     const WallTime since = Now();
     for (int i = 0; i < 2; ++i) Barrier();

@@ -156,7 +156,7 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
   EXPECT_THAT(details, ::testing::ContainsRegex(Pool("leased") + " +InUse +<none> +[0-9a-z]+ +True"));
   EXPECT_THAT(details, Not(HasSubstr(node + " ")));
   EXPECT_EQ(Json::parse(YadOut({"capacity", pool, "-o", "json"}))["spec"]["nodePool"], pool);
-  EXPECT_THAT(YadErr({"capacity", "nobody"}, kFailed), HasSubstr("\"nobody\" not found"));
+  EXPECT_THAT(YadErr({"capacity", "absent"}, kFailed), HasSubstr("\"absent\" not found"));
 
   // The second run reads the same objects from a file: with Auto, it would lease the standby.
   Eventually("the node is Ready", [&] {

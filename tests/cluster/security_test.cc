@@ -95,7 +95,7 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   Eventually("the plugin's token is refused", [&] { return Refused(of_plugin) >= 3; });
   ExpectHidden(of_plugin, {token, "env-of-the-plugin"});
 
-  OperatorProcess with_password(WithUser("password", "{username: somebody, password: a-pass-word-0123}"));
+  OperatorProcess with_password(WithUser("password", "{username: user, password: a-pass-word-0123}"));
   // Kubernetes has no passwords, so it treats the request as anonymous.
   Eventually("the password is refused", [&] {
     return Refused(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
@@ -121,7 +121,7 @@ class Crowd {
       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
       if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         close(fd);
-        throw TestFailure("nobody listens");
+        throw TestFailure("no server listens");
       }
       open_.push_back(fd);
     }

@@ -176,7 +176,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
   EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
   // The pool counts again after its return: it has no node here, so its pod is missing.
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 1}})"_json, "status");
-  WaitForStatus("web", "nobody is offline", [&](const Json& now) {
+  WaitForStatus("web", "no pool is offline", [&](const Json& now) {
     return IntAt(now, {"offlinePools"}) == 0 && At(PoolStatus({{"status", now}}, off), "/phase") == "Updating" &&
            ConditionStatus({{"status", now}}, "Ready") == "False";
   });

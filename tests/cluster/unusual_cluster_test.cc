@@ -179,7 +179,8 @@ TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
   Eventually("the operator sees it", [&] {
     return process.Metric("informer_failing_since_timestamp_seconds", {"resource=\"" + crd + "\""}) > 0;
   });
-  EXPECT_EQ(there.List(kDeploymentType).size(), 1U) << "no garbage collector runs here, and nobody else deletes it";
+  EXPECT_EQ(there.List(kDeploymentType).size(), 1U)
+      << "no garbage collector runs here, and no other controller deletes it";
   EXPECT_TRUE(process.Ready());
   other.ApplyCrds();
   daemon["metadata"]["name"] = "again";

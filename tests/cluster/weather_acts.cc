@@ -285,7 +285,7 @@ Json WeatherCell::SomeWorkload() {
       return workload;
     }
   }
-  Tell("daemon " + name + " has no workload for pool " + pool + " yet: nobody does anything to it");
+  Tell("daemon " + name + " has no workload for pool " + pool + " yet: the act is skipped");
   return {};
 }
 
@@ -325,7 +325,7 @@ bool WeatherCell::WorkloadLosesALabel() {
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),
                    [&](const Json& pool) { return StringAt(pool, {"workload"}) == NameOf(workload); })) {
-    Tell("no status names workload " + NameOf(workload) + " yet: nobody takes its labels");
+    Tell("no status names workload " + NameOf(workload) + " yet: its labels stay");
     return true;
   }
   Tell("workload " + NameOf(workload) + " loses label " + label);

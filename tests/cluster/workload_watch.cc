@@ -38,7 +38,7 @@ void WorkloadWatch::Run(const std::stop_token& stop, WatchOptions options) {
   }
   if (stop.stop_requested()) return;
   std::lock_guard lock(mutex_);
-  broken_ = "the test's own watch ended, so nobody has seen all: " + end;
+  broken_ = "the test's own watch ended, so changes may be missing: " + end;
 }
 
 void WorkloadWatch::See(WatchEventType type, const Json& object, bool first) {

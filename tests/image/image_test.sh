@@ -125,7 +125,7 @@ inside() { (cd "$root" && find . "$@" | sed 's/^\.//' | sort); }
 program=/usr/bin/yurtappdaemon-operator
 same "the programs" "$program" "$(inside -type f -perm /111 -not -name '*.so*')"
 same "what anybody may write to, or what runs as its owner" '' "$(inside -not -type l \( -perm /6000 -o -perm -o+w \))"
-same "what belongs to somebody else than root" '' "$(inside -not -user 0)"
+same "what does not belong to root" '' "$(inside -not -user 0)"
 same "what was changed at another time" '' "$(inside -newermt @$SOURCE_DATE_EPOCH)"
 zones=$root/usr/share/zoneinfo
 for zone in Europe/Lisbon America/Argentina/Ushuaia Asia/Tokyo; do

@@ -80,7 +80,7 @@ bool CreateForeign(State& state, const Move& move) {
   const Json daemon_json = daemon->Parse();
   Json object = testing::WorkloadJson(daemon_json, testing::MakeRevision(daemon_json), NewPool(move.b));
   object["metadata"]["annotations"][kForeignAnnotation] = "yes";
-  object["metadata"]["ownerReferences"][0]["uid"] = "uid-somebody";
+  object["metadata"]["ownerReferences"][0]["uid"] = "uid-of-another-owner";
   const ObjectKey key{kNamespace, StringAt(object, {"metadata", "name"})};
   state[kWorkload].Change(Contents::Get().Intern(kWorkload, key, std::move(object)));
   return true;
@@ -402,17 +402,17 @@ std::string Environment::Describe(const State& state, const Move& move) const {
     case Move::kDaemonCreated:
       return "daemon " + daemon + " is created";
     case Move::kWorkloadDeleted:
-      return "somebody deletes " + workload;
+      return "a user deletes " + workload;
     case Move::kLabelStripped:
-      return "somebody takes the pool's label from " + workload;
+      return "a user removes the pool's label from " + workload;
     case Move::kWorkloadEdited:
-      return "somebody edits the image of " + workload;
+      return "a user edits the image of " + workload;
     case Move::kServiceDeleted:
-      return "somebody deletes a Service";
+      return "a user deletes a Service";
     case Move::kServiceEdited:
-      return "somebody edits the port of a Service";
+      return "a user edits the port of a Service";
     case Move::kForeignCreated:
-      return "somebody creates a workload of his own with the name for " + daemon + " in " + pool;
+      return "a user creates a workload with the name for " + daemon + " in " + pool;
     case Move::kSecondWorkload:
       return "daemon " + daemon + " gets a second workload in " + pool;
   }

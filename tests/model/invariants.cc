@@ -96,7 +96,7 @@ class WriteCheck {
   }
 
   std::string OfWorkload() const {
-    if (object_.foreign) return "it touches somebody else's workload";
+    if (object_.foreign) return "it changes the workload of another owner";
     if (deleted()) {
       if (object_.owner != daemon_.uid) return "it deletes a workload that it does not own";
       if (HasAnother(object_.pool)) return "";
@@ -108,12 +108,13 @@ class WriteCheck {
     if (made()) {
       if (HasAnother(after.pool)) return "it makes a second workload for a pool";
       if (!MaySelect(after.pool)) return "it makes a workload for a pool that is not selected";
-      return AsksFor(after.label, /*paused_too=*/true) ? "" : "a new workload is on a revision that nobody asks for";
+      return AsksFor(after.label, /*paused_too=*/true) ? "" : "a new workload has a revision that no spec requests";
     }
     if (!object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a workload that it does not own";
     if (object_.owner.empty() && HasAnother(after.pool)) return "it adopts a second workload for a pool";
     if (object_.label == after.label) return "";
-    return AsksFor(after.label, /*paused_too=*/false) ? "" : "it moves a workload to a revision that nobody asks for";
+    return AsksFor(after.label, /*paused_too=*/false) ? ""
+                                                      : "it updates a workload to a revision that no spec requests";
   }
 
   // Returns the pool's workload at the server; nullptr: there is none that an informer shows.

@@ -9,7 +9,7 @@
 namespace yad::testing {
 
 MutatingWebhook::MutatingWebhook(const Kube& kube, const ResourceType& type, Mutate mutate)
-    : kube_(kube), name_("somebody-elses-" + kube.ns()), mutate_(std::move(mutate)), ca_("somebody-elses-ca") {
+    : kube_(kube), name_("foreign-webhook-" + kube.ns()), mutate_(std::move(mutate)), ca_("foreign-webhook-ca") {
   TestServerOptions options;
   options.identity = ca_.Issue();
   server_ = std::make_unique<TestServer>(

@@ -173,7 +173,7 @@ TEST(MatchTest, APodFitsByTaints) {
 TEST(MatchTest, ANodeWithWorkIsNotLeasedWhereThePoolsTaintWouldEndIt) {
   Snapshot snapshot;
   snapshot.Free("n1");
-  snapshot.Running("somebody-elses", "n1", "100m");
+  snapshot.Running("of-another-pool", "n1", "100m");
   snapshot.Free("n2", "8");
   snapshot.Waiting("p");
   Placement tolerant = *snapshot.pods.back().placement;

@@ -81,7 +81,7 @@ TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
 }
 
 TEST_F(AutoSwitchTest, ControllerFollowsLaterInstallationsAndReportsEachOnce) {
-  Answer(std::string("somebody else does"));
+  Answer(std::string("another controller does"));
   Start();
   Until([&] { return asked_ >= 1; });
   Pass();
@@ -95,7 +95,7 @@ TEST_F(AutoSwitchTest, ControllerFollowsLaterInstallationsAndReportsEachOnce) {
   Until([&] { return !on_.load(); });
   Until([&] { return Told().size() == 3; });
   EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
-                                  "the NodePools: somebody else does",
+                                  "the NodePools: another controller does",
                                   "nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
                                   "NodePools: no other controller does",
                                   "nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
@@ -133,7 +133,7 @@ TEST_F(AutoSwitchTest, ExceptionOfACheckEndsNeitherTheControllerNorTheChecks) {
   Pass();
   Until([&] { return !throw_; });
   EXPECT_TRUE(on_);
-  Answer(std::string("somebody else does"));
+  Answer(std::string("another controller does"));
   Pass();
   Until([&] { return !on_; });
 }

@@ -92,7 +92,7 @@ TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsNamedUnlessItIsBeingReplaced) {
 }
 
 TEST_F(NodeLoadsTest, NodesThatWereNeverReadAreNotRemembered) {
-  Put(PodJson("a", "nobody-has-this-node"));
+  Put(PodJson("a", "no-pool-has-this-node"));
   EXPECT_EQ(loads_.remembered(), 0U);
   Put(PodJson("b", "n"));
   EXPECT_TRUE(loads_.Of("n"));

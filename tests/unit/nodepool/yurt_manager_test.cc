@@ -81,7 +81,7 @@ TEST_F(YurtManagerTest, LeaseDecidesIfThereAreNoWebhooks) {
   lease_ = Lease("2026-11-22T07:59:55.000000Z");
   EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-manager"));
   lease_ = Lease("2026-11-22T07:50:00.000000Z");
-  EXPECT_EQ(WhyNot(), "") << "nobody has renewed it for long";
+  EXPECT_EQ(WhyNot(), "") << "the lease has expired";
   lease_ = Lease("2026-11-22T07:59:55.000000Z", "");
   EXPECT_EQ(WhyNot(), "") << "it was given back";
 }

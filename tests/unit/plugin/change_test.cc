@@ -74,7 +74,7 @@ TEST(UndoTest, GoesBackToTheRevisionBeforeThatOfTheSpec) {
   EXPECT_EQ(target(DaemonJson("app:3")), 2);
   EXPECT_EQ(target(DaemonJson("app:3"), 1), 1);
   EXPECT_EQ(target(DaemonJson("app:3"), 4), -1);
-  EXPECT_EQ(target(DaemonJson("app:4")), 3) << "nobody has made it a revision yet";
+  EXPECT_EQ(target(DaemonJson("app:4")), 3) << "the operator has not made it a revision yet";
   Json invalid = DaemonJson("app:3");
   TemplateOf(invalid)["spec"].erase("template");
   EXPECT_EQ(target(invalid), 3);

@@ -86,7 +86,7 @@ TEST_F(ControllerTest, RequeueAfterComesAgainThen) {
 
 TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASuccess) {
   Make(NoResync());
-  const auto fail = [] { return Fail(Reason::kConflict, "somebody was faster"); };
+  const auto fail = [] { return Fail(Reason::kConflict, "another client was faster"); };
   script_.Answer("a", [&]() -> Result<ReconcileResult> { return fail(); });
   script_.Answer("a", [] { return ReconcileResult::RequeueWithBackoff(); });
   script_.Answer("a", [&]() -> Result<ReconcileResult> { return fail(); });
@@ -127,7 +127,8 @@ TEST_F(ControllerTest, BackoffThatAnEarlierTimeEndsDoesNotGrowBeyondThatTime) {
 TEST_F(ControllerTest, FailureAfterManyConflictsIsRetriedSoon) {
   Make(NoResync());
   for (int i = 0; i < 30; ++i) {
-    script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kConflict, "somebody was faster"); });
+    script_.Answer("a",
+                   []() -> Result<ReconcileResult> { return Fail(Reason::kConflict, "another client was faster"); });
   }
   script_.Answer("a", []() -> Result<ReconcileResult> { return Fail(Reason::kUnauthorized, "who are you?"); });
   controller_->queue().Add({"ns", "a"});
@@ -297,7 +298,7 @@ TEST_F(ControllerTest, APollThatFailsOrThrowsIsBackedOffAndTriedAgain) {
       .Polls("outside", seconds(30), seconds(5), [&](const std::stop_token&) -> Result<std::vector<Request>> {
         switch (++calls) {
           case 1:
-            return Fail(Reason::kTransport, "nobody answers");
+            return Fail(Reason::kTransport, "the server does not answer");
           case 2:
             throw std::runtime_error("a bug");
           case 3:

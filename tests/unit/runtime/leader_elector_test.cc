@@ -83,7 +83,7 @@ TEST_F(LeaderElectorTest, MayWriteUntilTheRenewDeadlineAndNotUntilTheLeasesEnd) 
   EXPECT_TRUE(a.elector.may_write());
   clock_.Advance(seconds(1));  // the process was frozen: no thread has read the clock
   EXPECT_FALSE(a.elector.may_write());
-  EXPECT_TRUE(a.elector.is_leader()) << "nobody else can lead yet";
+  EXPECT_TRUE(a.elector.is_leader()) << "no other replica can lead yet";
 }
 
 TEST_F(LeaderElectorTest, TimesWrittenInTheLeaseDoNotMatter) {
@@ -155,14 +155,14 @@ TEST_F(LeaderElectorTest, ForeignWriteIntoTheLeaseDoesNotEndHold) {
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
   clock_.AwaitWaiters(2);
-  server_->Change(kLeasePath, [](Json& lease) { lease["metadata"]["labels"] = {{"seen-by", "somebody"}}; });
+  server_->Change(kLeasePath, [](Json& lease) { lease["metadata"]["labels"] = {{"seen-by", "another-client"}}; });
   Step(1, seconds(2));
   clock_.AwaitWaiters(2);
   EXPECT_TRUE(a.elector.is_leader());
   const Json lease = server_->Find(kLeasePath).value();
   EXPECT_EQ(lease["spec"]["renewTime"], "2026-01-02T03:04:07.000000Z");
   EXPECT_EQ(lease["spec"]["leaseTransitions"], 0);
-  EXPECT_EQ(lease["metadata"]["labels"]["seen-by"], "somebody");
+  EXPECT_EQ(lease["metadata"]["labels"]["seen-by"], "another-client");
 }
 
 TEST_F(LeaderElectorTest, AnotherHolderEndsHoldAtOnce) {

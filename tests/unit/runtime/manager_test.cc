@@ -289,7 +289,7 @@ TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
   EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
   server_->Hang(false);
   EXPECT_FALSE(manager_->leader_client().Create(type, object("late")));
-  EXPECT_TRUE(client_.Create(type, object("by-somebody-else")));
+  EXPECT_TRUE(client_.Create(type, object("by-another-client")));
 }
 
 TEST_F(ManagerTest, InformerThatCanNotGoOnEndsTheProcess) {

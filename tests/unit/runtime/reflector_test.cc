@@ -187,7 +187,7 @@ TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   for (const ObjectPtr& object : ListedAndAdded(payload)) {
     EXPECT_EQ(object->Parse()["payload"], payload) << object->meta().key.name;
   }
-  EXPECT_THAT(seen, ElementsAre(false, false)) << "a tree was made of what nobody reads";
+  EXPECT_THAT(seen, ElementsAre(false, false)) << "the reflector parsed a part that no code reads";
 }
 
 }  // namespace

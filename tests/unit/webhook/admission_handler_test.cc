@@ -66,7 +66,7 @@ TEST_F(AdmissionHandlerTest, EachPathDoesItsOwn) {
   const Json mutated = Mutate(CreateRequest(object));
   EXPECT_EQ(mutated["allowed"], true);
   EXPECT_EQ(mutated["patchType"], "JSONPatch");
-  EXPECT_THAT(world_.TakeAsked(), IsEmpty()) << "defaulting asks nobody";
+  EXPECT_THAT(world_.TakeAsked(), IsEmpty()) << "defaulting sends no request";
   object["spec"]["revisionHistoryLimit"] = 1;
   EXPECT_FALSE(Mutate(CreateRequest(object)).contains("patch"));
 

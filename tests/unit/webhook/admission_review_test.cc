@@ -127,7 +127,7 @@ bool IsRead(const char* operation, const Json& object, const Json& old_object = 
 TEST(AdmissionReviewTest, AnObjectHasFewerThanHalfOfTheValuesThatAReviewMayHave) {
   const Json most = {{"list", std::vector<Json>(129'000 / 2, Json{{"", 1}})}};
   for (const char* operation : {"CREATE", "UPDATE"}) {
-    EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}})) << "nobody could change it any more";
+    EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}})) << "no user could change it any more";
     EXPECT_FALSE(IsRead(operation, {{"deeper", {{"list", std::vector<Json>(131'000 / 2, Json::object())}}}}));
     EXPECT_TRUE(IsRead(operation, most));
   }
@@ -141,7 +141,7 @@ TEST(AdmissionReviewTest, AcceptedObjectCanBeUpdatedAndDeletedAfterItGrew) {
   Json grown = created;
   const Json entry = std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}, {"f", 1}};
   grown["status"]["pools"] = std::vector<Json>(1'400, entry);
-  ASSERT_TRUE(IsRead("UPDATE", grown, grown)) << "status is nobody's fault";
+  ASSERT_TRUE(IsRead("UPDATE", grown, grown)) << "users do not write status";
   grown["metadata"]["managedFields"] = std::vector<Json>(10, entry);
   EXPECT_FALSE(IsRead("UPDATE", grown, grown));
   grown["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";

@@ -34,7 +34,7 @@ TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVer
   const Json old = DaemonJson("app:1");
   Given({PoolJson("a")}, old);
   Json live = WorkloadJson(old, MakeRevision(old), PoolJson("a"));
-  live["metadata"]["annotations"]["somebody"] = "else";
+  live["metadata"]["annotations"]["another-tool"] = "x";
   PodSpecOf(live)["containers"].push_back(R"({"name": "injected", "image": "sidecar"})"_json);
   world_.SetDeployments({live});
   Ask(DaemonJson("app:2"), old);
@@ -44,7 +44,7 @@ TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVer
             "PUT /apis/apps/v1/namespaces/ns/deployments/" + StringAt(live, {"metadata", "name"}));
   EXPECT_EQ(asked[0].dry_run, "All");
   EXPECT_EQ(ImageOf(asked[0].body), "app:2");
-  EXPECT_EQ(asked[0].body["metadata"]["annotations"]["somebody"], "else");
+  EXPECT_EQ(asked[0].body["metadata"]["annotations"]["another-tool"], "x");
   EXPECT_THAT(PodSpecOf(asked[0].body)["containers"], SizeIs(2));
   EXPECT_FALSE(asked[0].body["metadata"].contains("resourceVersion"));
   EXPECT_EQ(asked[0].body["metadata"]["uid"], "uid-of-a");

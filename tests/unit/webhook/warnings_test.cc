@@ -198,7 +198,7 @@ TEST_F(WarningsTest, StatefulSetWithoutAHeadlessServiceIsAWarning) {
   };
   EXPECT_THAT(with(JsonResponse({{"spec", {{"clusterIP", "None"}}}})), IsEmpty());
   EXPECT_THAT(with(JsonResponse({{"spec", {{"clusterIP", "10.0.0.7"}}}})), ElementsAre(HasSubstr("is not headless")));
-  EXPECT_THAT(with(StatusResponse(403, "Forbidden", "no")), IsEmpty()) << "nobody knows";
+  EXPECT_THAT(with(StatusResponse(403, "Forbidden", "no")), IsEmpty()) << "the operator may not read it";
 
   Json unnamed = object;
   TemplateOf(unnamed)["spec"].erase("serviceName");

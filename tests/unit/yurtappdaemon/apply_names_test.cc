@@ -30,8 +30,8 @@ TEST_F(PlanExecutorTest, RetryAfterALostAnswerCreatesNoSecondWorkload) {
 TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched) {
   world_.AddPools({"a", "b"});
   const std::pair<const char*, void (*)(Json&)> cases[] = {
-      {"controlled by another", [](Json& w) { w["metadata"]["ownerReferences"][0]["uid"] = "somebody"; }},
-      {"controlled by nobody, with another selector",
+      {"controlled by another", [](Json& w) { w["metadata"]["ownerReferences"][0]["uid"] = "another-owner"; }},
+      {"controlled by no owner, with another selector",
        [](Json& w) {
          w["metadata"].erase("ownerReferences");
          w["spec"]["selector"]["matchLabels"] = {{"app", "mine"}};

@@ -114,7 +114,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedMeanwhileIsLeftForTheNextPlan) {
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_EQ(applied.pools[0].failure_reason, "");
-  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if it were somebody else's";
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if another client had set it";
 }
 
 struct RefusalCase {
@@ -181,7 +181,7 @@ TEST_F(PlanExecutorTest, ListsOfLargeWorkloadsAreReadInPagesOfBoundedLength) {
   world_.AddPools({"a"});
   Json large = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("z"));
   large["metadata"]["annotations"]["large"] = std::string(1'000'000, 'x');
-  large["metadata"]["ownerReferences"][0]["uid"] = "somebody";
+  large["metadata"]["ownerReferences"][0]["uid"] = "another-owner";
   for (int i = 0; i < 18; ++i) {
     large["metadata"]["name"] = "large-" + std::to_string(i);
     world_.cluster.Create(kDeploymentType, large);

@@ -32,7 +32,7 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone) << "from the memo";
 
   Moment annotated = moment;
-  annotated.workloads[0]["metadata"]["annotations"]["somebody"] = "else";
+  annotated.workloads[0]["metadata"]["annotations"]["another-tool"] = "x";
   EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, WorkloadAction::kNone) << "nothing of ours";
   Moment scaled = moment;
   scaled.workloads[0]["metadata"]["generation"] = 2;

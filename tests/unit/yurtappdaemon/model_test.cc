@@ -27,7 +27,7 @@ class History {
     world_.CreateDaemon(daemon);
     Json foreign = WorkloadJson(daemon, MakeRevision(daemon), PoolJson("p0"));
     foreign["metadata"]["name"] = "foreign";
-    foreign["metadata"]["ownerReferences"][0]["uid"] = "somebody";
+    foreign["metadata"]["ownerReferences"][0]["uid"] = "another-owner";
     foreign_ = world_.cluster.Create(world_.type(), foreign);
   }
 

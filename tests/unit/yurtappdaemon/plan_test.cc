@@ -120,7 +120,7 @@ TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
 
 TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload) {
   Moment moment = OnOldRevision(DaemonJson("app:2"));
-  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "nobody", "image": "x"}]}])"_json;
+  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
   PoolPlan pool = OnePool(moment);
   EXPECT_EQ(pool.write, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");

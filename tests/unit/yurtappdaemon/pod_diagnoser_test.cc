@@ -227,7 +227,7 @@ TEST_F(PodDiagnoserTest, SkipsPoolsWithAnInvalidOverride) {
   AddPod("a", CrashingPod(3));
   Wait(seconds(2));
   world_.EditDaemon([](Json& daemon) {
-    daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "nobody", "image": "x"}]}])"_json;
+    daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
   });
   pod_lists_ = 0;
   Wait(seconds(60));

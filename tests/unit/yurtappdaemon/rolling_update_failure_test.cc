@@ -130,7 +130,7 @@ TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
   Look();  // observes its own writes
   const std::string update = StringAt(world_.Status(), {"updateRevision"});
   world_.cluster.Edit(kControllerRevisionType, {kNs, update},
-                      [](Json& revision) { revision["metadata"]["annotations"]["somebody"] = "was here"; });
+                      [](Json& revision) { revision["metadata"]["annotations"]["another-tool"] = "x"; });
   Wait(seconds(1000));
   EXPECT_EQ(Images(), "a=bad b=1 c=1");
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");

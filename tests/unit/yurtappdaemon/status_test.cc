@@ -101,7 +101,7 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
   Scene bad_name{.moment = {.pools = {bad}}};
   Scene override_fault = Deployed({on});
   override_fault.moment.daemon["spec"]["overrides"] =
-      R"([{"pools": ["a"], "images": [{"name": "nobody", "image": "x"}]}])"_json;
+      R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
 
   const char* going = "True RollingOut";
   const PhaseCase cases[] = {
@@ -120,7 +120,7 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
       {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       // These are not faults of the revision.
-      {"somebody else's workload", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
+      {"the workload of another owner", conflict, "Failed", "WorkloadConflict", 0, 0, 1, 0, "False PoolsNotReady",
        "True RolloutComplete", true},
       {"quota", quota, "Failed", "QuotaExceeded", 0, 0, 1, 0, "False PoolsNotReady", "True RolloutComplete", true},
       {"name is no label value", bad_name, "Failed", "InvalidPoolName", 0, 0, 1, 0, "False PoolsNotReady",
@@ -132,7 +132,7 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        "True RolloutComplete", true},
       {"offline and not written", offline_none, "Offline", "NoReadyNode", 0, 0, 0, 1, "Unknown AllPoolsOffline", going,
        false},
-      {"offline and somebody else's", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1,
+      {"offline, and of another owner", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1,
        "Unknown AllPoolsOffline", "True RolloutComplete", true},
   };
   for (const PhaseCase& one : cases) ExpectPhase(one);

@@ -148,7 +148,7 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   ASSERT_EQ(world_.Workload("a")["spec"]["template"]["spec"]["containers"][0]["image"], "app:2");
   Refuse({"b"});
   world_.EditWorkload(
-      "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "somebody:1"; });
+      "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"; });
   // An unhealthy pool would be updated outside the budget.
   world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   const int tries = TriesAfter(std::chrono::seconds(40));
