@@ -33,7 +33,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages lint format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages docs lint format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -117,7 +117,11 @@ assets-dir: ## the same, and print their folder (with make -s)
 packages: ## the Debian packages that building and testing need
 	hack/packages.sh
 
-lint: packages ## who includes whom, header guards, formatting, scripts
+docs: ## the site of the documentation, in build/site; fails on a broken link
+	hack/packages.sh docs || true
+	hack/docs.sh
+
+lint: packages ## who includes whom, header guards, formatting, scripts, links between pages
 	hack/lint.sh
 
 format: ## clang-format over all C++

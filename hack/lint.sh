@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what a compiler does not check: includes between folders, the owners of libraries' headers, header guards, words
-# of comments, formatting, scripts. Prints every fault as FILE:LINE, and exits with 1 if there is one.
+# of comments, formatting, scripts, links between pages. Prints every fault as FILE:LINE, and exits with 1 if there is one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
@@ -145,6 +145,12 @@ diff -r crds $chart/files/crds >/dev/null ||
   fault "$chart/files/crds:1:" "differs from crds/: rm $chart/files/crds/*; cp crds/* $chart/files/crds/"
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
+
+# --- the pages link to what exists, and the site (mkdocs.yml) has each page ----------------------------------------------
+hack/links.sh || faults=$((faults + 1))
+while read -r page; do
+  grep -qE "^ *- ([^:]+: )?$page$" mkdocs.yml || fault "mkdocs.yml:1:" "nav has no line for $page"
+done < <(git ls-files --cached --others --exclude-standard '*.md' | grep -vE '^(\.github/|docs/decisions/0)')
 
 # --- docs/decisions/README.md lists every decision -----------------------------------------------------------------------
 for file in docs/decisions/[0-9]*.md; do

@@ -6,6 +6,7 @@
 #   hack/packages.sh chart    prometheus, for the tests of the chart's alerts and of checks
 #   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
 #   hack/packages.sh bench    optional programs of `make bench`
+#   hack/packages.sh docs     for the site of the documentation
 set -euo pipefail
 
 NEEDED=(
@@ -21,6 +22,7 @@ image) NEEDED=(buildah debootstrap jq ccache) ;;
 chart) NEEDED=(prometheus) ;;
 clang) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 bench) NEEDED=(wrk) ;;
+docs) NEEDED=(python3-venv) ;;
 esac
 # `make lint` also checks the formatting if this package is installed; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)
