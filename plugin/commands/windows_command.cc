@@ -11,9 +11,9 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/pool_opening.h"
 #include "plugin/view/console.h"
 #include "plugin/view/pool_table.h"
-#include "plugin/commands/pool_opening.h"
 #include "plugin/view/table.h"
 
 namespace yad {
