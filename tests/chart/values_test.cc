@@ -135,7 +135,7 @@ TEST_F(ValuesTest, JobsAreManagedOnlyWhereChecksMayRunThem) {
     EXPECT_EQ(At(role, "/metadata/namespace"), ns);
     EXPECT_THAT(role.at("rules"), Contains(Json{{"apiGroups", {"batch"}},
                                                 {"resources", {"jobs"}},
-                                                {"verbs", {"get", "list", "watch", "create", "delete"}}}));
+                                                {"verbs", {"list", "watch", "create", "delete"}}}));
   }
   for (const Json& object : Admitted({"checks.prometheus.url=http://prometheus"})) {
     if (!StringAt(object, {"kind"}).ends_with("Role")) continue;

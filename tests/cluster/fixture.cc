@@ -51,9 +51,11 @@ ControlPlane* SharedControlPlane() {
         shared_helm = std::make_unique<Helm>(YAD_SOURCE_DIR, *shared_plane);
         ChartInstallOptions options;
         options.release = kOperatorAccount;
-        options.values = {"crds.enabled=false", "nodePoolController.mode=Auto",
+        options.values = {"crds.enabled=false",
+                          "nodePoolController.mode=Auto",
                           "nodePoolController.requiredCsiDrivers={disk.csi.example.com}",
                           "nodePoolAutoscaler.enabled=true",
+                          "checks.jobs=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
         // The cluster-scoped webhook is removed: no namespace selector limits it, so it would review every test's
