@@ -146,7 +146,26 @@ class Parser {
     app->add_option("-f,--filename", options_.file, help)->type_name("FILE");
   }
 
+  // The order of the commands is their order in the help.
   void AddCommands() {
+    AddViews();
+    AddActions();
+    AddGates();
+    AddPreviews();
+    AddCapacity();
+
+    CLI::App* completion =
+        Add(Command::kCompletion, "completion", "Print a script that completes commands, names and flags",
+            "  source <(kubectl-yad completion bash)");
+    completion->add_option("SHELL", options_.shell, "Shell: bash, zsh or fish.")
+        ->required()
+        ->type_name("")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+    Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
+  }
+
+  void AddViews() {
     CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
                            "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
     Name(status)->required();
@@ -172,7 +191,9 @@ class Parser {
     Revision(history, "--revision",
              "Number of a revision whose template and overrides are shown. Default: 0, a table of all revisions.");
     Output(history, {"json", "yaml", "name"});
+  }
 
+  void AddActions() {
     CLI::App* undo = Add(Command::kUndo, "undo", "Restore the template and the overrides of an earlier revision",
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
@@ -206,9 +227,9 @@ class Parser {
         ->type_name("")
         ->required();
     Output(approve, {"json", "yaml", "name"});
+  }
 
-    AddGates();
-
+  void AddPreviews() {
     CLI::App* diff = Add(Command::kDiff, "diff",
                          "Show the changes that the operator would make to the workloads, now or after a file is "
                          "applied. Writes nothing",
@@ -230,18 +251,6 @@ class Parser {
     render->add_option("--uid", options_.uid, "Uid of the YurtAppDaemon. The names of the workloads depend on it.")
         ->type_name("UID");
     Output(render, {"json", "yaml", "name"});
-
-    AddCapacity();
-
-    CLI::App* completion =
-        Add(Command::kCompletion, "completion", "Print a script that completes commands, names and flags",
-            "  source <(kubectl-yad completion bash)");
-    completion->add_option("SHELL", options_.shell, "Shell: bash, zsh or fish.")
-        ->required()
-        ->type_name("")
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-
-    Add(Command::kVersion, "version", "Print the version of this program", "  kubectl yad version");
   }
 
   // The commands about the conditions under which an update of a pool may start.
