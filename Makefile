@@ -33,7 +33,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages docs lint format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages docs lint tidy format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -123,6 +123,10 @@ docs: ## the site of the documentation, in build/site; fails on a broken link
 
 lint: packages ## who includes whom, header guards, formatting, scripts, links between pages
 	hack/lint.sh
+
+tidy: packages ## clang-tidy over all C++ (tens of minutes), or over the files that differ from BASE=main
+	hack/packages.sh tidy
+	hack/tidy.sh $(BASE)
 
 format: ## clang-format over all C++
 	clang-format-16 -i $$(git ls-files --cached --others --exclude-standard '*.cc' '*.h')

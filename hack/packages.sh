@@ -5,6 +5,7 @@
 #   hack/packages.sh image    for the test of the image
 #   hack/packages.sh chart    prometheus, for the tests of the chart's alerts and of checks
 #   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
+#   hack/packages.sh tidy     clang-tidy
 #   hack/packages.sh bench    optional programs of `make bench`
 #   hack/packages.sh docs     for the site of the documentation
 set -euo pipefail
@@ -21,6 +22,7 @@ case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
 chart) NEEDED=(prometheus) ;;
 clang) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
+tidy) NEEDED=(clang-tidy-16) ;;
 bench) NEEDED=(wrk) ;;
 docs) NEEDED=(python3-venv) ;;
 esac

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs clang-tidy with the checks of .clang-tidy. Exits with 1 if a file has a fault.
+#
+#   hack/tidy.sh          over all C++: tens of minutes
+#   hack/tidy.sh main     over the files that differ from the common ancestor with main; a header stands for its .cc file
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+command -v clang-tidy-16 >/dev/null || {
+  echo "tidy: clang-tidy-16 is not here: hack/packages.sh tidy" >&2
+  exit 1
+}
+build=build/release
+cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+
+files=$(jq -r '.[].file' $build/compile_commands.json | sed "s|^$PWD/||" | sort -u)
+if [ $# -gt 0 ]; then
+  ancestor=$(git merge-base "$1" HEAD)
+  changed=$({
+    git diff --name-only --diff-filter=d "$ancestor"
+    git ls-files --others --exclude-standard
+  } | sed -nE 's/\.(cc|h)$/.cc/p' | sort -u)
+  files=$(comm -12 <(echo "$files") <(echo "$changed"))
+fi
+[ -n "$files" ] || exit 0
+echo "tidy: $(wc -l <<<"$files") files" >&2
+# clang-tidy counts the warnings of system headers on its standard error. Faults are on its standard output.
+xargs -d '\n' -P "$(nproc)" -n 1 clang-tidy-16 --quiet -p $build <<<"$files" 2> >(grep -vE '^[0-9]+ warnings? .*generated\.$' >&2)
