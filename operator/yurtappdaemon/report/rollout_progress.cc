@@ -33,6 +33,21 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
          Number(decision.groups) + "): ";
 }
 
+Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const std::string& update) {
+  if (decision.failed_group && decision.failed <= decision.failures_allowed) {
+    const std::string& group = strategy.groups[*decision.failed_group].name;
+    return Condition{kProgressing, "False", kBudgetExceeded,
+                     "more pools of group \"" + group + "\" failed on revision " + update +
+                         " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
+                         "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
+  }
+  return Condition{kProgressing, "False", kBudgetExceeded,
+                   Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
+                       Number(decision.failures_allowed) +
+                       ": no further pool is updated; undo, fix the template, or raise "
+                       "spec.updateStrategy.rollingUpdate.maxFailures"};
+}
+
 }  // namespace
 
 std::string DescribeFreeze(const Freeze& freeze) {
@@ -76,19 +91,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       }
       return Condition{kProgressing, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
-      if (decision.failed_group && decision.failed <= decision.failures_allowed) {
-        const std::string& group = strategy.groups[*decision.failed_group].name;
-        return Condition{
-            kProgressing, "False", kBudgetExceeded,
-            "more pools of group \"" + group + "\" failed on revision " + update +
-                " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
-                "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
-      }
-      return Condition{kProgressing, "False", kBudgetExceeded,
-                       Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
-                           Number(decision.failures_allowed) +
-                           ": no further pool is updated; undo, fix the template, or raise "
-                           "spec.updateStrategy.rollingUpdate.maxFailures"};
+      return BudgetExceeded(strategy, decision, update);
     case RolloutState::kOutage:
       return Condition{kProgressing, "True", kSitesOffline,
                        Number(decision.dark) + " pools went offline after their update, and so did " +
