@@ -37,7 +37,7 @@ TEST(TimeZoneTest, UtcHasNoOffset) {
 }
 
 TEST(TimeZoneTest, NameThatTheDatabaseDoesNotHaveIsInvalid) {
-  const std::string junk = "a\0b";
+  const std::string junk("a\0b", 3);
   for (const std::string& name :
        {std::string(), std::string("Europe"), std::string("Europe/Atlantis"), std::string("europe/lisbon"),
         std::string("../../etc/passwd"), std::string("/"), std::string("."), std::string("UTC+1"),
