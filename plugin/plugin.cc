@@ -39,6 +39,8 @@ Result<int> Run(Session& session) {
       return RunWindows(session);
     case Command::kExplain:
       return RunExplain(session);
+    case Command::kSimulate:
+      return RunSimulate(session);
     case Command::kDiff:
       return RunDiff(session);
     case Command::kCapacity:

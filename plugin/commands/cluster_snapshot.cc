@@ -94,8 +94,12 @@ Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTim
   Json unhindered = daemon;
   unhindered["spec"].erase("paused");
   unhindered["spec"].erase("updateStrategy");
+  return ReadRolloutSnapshot(client, unhindered, now);
+}
+
+Result<Snapshot> ReadRolloutSnapshot(Client& client, const Json& daemon, WallTime now) {
   Snapshot snapshot;
-  YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(unhindered));
+  YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(daemon));
   snapshot.now = now;
 
   YAD_TRY_VOID(AddPools(client, snapshot));

@@ -14,6 +14,9 @@ namespace yad {
 // Returns all NodePools, in the highest version that can be read.
 Result<std::vector<Json>> ListNodePools(Client& client);
 
+// Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has no freeze.
+Result<Snapshot> ReadRolloutSnapshot(Client& client, const Json& daemon, WallTime now);
+
 // Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has neither spec.paused
 // nor updateStrategy, so a plan for it leads to the final state that the spec requests.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);

@@ -19,6 +19,7 @@ Result<int> RunFreeze(Session& session);
 Result<int> RunUnfreeze(Session& session);
 Result<int> RunWindows(Session& session);
 Result<int> RunExplain(Session& session);
+Result<int> RunSimulate(Session& session);
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 

@@ -237,6 +237,8 @@ class Parser {
     Name(diff);
     File(diff, "Manifest to apply; - is standard input.");
 
+    AddSimulate();
+
     CLI::App* render =
         Add(Command::kRender, "render", "Show the objects that the operator would create for a pool, without a cluster",
             "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
@@ -314,6 +316,19 @@ class Parser {
     Output(unfreeze, {"name"});
   }
 
+  void AddSimulate() {
+    CLI::App* simulate = Add(Command::kSimulate, "simulate",
+                             "Show how a rollout would go, now or after a file is applied. Writes nothing",
+                             "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing");
+    Name(simulate);
+    File(simulate, "Manifest to apply; - is standard input.");
+    Duration(*simulate, "--duration", options_.duration, "Time that the update of one pool takes. Default: 2m.");
+    simulate->add_flag("--failing", options_.failing,
+                       "If set, every update fails, so the output shows how many pools a bad revision would reach.");
+    OperatorNamespace(simulate);
+    Output(simulate, {"json", "yaml"});
+  }
+
   void AddCapacity() {
     CLI::App* capacity =
         Add(Command::kCapacity, "capacity", "Show the NodePoolAutoscalers with their leased nodes and shortages",
@@ -359,6 +374,8 @@ class Parser {
       if (options_.watch && options_.output != OutputFormat::kDefault && options_.output != OutputFormat::kWide)
         return "-w shows tables only: leave -o out, or give -o wide";
     }
+    if (options_.command == Command::kSimulate && options_.daemon.empty() == options_.file.empty())
+      return "give either NAME (the rollout of the present spec) or -f FILE (the rollout after applying it)";
     if (options_.command == Command::kDiff && options_.daemon.empty() == options_.file.empty())
       return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
     if (options_.command == Command::kRender) {

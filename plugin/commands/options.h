@@ -28,6 +28,7 @@ enum class Command {
   kUnfreeze,
   kWindows,
   kExplain,
+  kSimulate,
   kDiff,
   kRender,
   kCapacity,
@@ -66,8 +67,10 @@ struct PluginOptions {
   OutputFormat output = OutputFormat::kDefault;
   DryRun dry_run = DryRun::kNone;
   bool watch = false;
-  std::chrono::milliseconds timeout{0};  // for status; 0: none
-  std::optional<WallTime> now;           // for capacity plan
+  std::chrono::milliseconds timeout{0};         // for status; 0: none
+  std::optional<WallTime> now;                  // for capacity plan
+  std::chrono::milliseconds duration{120'000};  // of the update of one pool, for simulate
+  bool failing = false;                         // for simulate
 };
 
 // Returns nullopt if the program must exit with `exit_code` (help 0, a wrong command line 2). All output has then been

@@ -99,5 +99,20 @@ TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
   EXPECT_EQ(NameOf(one), NameOf(WorkloadOf("web", Pool("b"))));
 }
 
+TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndNamesTheBlastRadius) {
+  StartTwoPools("RollingUpdate");
+  Json manifest = Manifest();
+  SetImageIn(manifest, "example.org/app:2");
+  const std::string version = VersionOf(GetDaemon("web"));
+  EXPECT_THAT(YadOut({"simulate", "-f", "-"}, kDone, manifest.dump()),
+              HasSubstr("\nComplete after 4m: 2 of 2 pools get web-"));
+  const Json bad = Json::parse(YadOut({"simulate", "-f", "-", "--failing", "-o", "json"}, kDone, manifest.dump()));
+  EXPECT_EQ(bad["end"], "FailureBudgetExceeded");
+  EXPECT_EQ(bad["poolsReached"], 1);
+  EXPECT_THAT(YadOut({"simulate", "web"}), HasSubstr("\nComplete after 0s: 0 of 2 pools get web-"));
+  EXPECT_EQ(VersionOf(GetDaemon("web")), version);
+  EXPECT_EQ(Revisions("web").size(), 1u);
+}
+
 }  // namespace
 }  // namespace yad::testing

@@ -87,6 +87,11 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_EQ(render->uid, "u");
   EXPECT_EQ(Parse({"render", "-f", "x.yaml", "--pool-file", "p.yaml"}).options->file, "x.yaml");
   EXPECT_EQ(Parse({"diff", "-f", "-"}).options->file, "-");
+  const auto simulate = Parse({"simulate", "web", "--duration", "90s", "--failing", "-o", "json"}).options;
+  EXPECT_EQ(simulate->daemon, "web");
+  EXPECT_EQ(simulate->duration, std::chrono::seconds(90));
+  EXPECT_TRUE(simulate->failing);
+  EXPECT_EQ(Parse({"simulate", "-f", "-"}).options->duration, std::chrono::minutes(2));
 }
 
 TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
@@ -122,6 +127,9 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
       {{"explain"}, "POOL is required"},
       {{"explain", "a", "b"}, "See 'kubectl yad explain --help'"},
       {{"explain", "a", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
+      {{"simulate"}, "give either NAME"},
+      {{"simulate", "web", "-f", "x"}, "give either NAME"},
+      {{"simulate", "web", "--duration", "soon"}, "\"soon\" is not a valid duration: write 90s, 5m or 1h30m"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},

@@ -1,0 +1,276 @@
+#include "plugin/commands/simulation.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+#include "operator/yurtappdaemon/observe/pool_health.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+namespace {
+
+constexpr int kMaxPlans = 50'000;
+
+// Returns the status that the workload's controller writes when all replicas are updated and available.
+Json HealthyStatus(const Json& workload) {
+  const std::int64_t replicas = IntAt(workload, {"spec", "replicas"}, 1);
+  Json status = {{"observedGeneration", IntAt(workload, {"metadata", "generation"})},
+                 {"replicas", replicas},
+                 {"readyReplicas", replicas},
+                 {"availableReplicas", replicas},
+                 {"updatedReplicas", replicas},
+                 {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}};
+  // The revisions of a StatefulSet, which are equal after an update.
+  status["currentRevision"] = status["updateRevision"] = "simulated";
+  return status;
+}
+
+class Simulator {
+ public:
+  Simulator(Snapshot snapshot, const SimulationOptions& options)
+      : snapshot_(std::move(snapshot)), strategy_(snapshot_.daemon.strategy.rolling), options_(options) {
+    result_.from = result_.to = snapshot_.now;
+    const StatusView status(snapshot_.daemon.status);
+    health_ = RestoreHealth(status);
+    snapshot_.health = &health_;
+    snapshot_.unlisted_have_soaked = status.pools_truncated();
+    snapshot_.begun = status.BegunGroups(snapshot_.update->name);
+    for (const PoolRef& pool : snapshot_.pools) {
+      SimulatedPool& simulated = result_.pools.emplace_back();
+      simulated.name = pool.pool().name;
+      simulated.group = strategy_.groups[strategy_.GroupOf(pool.pool())].name;
+      simulated.offline = pool.pool().offline;
+    }
+  }
+
+  Simulation Run() {
+    int plans = 0;
+    for (bool first = true; plans < kMaxPlans; ++plans) {
+      const Plan plan = MakePlan(snapshot_, memo_);
+      const RolloutDecision& decision = plan.rollout->decision;
+      if (decision.roll_back) {
+        MarkFailed();
+        continue;
+      }
+      if (decision.state == RolloutState::kWaitingForApproval) {
+        Approve(strategy_.groups[decision.group].name);
+        continue;
+      }
+      if (std::exchange(first, false)) ContinueUpdates(plan);
+      Note(plan);
+      Write(plan);
+      const auto next = NextChange(plan);
+      if (!next) break;
+      snapshot_.now = *next;
+      if (snapshot_.freeze && !InForce(*snapshot_.freeze, snapshot_.now)) {
+        snapshot_.freeze.reset();
+        Happens("the freeze ends");
+      }
+      Heal();
+    }
+    result_.finished = plans < kMaxPlans;
+    return std::move(result_);
+  }
+
+ private:
+  void Happens(std::string what) {
+    result_.to = snapshot_.now;
+    result_.events.push_back({snapshot_.now, std::move(what)});
+  }
+
+  // Marks the revision of the spec as failed, as the operator marks its ControllerRevision.
+  void MarkFailed() {
+    auto failed = std::make_shared<Revision>(*snapshot_.update);
+    failed->failed_at = FormatTime(snapshot_.now);
+    std::replace(snapshot_.revisions.begin(), snapshot_.revisions.end(), snapshot_.update, RevisionPtr(failed));
+    snapshot_.update = std::move(failed);
+    result_.rolled_back = true;
+    Happens("the revision has failed, and its pools go back to " + snapshot_.current->name);
+  }
+
+  void Approve(const std::string& group) {
+    std::string& approvals = snapshot_.daemon.meta.annotations[kApproveAnnotation];
+    approvals += (approvals.empty() ? "" : ",") + snapshot_.update->name + "/" + group;
+    Happens("group " + group + " needs an approval");
+  }
+
+  // Workloads that are being updated at the start become healthy, too.
+  void ContinueUpdates(const Plan& plan) {
+    for (const PoolPlan& pool : plan.pools) {
+      const bool updating = pool.workload && pool.on_update && !pool.offline && !pool.overdue &&
+                            pool.health.state == PoolHealth::State::kUnhealthy;
+      if (updating && !options_.failing) heals_at_[pool.pool] = snapshot_.now + options_.duration;
+    }
+  }
+
+  // Compares the plan with the one before.
+  void Note(const Plan& plan) {
+    const RolloutDecision& decision = plan.rollout->decision;
+    const RolloutState before = std::exchange(result_.state, decision.state);
+    for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+      const PoolPlan& planned = plan.pools[i];
+      SimulatedPool& pool = result_.pools[i];
+      pool.waiting_for = planned.waiting_for;
+      const bool done = planned.on_update && planned.health.soaked && planned.write == WorkloadAction::kNone;
+      if (pool.starts && !pool.ends && !pool.goes_back && done) pool.ends = result_.to = snapshot_.now;
+      if (decision.pools[i].failed && !pool.failed_at) {
+        pool.failed_at = snapshot_.now;
+        Happens("pool " + pool.name + " fails");
+      }
+    }
+    if (before == decision.state) return;
+    if (decision.state == RolloutState::kWaitingForWindow && plan.rollout->next_window) {
+      const WindowState& window = *plan.rollout->next_window;
+      Happens(
+          "waits for the next update window" +
+          (window.opens ? ", which opens at " + FormatTime(*window.opens) + " (" + window.opens_locally + ")" : ""));
+    }
+    if (decision.state == RolloutState::kFrozen) Happens("waits for the end of the freeze");
+    if (decision.state == RolloutState::kBudgetExceeded) Happens("failures stop the rollout");
+  }
+
+  void Write(const Plan& plan) {
+    HealthRecord health;
+    health.reserve(plan.pools.size());
+    for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+      const PoolPlan& pool = plan.pools[i];
+      PoolHealth& record = health.emplace(pool.pool, pool.health).first->second;
+      if (pool.write == WorkloadAction::kNone || pool.deferred) continue;
+      // Other writes restart no pods.
+      const bool begins = pool.to.revision != nullptr && record.revision != pool.to.revision->name;
+      if (!WriteWorkload(pool, begins)) continue;
+      if (!begins) continue;
+      if (!pool.offline) {
+        record = PoolHealth{};
+        record.revision = pool.to.revision->name;
+        record.since = snapshot_.now;
+      }
+      Begins(plan, i);
+    }
+    snapshot_.begun = plan.rollout->begun;
+    health_ = std::move(health);
+  }
+
+  // Records that the pool gets new pods.
+  void Begins(const Plan& plan, std::size_t i) {
+    SimulatedPool& pool = result_.pools[i];
+    const bool to_update = plan.pools[i].to.revision->name == snapshot_.update->name;
+    result_.to = snapshot_.now;
+    if (to_update && !pool.starts) {
+      pool.starts = snapshot_.now;
+      const bool first = std::none_of(result_.pools.begin(), result_.pools.end(), [&](const SimulatedPool& other) {
+        return &other != &pool && other.group == pool.group && other.starts;
+      });
+      if (first) Happens("group " + pool.group + " begins");
+    } else if (!to_update && pool.starts) {
+      pool.goes_back = snapshot_.now;
+    }
+    const bool heals = !pool.offline && !(to_update && options_.failing);
+    if (heals) {
+      heals_at_[pool.name] = snapshot_.now + options_.duration;
+    } else {
+      heals_at_.erase(pool.name);
+    }
+  }
+
+  // Stores the workload that the operator would write. Its pods are new if `begins`. Returns false if it can't be
+  // rendered.
+  bool WriteWorkload(const PoolPlan& pool, bool begins) {
+    const YurtAppDaemon& daemon = snapshot_.daemon;
+    auto written =
+        pool.workload ? MergedWorkload(daemon, pool, pool.workload->object->Parse()) : NewWorkload(daemon, pool);
+    if (!written) {
+      const std::string text = "pool " + pool.pool + ": " + written.error().message;
+      if (std::find(result_.failures.begin(), result_.failures.end(), text) == result_.failures.end())
+        result_.failures.push_back(text);
+      return false;
+    }
+    Json& metadata = (*written)["metadata"];
+    metadata["generation"] = IntAt(*written, {"metadata", "generation"}) + 1;
+    if (!pool.workload) {
+      metadata["uid"] = "simulated-" + pool.pool;
+      metadata["creationTimestamp"] = FormatTime(snapshot_.now);
+    }
+    if (!begins && pool.health.state == PoolHealth::State::kHealthy) (*written)["status"] = HealthyStatus(*written);
+    Put(*std::move(written));
+    return true;
+  }
+
+  void Put(Json workload) {
+    workload["metadata"]["resourceVersion"] = "simulated-" + std::to_string(++versions_);
+    const Projector project =
+        snapshot_.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+    WorkloadRef ref = MakeWorkloadRef(std::make_shared<StoredObject>(workload, project));
+    const auto same = [&](const WorkloadRef& other) { return other.object->meta().uid == ref.object->meta().uid; };
+    std::erase_if(snapshot_.orphans, same);
+    const auto found = std::find_if(snapshot_.workloads.begin(), snapshot_.workloads.end(), same);
+    if (found != snapshot_.workloads.end()) {
+      *found = std::move(ref);
+    } else {
+      snapshot_.workloads.push_back(std::move(ref));
+    }
+  }
+
+  // Makes the workloads healthy whose time has come.
+  void Heal() {
+    for (auto heal = heals_at_.begin(); heal != heals_at_.end();) {
+      if (heal->second > snapshot_.now) {
+        ++heal;
+        continue;
+      }
+      for (const WorkloadRef& workload : snapshot_.workloads) {
+        if (workload.pool != heal->first) continue;
+        Json healthy = workload.object->Parse();
+        healthy["status"] = HealthyStatus(healthy);
+        Put(std::move(healthy));
+        break;
+      }
+      heal = heals_at_.erase(heal);
+    }
+  }
+
+  // Returns the next time at which the plan may change; nullopt: never.
+  std::optional<WallTime> NextChange(const Plan& plan) const {
+    std::optional<WallTime> next;
+    const auto at = [&](WallTime then) {
+      if (then > snapshot_.now && (!next || then < *next)) next = then;
+    };
+    for (const auto& [pool, then] : heals_at_) at(then);
+    for (const auto& [pool, health] : health_) {
+      if (health.state == PoolHealth::State::kHealthy && !health.soaked) at(health.since + strategy_.min_ready);
+      const bool late = health.state == PoolHealth::State::kUnhealthy || health.state == PoolHealth::State::kDark;
+      if (late) at(health.OverdueAt(strategy_.progress_deadline));
+    }
+    if (plan.rollout->next_window && plan.rollout->next_window->opens) at(*plan.rollout->next_window->opens);
+    if (snapshot_.freeze && snapshot_.freeze->until) at(*snapshot_.freeze->until);
+    return next;
+  }
+
+  Snapshot snapshot_;
+  const RollingUpdate& strategy_;  // of the snapshot
+  const SimulationOptions options_;
+  Simulation result_;
+  PlanMemo memo_;
+  HealthRecord health_;
+  std::map<std::string, WallTime> heals_at_;  // by pool
+  std::int64_t versions_ = 0;
+};
+
+}  // namespace
+
+std::size_t Simulation::reached() const {
+  return static_cast<std::size_t>(
+      std::count_if(pools.begin(), pools.end(), [](const SimulatedPool& pool) { return pool.starts.has_value(); }));
+}
+
+Simulation Simulate(Snapshot snapshot, const SimulationOptions& options) {
+  return Simulator(std::move(snapshot), options).Run();
+}
+
+}  // namespace yad

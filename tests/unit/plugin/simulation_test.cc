@@ -1,0 +1,403 @@
+// kubectl yad simulate: rollouts in virtual time, and the same rollouts by the shipped reconciler.
+#include "plugin/commands/simulation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+#include "plugin/commands/cluster_snapshot.h"
+#include "plugin/commands/commands.h"
+#include "plugin/commands/exit_code.h"
+#include "tests/unit/yurtappdaemon/world.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;  // NOLINT: the builders
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A daemon that is deployed with app:0 in its pools, and whose spec has app:1 now. It is 2026-01-02T03:04:05Z.
+class SimulationTest : public ::testing::Test {
+ protected:
+  void Deploy(const std::vector<std::string>& pools, const Json& rolling,
+              WorkloadKind kind = WorkloadKind::kDeployment) {
+    Json before = DaemonJson("app:0", kind);
+    moment_.daemon = DaemonJson("app:1", kind);
+    moment_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+    moment_.current = MakeRevision(before, 1);
+    for (const std::string& pool : pools) {
+      moment_.pools.push_back(PoolJson(pool));
+      moment_.workloads.push_back(WorkloadJson(before, moment_.current, moment_.pools.back()));
+    }
+  }
+  Simulation Run(const SimulationOptions& options = {}) {
+    Snapshot snapshot = moment_.Take();
+    snapshot.now = ParseTime("2026-01-02T03:04:05Z");
+    snapshot.freeze = freeze_;
+    return Simulate(std::move(snapshot), options);
+  }
+  // Returns texts such as "a 0-120": the seconds until the update of the pool starts and ends.
+  static std::vector<std::string> Times(const Simulation& simulation) {
+    std::vector<std::string> texts;
+    const auto after = [&](const std::optional<WallTime>& time) {
+      return time ? std::to_string((*time - simulation.from) / seconds(1)) : std::string();
+    };
+    for (const SimulatedPool& pool : simulation.pools)
+      texts.push_back(pool.name + " " + after(pool.starts) + "-" + after(pool.ends));
+    return texts;
+  }
+  static std::vector<std::string> Events(const Simulation& simulation) {
+    std::vector<std::string> texts;
+    for (const SimulatedEvent& event : simulation.events)
+      texts.push_back(std::to_string((event.at - simulation.from) / seconds(1)) + " " + event.what);
+    return texts;
+  }
+
+  Moment moment_;
+  std::optional<Freeze> freeze_;
+};
+
+constexpr char kCanary[] = R"({"minReadySeconds": 30, "groups": [{"name": "canary", "pools": ["c"]}]})";
+
+TEST_F(SimulationTest, GroupsAreUpdatedOneAfterTheOtherWithTheirSoaks) {
+  for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
+    moment_ = {};
+    Deploy({"a", "b", "c"}, Json::parse(kCanary), kind);
+    const Simulation simulation = Run();
+    EXPECT_THAT(Times(simulation), ElementsAre("a 150-300", "b 300-450", "c 0-150"));
+    EXPECT_THAT(Events(simulation), ElementsAre("0 group canary begins", "150 group default begins"));
+    EXPECT_EQ(simulation.state, RolloutState::kComplete);
+    EXPECT_EQ(simulation.to - simulation.from, seconds(450));
+    EXPECT_TRUE(simulation.finished);
+  }
+}
+
+TEST_F(SimulationTest, DurationAndMaxUnavailableSetThePace) {
+  Deploy({"a", "b", "c"}, R"({"maxUnavailable": 2})"_json);
+  SimulationOptions options;
+  options.duration = minutes(5);
+  EXPECT_THAT(Times(Run(options)), ElementsAre("a 0-300", "b 0-300", "c 300-600"));
+}
+
+TEST_F(SimulationTest, ApprovalsAreNamedAtTheTimeAtWhichTheyAreNeeded) {
+  Deploy({"a", "b"}, R"({"groups": [{"name": "canary", "pools": ["a"]},
+                                    {"name": "north", "pools": ["b"], "approval": "Manual"}]})"_json);
+  const Simulation simulation = Run();
+  EXPECT_THAT(Times(simulation), ElementsAre("a 0-120", "b 120-240"));
+  EXPECT_THAT(Events(simulation),
+              ElementsAre("0 group canary begins", "120 group north needs an approval", "120 group north begins"));
+}
+
+TEST_F(SimulationTest, UpdatesStartWhenTheirWindowsOpen) {
+  Deploy({"a", "b"}, R"({"windows": [{"start": "04:00", "duration": "1m"}]})"_json);
+  moment_.pools[1]["metadata"]["annotations"]["apps.openyurt.io/update-windows"] = "[]";
+  const Simulation simulation = Run();
+  EXPECT_THAT(Times(simulation), ElementsAre("a 3355-3475", "b 0-120"));
+  EXPECT_THAT(Events(simulation), ElementsAre("0 group default begins",
+                                              "120 waits for the next update window, which opens at "
+                                              "2026-01-02T04:00:00Z (Fri 04:00 UTC)"));
+  EXPECT_EQ(simulation.state, RolloutState::kComplete);
+}
+
+TEST_F(SimulationTest, FreezeDelaysUpdatesUntilItEnds) {
+  Deploy({"a"}, Json::object());
+  freeze_ = Freeze{"holidays", ParseTime("2026-01-02T04:04:05Z")};
+  EXPECT_THAT(Events(Run()),
+              ElementsAre("0 waits for the end of the freeze", "3600 the freeze ends", "3600 group default begins"));
+  freeze_->until.reset();
+  const Simulation simulation = Run();
+  EXPECT_EQ(simulation.state, RolloutState::kFrozen);
+  EXPECT_EQ(simulation.reached(), 0u);
+}
+
+TEST_F(SimulationTest, PoolsThatNothingUpdatesAreReportedWithTheirReason) {
+  Deploy({"a", "b", "c"}, R"({"partition": 1})"_json);
+  moment_.pools[0]["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking";
+  moment_.pools[1] = OfflinePoolJson("b");
+  const Simulation simulation = Run();
+  EXPECT_THAT(Times(simulation), ElementsAre("a -", "b 0-", "c -"));
+  EXPECT_EQ(simulation.pools[0].waiting_for, WaitingFor::kHold);
+  EXPECT_TRUE(simulation.pools[1].offline);
+  EXPECT_EQ(simulation.pools[2].waiting_for, WaitingFor::kPartition);
+  moment_.daemon["spec"]["paused"] = true;
+  EXPECT_EQ(Run().state, RolloutState::kPaused);
+}
+
+TEST_F(SimulationTest, PoolWithoutAWorkloadGetsOne) {
+  Deploy({"a"}, Json::object());
+  moment_.pools.push_back(PoolJson("b"));
+  const Simulation simulation = Run();
+  EXPECT_EQ(simulation.state, RolloutState::kComplete);
+  EXPECT_EQ(simulation.reached(), 2u);
+}
+
+TEST_F(SimulationTest, NothingHappensIfNothingDiffers) {
+  Deploy({}, Json::object());
+  moment_.current = nullptr;
+  moment_.pools = {PoolJson("a")};
+  moment_.Deployed();
+  const Simulation simulation = Run();
+  EXPECT_THAT(Times(simulation), ElementsAre("a -"));
+  EXPECT_THAT(simulation.events, IsEmpty());
+  EXPECT_EQ(simulation.to, simulation.from);
+}
+
+TEST_F(SimulationTest, BadRevisionReachesAsManyPoolsAsTheLimitsAllow) {
+  SimulationOptions failing;
+  failing.failing = true;
+  const std::vector<std::string> pools{"a", "b", "c", "d", "e"};
+  Deploy(pools, R"({"progressDeadlineSeconds": 300})"_json);
+  Simulation simulation = Run(failing);
+  EXPECT_EQ(simulation.reached(), 1u);
+  EXPECT_EQ(simulation.state, RolloutState::kBudgetExceeded);
+  EXPECT_THAT(Events(simulation),
+              ElementsAre("0 group default begins", "300 pool a fails", "300 failures stop the rollout"));
+  moment_ = {};
+  Deploy(pools, R"({"maxUnavailable": 2, "maxFailures": 2})"_json);
+  simulation = Run(failing);
+  EXPECT_EQ(simulation.reached(), 4u);
+  EXPECT_FALSE(simulation.rolled_back);
+}
+
+TEST_F(SimulationTest, BadRevisionIsRolledBackIfTheStrategySaysSo) {
+  SimulationOptions failing;
+  failing.failing = true;
+  Deploy({"a", "b"}, R"({"onFailure": "Rollback", "progressDeadlineSeconds": 60})"_json);
+  const Simulation simulation = Run(failing);
+  EXPECT_TRUE(simulation.rolled_back);
+  EXPECT_EQ(simulation.reached(), 1u);
+  ASSERT_TRUE(simulation.pools[0].goes_back);
+  EXPECT_EQ(*simulation.pools[0].goes_back - simulation.from, seconds(60));
+  EXPECT_THAT(Events(simulation), Contains(HasSubstr("60 the revision has failed, and its pools go back to web-")));
+  EXPECT_FALSE(simulation.pools[1].starts);
+}
+
+// Serves the cluster, and the discovery of NodePools.
+void ServeWithDiscovery(FakeCluster& cluster, FakeTransport& transport) {
+  transport.OnSend([&cluster](const HttpRequest& request) -> Result<HttpResponse> {
+    if (request.path == "/apis/apps.openyurt.io")
+      return JsonResponse({{"kind", "APIGroup"}, {"versions", {{{"version", "v1beta1"}}}}});
+    if (request.path == "/apis/apps.openyurt.io/v1beta1") {
+      const Json pools = {{"name", "nodepools"}, {"kind", "NodePool"}, {"namespaced", false}};
+      return JsonResponse({{"kind", "APIResourceList"}, {"resources", Json::array({pools})}});
+    }
+    return cluster.transport()->Send(request, {});
+  });
+}
+
+// A rollout in a cluster in memory, by the shipped reconciler.
+class RealRollout {
+ public:
+  explicit RealRollout(std::uint64_t seed) : random_(seed) {
+    Json daemon = DaemonJson("app:0");
+    world_.AddPools({"a", "b", "c", "d", "e", "f", "g"});
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", 7}}}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    failing_ = Chance(40);
+    for (const char* pool : {"a", "b", "c", "d", "e", "f", "g"}) {
+      world_.cluster.Edit(kNodePoolType, {"", pool}, [this](Json& object) {
+        if (Chance(15)) object["status"] = {{"readyNodeNum", 0}};
+        if (Chance(15)) object["metadata"]["annotations"]["apps.openyurt.io/hold"] = "x";
+      });
+    }
+    world_.Reconcile();
+    world_.EditDaemon([this](Json& object) { object["spec"]["updateStrategy"]["rollingUpdate"] = Strategy(); });
+    world_.SetImage("app:1");
+    ServeWithDiscovery(world_.cluster, *transport_);
+  }
+
+  Simulation Simulated() {
+    Client client(transport_, {});
+    SimulationOptions options;
+    options.failing = failing_;
+    return Simulate(*ReadRolloutSnapshot(client, world_.Daemon(), world_.clock.WallNow()), options);
+  }
+
+  // Returns the times until `end` at which the pools got app:1.
+  std::map<std::string, WallTime> RunUntil(WallTime end) {
+    Approve();
+    while (world_.clock.WallNow() < end) {
+      const auto result = world_.Reconcile();
+      EXPECT_TRUE(result) << result.error().message;
+      if (!result) break;
+      Watch();
+      if (result->next == ReconcileResult::Next::kNow) continue;
+      Duration wait = std::chrono::minutes(10);
+      if (result->next == ReconcileResult::Next::kAfter) wait = std::min(wait, result->after);
+      for (const auto& [pool, heals] : heals_at_) wait = std::min<Duration>(wait, heals - world_.clock.WallNow());
+      world_.clock.Advance(wait);
+      Heal();
+    }
+    return updated_at_;
+  }
+  std::string strategy() { return world_.Daemon()["spec"]["updateStrategy"].dump() + (failing_ ? " failing" : ""); }
+
+ private:
+  bool Chance(int percent) { return std::uniform_int_distribution<int>(1, 100)(random_) <= percent; }
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  Json Strategy() {
+    Json rolling = {{"maxUnavailable", Pick(1, 3)},
+                    {"maxFailures", Pick(0, 2)},
+                    {"minReadySeconds", 10 * Pick(0, 3)},
+                    {"progressDeadlineSeconds", 60 * Pick(3, 8)},
+                    {"onFailure", Chance(50) ? "Rollback" : "Pause"}};
+    if (Chance(20)) rolling["partition"] = Pick(1, 3);
+    if (Chance(70)) rolling["groups"] = R"([{"name": "first", "pools": ["d"]}])"_json;
+    if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
+    return rolling;
+  }
+  // The approval is there before it is needed. The status would report the need up to a second late.
+  void Approve() {
+    Client client(transport_, {});
+    const auto snapshot = ReadRolloutSnapshot(client, world_.Daemon(), world_.clock.WallNow());
+    world_.EditDaemon([&](Json& daemon) {
+      daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = snapshot->update->name + "/n";
+    });
+  }
+  // Notes the workloads that were written.
+  void Watch() {
+    for (const Json& workload : world_.Workloads()) {
+      const std::string pool = StringAt(workload, {"metadata", "labels", kPoolNameLabel});
+      const std::string image = ImageOf(workload);
+      std::string& known = images_.emplace(pool, "app:0").first->second;
+      if (image == known) continue;
+      known = image;
+      if (image == "app:1") updated_at_.emplace(pool, world_.clock.WallNow());
+      heals_at_.erase(pool);
+      if (image == "app:0" || !failing_) heals_at_[pool] = world_.clock.WallNow() + minutes(2);
+    }
+  }
+  void Heal() {
+    for (auto heal = heals_at_.begin(); heal != heals_at_.end();) {
+      if (heal->second > world_.clock.WallNow()) {
+        ++heal;
+        continue;
+      }
+      world_.EditWorkload(heal->first, [](Json& workload) { workload["status"] = HealthyStatus(workload); });
+      heal = heals_at_.erase(heal);
+    }
+  }
+
+  std::mt19937_64 random_;
+  World world_;
+  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  bool failing_ = false;
+  std::map<std::string, std::string> images_;  // by pool
+  std::map<std::string, WallTime> updated_at_;
+  std::map<std::string, WallTime> heals_at_;
+};
+
+TEST(SimulationAgreementTest, RolloutsGoAsTheyWereSimulated) {
+  std::size_t updates = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RealRollout rollout(seed);
+    const Simulation simulation = rollout.Simulated();
+    const auto real = rollout.RunUntil(simulation.to + minutes(3));
+    std::map<std::string, std::string> simulated_times, real_times;
+    for (const SimulatedPool& pool : simulation.pools) {
+      if (pool.starts) simulated_times.emplace(pool.name, FormatTime(*pool.starts));
+    }
+    for (const auto& [pool, time] : real) real_times.emplace(pool, FormatTime(time));
+    EXPECT_EQ(simulated_times, real_times) << "seed " << seed << ": " << rollout.strategy();
+    updates += real.size();
+  }
+  EXPECT_GT(updates, 40u) << "the rollouts are too small to prove much";
+}
+
+class SimulateCommandTest : public ::testing::Test {
+ protected:
+  SimulateCommandTest() {
+    options_.command = Command::kSimulate;
+    options_.daemon = "web";
+    options_.operator_ns = "sys";
+    world_.AddPools({"a", "b"});
+    Json daemon = DaemonJson("app:0");
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    world_.SetImage("app:1");
+    world_.cluster.ClearWrites();
+    ServeWithDiscovery(world_.cluster, *transport_);
+  }
+  Result<int> Run() {
+    out_.str("");
+    err_.str("");
+    Client client(transport_, {});
+    Session session{options_, console_, client, kNs, world_.clock};
+    return RunSimulate(session);
+  }
+
+  World world_;
+  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
+  PluginOptions options_;
+  std::ostringstream out_, err_;
+  std::istringstream in_;
+  Console console_{out_, err_, in_, [] { return std::nullopt; }};
+};
+
+TEST_F(SimulateCommandTest, TextShowsEventsPoolsAndTheEnd) {
+  const auto ended = Run();
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_THAT(out_.str(), ::testing::StartsWith("Rollout of yurtappdaemon \"web\" to web-"));
+  EXPECT_THAT(out_.str(), HasSubstr(", if the update of a pool takes 2m\n\n"
+                                    "TIME                   AFTER   EVENT\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("   +0s     group default begins\n\n"
+                                    "GROUP     POOL   STARTS   ENDS   RESULT\n"
+                                    "default   a      +0s      +2m    Updated\n"
+                                    "default   b      +2m      +4m    Updated\n\n"
+                                    "Complete after 4m: 2 of 2 pools get web-"));
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_TRUE(world_.cluster.writes().empty());
+  options_.failing = true;
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("\nFailureBudgetExceeded after 10m: 1 of 2 pools get web-"));
+}
+
+TEST_F(SimulateCommandTest, JsonHasTimes) {
+  options_.output = OutputFormat::kJson;
+  options_.duration = minutes(1);
+  EXPECT_EQ(Run(), kDone);
+  const Json json = Json::parse(out_.str());
+  const WallTime from = world_.clock.WallNow();
+  EXPECT_EQ(json["end"], "Complete");
+  EXPECT_EQ(json["poolsReached"], 2);
+  EXPECT_EQ(json["to"], FormatTime(from + minutes(2)));
+  EXPECT_EQ(json["events"], (Json{{{"time", FormatTime(from)}, {"event", "group default begins"}}}));
+  EXPECT_EQ(json["pools"][1], (Json{{"name", "b"},
+                                    {"group", "default"},
+                                    {"result", "Updated"},
+                                    {"starts", FormatTime(from + minutes(1))},
+                                    {"ends", FormatTime(from + minutes(2))}}));
+}
+
+TEST_F(SimulateCommandTest, FreezeOfTheClusterCounts) {
+  world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", "sys"}, {"name", kFreezeName}}},
+                                         {"data", {{"reason", "holidays"}, {"until", "2030-01-01T00:00:00Z"}}}});
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("2030-01-01T00:00:00Z   +3y"));
+  options_.operator_ns = "";
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(err_.str(), ::testing::StartsWith("Warning: a freeze can't be read, so the simulation has none: "));
+  EXPECT_THAT(out_.str(), HasSubstr("Complete after 4m"));
+}
+
+TEST_F(SimulateCommandTest, OtherStrategiesHaveNoRollout) {
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
+  const auto ended = Run();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message,
+            "yurtappdaemons.apps.openyurt.io \"web\" has no rollout to simulate: "
+            "updateStrategy.type is not RollingUpdate");
+}
+
+}  // namespace
+}  // namespace yad
