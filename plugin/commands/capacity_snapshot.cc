@@ -6,6 +6,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/capacity/planner.h"
 #include "operator/cluster/attributes.h"
 
 namespace yad {

@@ -41,10 +41,13 @@ class Simulator {
     snapshot_.health = &health_;
     snapshot_.unlisted_have_soaked = status.pools_truncated();
     snapshot_.begun = status.BegunGroups(snapshot_.update->name);
-    for (const PoolRef& pool : snapshot_.pools) {
+    snapshot_.daemon.strategy.rolling.checks.clear();  // Each check passes.
+    const PoolGroups groups = GroupsOf(snapshot_);
+    for (std::size_t i = 0; i < snapshot_.pools.size(); ++i) {
+      const PoolRef& pool = snapshot_.pools[i];
       SimulatedPool& simulated = result_.pools.emplace_back();
       simulated.name = pool.pool().name;
-      simulated.group = strategy_.groups[strategy_.GroupOf(pool.pool())].name;
+      simulated.group = strategy_.groups[groups.of_pool[i]].name;
       simulated.offline = pool.pool().offline;
     }
   }

@@ -192,13 +192,6 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
-PoolGroups GroupsOf(const Snapshot& snapshot) {
-  std::vector<const NodePool*> pools;
-  pools.reserve(snapshot.pools.size());
-  for (const PoolRef& pool : snapshot.pools) pools.push_back(&pool.pool());
-  return AssignGroups(snapshot.daemon.strategy.rolling, pools, snapshot.update->name, snapshot.update->percent_groups);
-}
-
 // Returns whether the decision brings the new revision to a pool.
 bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const RolloutDecision& decision) {
   if (input.back) return false;
@@ -370,6 +363,13 @@ void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan
 }
 
 }  // namespace
+
+PoolGroups GroupsOf(const Snapshot& snapshot) {
+  std::vector<const NodePool*> pools;
+  pools.reserve(snapshot.pools.size());
+  for (const PoolRef& pool : snapshot.pools) pools.push_back(&pool.pool());
+  return AssignGroups(snapshot.daemon.strategy.rolling, pools, snapshot.update->name, snapshot.update->percent_groups);
+}
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;

@@ -10,6 +10,7 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/assess.h"
 #include "operator/yurtappdaemon/plan/pool_plan.h"
+#include "operator/yurtappdaemon/rollout/percent_groups.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
 
 namespace yad {
@@ -66,6 +67,9 @@ struct Plan {
       wake;  // the next time at which the plan may change without an event: a soak or a deadline ends
   std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot
 };
+
+// Returns the groups of the snapshot's pools.
+PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
