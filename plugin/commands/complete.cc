@@ -11,6 +11,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/object_name.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/view/pool_table.h"
 

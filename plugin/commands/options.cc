@@ -4,12 +4,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "operator/api/names.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/freeze_end.h"
+#include "plugin/commands/object_name.h"
 #include "plugin/view/text.h"
 
 namespace yad {
@@ -409,35 +409,7 @@ std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   return app.remaining().empty() ? "no command is given" : "unknown flag: " + app.remaining().front();
 }
 
-// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. An error suggests the kind `brief`.
-Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
-                           const std::set<std::string>& kinds) {
-  std::string name = argument;
-  if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
-    name = argument.substr(slash + 1);
-    if (!kinds.contains(argument.substr(0, slash))) {
-      return Fail(Reason::kBadRequest,
-                  "\"" + argument + "\" is not a valid " + type + ": give NAME or " + brief + "/NAME");
-    }
-  }
-  if (const std::string fault = CheckDns1123Subdomain(name); !fault.empty())
-    return Fail(Reason::kBadRequest, "\"" + name + "\" is not a valid name of a " + type + ": " + fault);
-  return name;
-}
-
 }  // namespace
-
-Result<std::string> DaemonNameOf(const std::string& argument) {
-  return NameOf(argument, "YurtAppDaemon", "yad",
-                {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
-                 "yurtappdaemons.apps.openyurt.io"});
-}
-
-Result<std::string> AutoscalerNameOf(const std::string& argument) {
-  return NameOf(argument, "NodePoolAutoscaler", "npa",
-                {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
-                 "nodepoolautoscalers.capacity.openyurt.io"});
-}
 
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code) {

@@ -78,12 +78,6 @@ struct PluginOptions {
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code);
 
-// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms. Fails with kBadRequest for the name of
-// another type.
-Result<std::string> DaemonNameOf(const std::string& argument);
-// Like DaemonNameOf, for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
-Result<std::string> AutoscalerNameOf(const std::string& argument);
-
 // Commands and flags, as completion scripts offer them.
 struct FlagHelp {
   std::string name;   // "--output"

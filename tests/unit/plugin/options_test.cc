@@ -1,3 +1,4 @@
+#include "plugin/commands/object_name.h"
 #include "plugin/commands/options.h"
 
 #include <gmock/gmock.h>

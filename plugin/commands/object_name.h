@@ -1,0 +1,19 @@
+// Names of objects as users write them, with or without the kind.
+#ifndef PLUGIN_COMMANDS_OBJECT_NAME_H_
+#define PLUGIN_COMMANDS_OBJECT_NAME_H_
+
+#include <string>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+// Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms. Fails with kBadRequest for the name of
+// another type.
+Result<std::string> DaemonNameOf(const std::string& argument);
+// Like DaemonNameOf, for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+Result<std::string> AutoscalerNameOf(const std::string& argument);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_OBJECT_NAME_H_
