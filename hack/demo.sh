@@ -72,118 +72,7 @@ give_up() {
   exit 1
 }
 
-# --- checks of the cluster's state -------------------------------------------------------------------------------------
-
-# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly one workload in each
-# of these pools and none elsewhere, all pods are Ready with that image, and each pod runs on a node of its own pool.
-pods_run() {
-  local kind=$1 daemon=$2 pods=$3 image=$4
-  shift 4
-  kubectl get "$kind,pods,nodes" -o json | jq -e --arg daemon "$daemon" --arg image "$image" --argjson pods "$pods" '
-    ($ARGS.positional | sort) as $pools
-    | ([.items[] | select(.kind == "Node") | {key: .metadata.name, value: .metadata.labels["apps.openyurt.io/nodepool"]}]
-       | from_entries) as $pool_of
-    | [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] as $workloads
-    | [.items[] | select(.kind == "Pod" and .metadata.labels.app == $daemon)] as $running
-    | ($workloads | map(.metadata.labels["apps.openyurt.io/pool-name"]) | sort) == $pools
-      and all($workloads[]; .status.observedGeneration == .metadata.generation and .spec.replicas == $pods
-                            and .status.readyReplicas == $pods and .status.updatedReplicas == $pods and .status.replicas == $pods)
-      and ($running | length) == $pods * ($pools | length)
-      and all($running[]; any(.status.conditions[]?; .type == "Ready" and .status == "True")
-                          and .spec.containers[0].image == $image
-                          and $pool_of[.spec.nodeName] == .metadata.labels["apps.openyurt.io/pool-name"])
-  ' --args "$@"
-}
-
-# status_says DAEMON POOLS: succeeds if the daemon's status shows all pools updated and ready, at its present
-# generation.
-status_says() {
-  kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
-    .metadata.generation as $generation | .status
-    | .observedGeneration == $generation and .desiredPools == $pools and .updatedPools == $pools and .readyPools == $pools
-      and (.updateRevision // "") != "" and .currentRevision == .updateRevision
-      and any(.conditions[]; .type == "Complete" and .status == "True" and .observedGeneration == $generation)
-      and any(.conditions[]; .type == "Ready" and .status == "True")'
-}
-
-# identity KIND DAEMON POOL: prints the UID of the workload in that pool.
-identity() {
-  kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
-}
-
-# revisions_are DAEMON COUNT: succeeds if the daemon has so many ControllerRevisions. (A StatefulSet has some of its
-# own, under its own name.)
-revisions_are() {
-  kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
-    [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'
-}
-
-image_is() { # KIND DAEMON POOL IMAGE
-  [ "$(kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" \
-    -o jsonpath='{.items[*].spec.template.spec.containers[0].image}')" = "$4" ]
-}
-
-generation_of() { # DAEMON POOL
-  kubectl get deployments -l "app=$1,apps.openyurt.io/pool-name=$2" -o jsonpath='{.items[*].metadata.generation}'
-}
-
-# progress_is DAEMON STATUS REASON: succeeds if condition Progressing has these values for the newest spec.
-progress_is() {
-  kubectl get yurtappdaemon "$1" -o json | jq -e --arg status "$2" --arg reason "$3" '
-    .metadata.generation as $generation
-    | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
-                                and .observedGeneration == $generation)'
-}
-# cut_off POOL: KWOK stops simulating the pool's kubelets, and they count as lost. back_on_line POOL: KWOK continues.
-cut_off() {
-  for node in "$1-1" "$1-2"; do
-    show annotate node "$node" kwok.x-k8s.io/status=custom
-    show patch node "$node" --subresource=status --type=strategic \
-      -p '{"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown"}]}}'
-  done
-}
-back_on_line() {
-  for node in "$1-1" "$1-2"; do
-    show patch node "$node" --subresource=status --type=strategic \
-      -p '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady"}]}}'
-    show annotate node "$node" kwok.x-k8s.io/status-
-  done
-}
-pool_counts() { # POOL READY NOT-READY
-  [ "$(kubectl get nodepool "$1" -o jsonpath='{.status.readyNodeNum} {.status.unreadyNodeNum}')" = "$2 $3" ]
-}
-lease_is() { # NODE PHASE; "" for a node that nobody leases
-  [ "$(kubectl get node "$1" -o json | jq -r '.metadata.annotations["capacity.openyurt.io/lease"] // "{}" | fromjson.phase // ""')" = "$2" ]
-}
-runs_on() { # POD NODE
-  [ "$(kubectl get pod "$1" -o jsonpath='{.spec.nodeName} {.status.phase}')" = "$2 Running" ]
-}
-waits_for_node() { kubectl get pod "$1" -o json | jq -e 'any(.status.conditions[]?; .reason == "Unschedulable")'; }
-
-offline_pools_are() { [ "$(kubectl get yurtappdaemon "$1" -o jsonpath='{.status.offlinePools}')" = "$2" ]; }
-
-recreated() { # KIND DAEMON POOL OLD-UID
-  local now
-  now=$(identity "$1" "$2" "$3")
-  [ -n "$now" ] && [ "$now" != "$4" ]
-}
-
-nothing_left() {
-  local left
-  left=$(kubectl get deployments,statefulsets,replicasets,controllerrevisions,pods -o name)
-  echo "$left"
-  [ -z "$left" ]
-}
-
-established() { kubectl wait --for=condition=Established --timeout=1s crd/yurtappdaemons.apps.openyurt.io crd/nodepools.apps.openyurt.io; }
-node_is_ready() { kubectl wait --for=condition=Ready --timeout=1s node -l "apps.openyurt.io/nodepool=$1"; }
-refused() {
-  local answer
-  if answer=$(kubectl apply -f "$1" 2>&1); then return 1; fi
-  echo "$answer"
-  [[ $answer == *'spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value'* ]]
-}
-operator_ready() { curl -sf --max-time 2 "http://127.0.0.1:$HEALTH_PORT/readyz"; }
+. "$HERE/demo-checks.sh"
 
 # --- actions -----------------------------------------------------------------------------------------------------------
 
@@ -319,7 +208,7 @@ read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \
   --set health.port=$HEALTH_PORT,metrics.port=$METRICS_PORT,webhook.port=$WEBHOOK_PORT,webhook.servicePort=$WEBHOOK_PORT \
-  --set nodePoolAutoscaler.enabled=true
+  --set nodePoolAutoscaler.enabled=true,checks.jobs=true
 seen "both CRDs are served" established
 lead_service_here
 start_operator
@@ -425,6 +314,43 @@ seen "the pool counts its nodes again" pool_counts shenzhen 2 0
 seen "shenzhen is back, and has caught up" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
 seen "the status counts three pools" status_says web 3
 show yad pools web
+
+tell "A site says no, another one waits for its window, and a check" "shanghai counts its stock, and holds its pool. shenzhen \
+allows updates only from the next minute on. A Job in each pool tests the new version before the next pool gets it."
+show yad hold shanghai --reason "stocktaking"
+opens_soon shenzhen
+show patch yurtappdaemon web --type=merge --patch-file=/dev/stdin <<'YAML'
+spec:
+  updateStrategy:
+    rollingUpdate:
+      checks:
+      - name: smoke
+        job: {spec: {template: {spec: {containers: [{name: smoke, image: "busybox:1.37", args: ["{{nodepool-name}}"]}]}}}}
+YAML
+set_version nginx:1.30 32Mi
+seen "hangzhou is updated, and its check has passed" check_passed smoke hangzhou
+seen "shanghai is held" waits_for web shanghai Hold
+seen "shenzhen waits for its window" waits_for web shenzhen Window
+show yad pools web -o wide
+show yad windows web
+seen "the window opens, and shenzhen is updated" image_is deployments web shenzhen nginx:1.30
+seen "its check has passed, too" check_passed smoke shenzhen
+seen "shanghai still has the old version" image_is deployments web shanghai nginx:1.29
+show yad release shanghai
+seen "shanghai is updated, and the rollout is complete" progress_is web True RolloutComplete
+show patch yurtappdaemon web --type=merge --patch-file=/dev/stdin <<'YAML'
+spec:
+  updateStrategy:
+    rollingUpdate:
+      checks:
+      - {name: accepted, timeoutSeconds: 3, condition: {type: example.com/Accepted}}
+YAML
+before=$(generation_of web shanghai)
+set_version nginx:1.31 32Mi
+seen "nobody accepts the next version: its check fails, and the rollout goes back" progress_is web False RolledBack
+seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.30
+seen "shanghai never got it" [ "$(generation_of web shanghai)" = "$before" ]
+show yad status web || true
 
 tell "A pool runs out of room" "Spare machines stand in no pool. One is leased to hangzhou when a pod waits there, and given back when it \
 idles. Half a minute passes between the two looks that make sure that nobody is left behind on it."

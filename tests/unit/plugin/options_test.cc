@@ -1,4 +1,3 @@
-#include "plugin/commands/object_name.h"
 #include "plugin/commands/options.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +6,7 @@
 #include <sstream>
 
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/object_name.h"
 
 namespace yad {
 namespace {
