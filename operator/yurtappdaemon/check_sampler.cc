@@ -24,7 +24,8 @@ std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& pl
   }
   for (const PoolPlan& pool : plan.pools) {
     const auto& progress = pool.health.check;
-    if (!pool.checks.verifying || pool.offline || !progress || !progress->failure.empty()) continue;
+    if (!pool.checks.verifying || !pool.health.soaked || pool.offline || !progress || !progress->failure.empty())
+      continue;
     const Check& check = snapshot.daemon.strategy.rolling.checks[pool.checks.index];
     if (!check.prometheus) continue;
     running.push_back({pool.pool, check.name, progress->since, progress->failures, *check.prometheus, {}});

@@ -52,15 +52,21 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. The time of its present check begins again when it returns.
+// The checks of an offline pool pause. The time of its present check begins again when it returns, and not before,
+// because status contains it.
 void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);
-  const bool was_offline = before.state == State::kOffline || before.state == State::kDark;
-  if (health.check) health.check->since = was_offline ? now : std::min(health.check->since, now);
+  const auto is_offline = [](State state) { return state == State::kOffline || state == State::kDark; };
+  const bool returns = is_offline(before.state) && !is_offline(health.state);
+  if (health.check) health.check->since = returns ? now : std::min(health.check->since, now);
 }
 
 }  // namespace
+
+std::string CheckMessage(const std::string& check, const std::string& message) {
+  return "check " + check + ": " + message;
+}
 
 PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now) {
   PoolHealth health;
@@ -120,7 +126,10 @@ void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
-    if (entry.reason() == kCheckFailed) health.check->failure = entry.message();
+    const std::string prefix = CheckMessage(health.check->name, "");
+    std::string_view failure = entry.message();
+    if (failure.starts_with(prefix)) failure.remove_prefix(prefix.size());
+    if (entry.reason() == kCheckFailed) health.check->failure = failure.empty() ? kCheckFailed : failure;
   }
   health.verified = health.soaked && !health.check && entry.phase() != PoolPhase::kVerifying;
 }

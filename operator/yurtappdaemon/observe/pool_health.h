@@ -34,6 +34,9 @@ struct CheckProgress {
   bool operator==(const CheckProgress&) const = default;
 };
 
+// Returns the message about a check in status.
+std::string CheckMessage(const std::string& check, const std::string& message);
+
 struct PoolHealth {
   enum class State {
     kOffline,  // no node of the pool is ready, and the revision is not the suspected cause

@@ -11,6 +11,18 @@
 #include "operator/workload/check_job.h"
 
 namespace yad {
+namespace {
+
+constexpr char kFailed[] = " failed: ";
+constexpr char kRuns[] = " runs";
+
+// Returns whether the failure of a check is about a Job of this name that never existed. Status keeps only the text.
+bool WasNeverCreated(std::string_view failure, const std::string& job) {
+  const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
+  return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
+}
+
+}  // namespace
 
 Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot.daemon.strategy.rolling.checks) {
   for (const Check& check : checks_) digests_.push_back(check.job_spec.is_null() ? 0 : CheckJobDigest(check));
@@ -26,14 +38,15 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
     const CheckJobState& state = job->second.state();
     if (state.state == CheckJobState::State::kComplete) return {Look::State::kPassed, "", std::nullopt};
     if (state.state == CheckJobState::State::kFailed)
-      return {Look::State::kFailed, name + " failed: " + state.message, std::nullopt};
-    return {Look::State::kRuns, name + " runs", std::nullopt};
+      return {Look::State::kFailed, name + kFailed + state.message, std::nullopt};
+    return {Look::State::kRuns, name + kRuns, std::nullopt};
   }
   const auto refused = snapshot_.refused_jobs.find(checks.job);
   if (refused != snapshot_.refused_jobs.end() && refused->second.final)
     return {Look::State::kFailed, name + " was rejected: " + refused->second.message, std::nullopt};
   if (!snapshot_.checks_fault.empty()) return {Look::State::kRuns, snapshot_.checks_fault, std::nullopt};
-  // A Job that was deleted is created again. If it had failed, so the check is repeated.
+  if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure, std::nullopt};
+  // A Job that was deleted is created again. If the check had failed, it is repeated, as after a change of its spec.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (refused != snapshot_.refused_jobs.end())
@@ -94,6 +107,9 @@ Checks::Look Checks::LookAt(const Check& check, const CheckedPool& pool, CheckPr
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   PoolChecks checks;
   checks.verifying = !health.verified;
+  // Another leader reads the failure of an offline pool from status.
+  if (!health.verified && health.check && !health.check->failure.empty())
+    checks.message = CheckMessage(health.check->name, health.check->failure);
   if (health.verified || !health.soaked || pool.offline) return checks;
   const auto first = std::find_if(checks_.begin(), checks_.end(),
                                   [&](const Check& check) { return health.check && check.name == health.check->name; });
@@ -110,7 +126,7 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
       continue;
     }
     if (failed) health.check->failure = look.message;
-    checks.message = "check " + check.name + ": " + look.message;
+    checks.message = CheckMessage(check.name, look.message);
     checks.due = look.due;
     return checks;
   }

@@ -98,9 +98,12 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
 // Creations are not checked, nor is the way back, because its revision was fully rolled out before.
 void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const {
   PoolHealth& health = entry.health;
-  if (goal_.back) return;
   const bool created = record != nullptr && (record->created || record->joining);
-  if (!standing.on_goal || !standing.updated || created || snapshot_.daemon.strategy.rolling.checks.empty()) {
+  // A pool that has changed is rendered from the goal again, and its checks go on.
+  const bool on_goal = standing.on_goal || standing.labelled_goal;
+  // A rollout does not wait for the checks of offline pools, so they may end after it. A failure stays visible.
+  const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);
+  if (!checked || snapshot_.daemon.strategy.rolling.checks.empty()) {
     if (health.soaked) {
       health.verified = true;
       health.check.reset();
@@ -108,6 +111,7 @@ void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPl
     return;
   }
   entry.checks = checks_.Run({entry.pool, entry.offline, *entry.workload, record}, health);
+  if (goal_.back) return;
   standing.verified = health.verified;
   standing.check_failed = health.check && !health.check->failure.empty();
 }

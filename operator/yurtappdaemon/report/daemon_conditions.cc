@@ -112,7 +112,8 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
     const bool offline = view.phase == PoolPhase::kOffline;
-    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late);
+    const bool failed =
+        view.phase == PoolPhase::kFailed || (plan.dark && view.late) || (offline && view.reason == kCheckFailed);
     const bool held = plan.held;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;

@@ -141,6 +141,11 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
+    // Before the deadline, because another leader reads this failure from status.
+    if (view_.reason.empty() && CheckHasFailed()) {
+      view_.reason = kCheckFailed;
+      view_.message = plan_.checks.message;
+    }
     if (view_.reason.empty() && HasGivenUp()) {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
@@ -151,10 +156,6 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    if (view_.reason.empty() && CheckHasFailed()) {
-      view_.reason = kCheckFailed;
-      view_.message = plan_.checks.message;
-    }
     view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
     view_.excused = !view_.reason.empty() && !view_.revision_failed;
   }

@@ -93,9 +93,9 @@ class Rollout {
 
   bool HasFailed(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
+    if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
-    if (pool.check_failed) return true;
     return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
   }
 
