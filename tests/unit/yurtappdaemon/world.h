@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/yurtappdaemon/observe/check_jobs.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
@@ -70,6 +71,8 @@ class World {
     watch_services.on_demand = true;
     stores_->services = std::make_unique<Informer>(client, watch_services);
     Controller::AddControllerUidIndex(stores_->services->store());
+    stores_->jobs = std::make_unique<Informer>(client, WatchingCheckJobs(""), clock);
+    Controller::AddControllerUidIndex(stores_->jobs->store());
     if (watches_freeze) stores_->freeze = std::make_unique<Informer>(client, WatchingFreeze(kFreezeNs), clock);
     if (watches_nodes) {
       stores_->nodes = std::make_unique<Informer>(client, WatchingMaintenance(), clock);
@@ -82,11 +85,14 @@ class World {
     misplaced_ = std::make_shared<MisplacedPods>(client, read, events, "", clock);
     misplaced_->Connect([this](const Request& pool) { looks.push_back(pool); },
                         [this](const Request& daemon) { shown.push_back(daemon); });
+    sampler_ = prometheus == nullptr ? nullptr : std::make_shared<CheckSampler>(prometheus, clock);
+    if (sampler_ != nullptr) sampler_->Connect([](const Request&) {}, [](const Request&) {});
     reconciler_ = std::make_unique<Reconciler>(
         client,
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
-                         stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->nodes.get()},
-        events, clock, limit, PlanExecutor::Options{}, misplaced_);
+                         stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->jobs.get(),
+                         stores_->nodes.get()},
+        events, clock, limit, PlanExecutor::Options{}, misplaced_, sampler_);
   }
 
   void Sync() {
@@ -98,6 +104,8 @@ class World {
     SyncOne(stores_->pools, kNodePoolType, "", ProjectPool, kProjectedOfPools);
     SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet, kProjectedOfWorkloads);
     if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
+    if (jobs_readable)
+      SyncOne(stores_->jobs->store(), kJobType, kCheckLabel, ProjectCheckJob, WatchingCheckJobs("").projected);
     if (stores_->freeze != nullptr && freeze_readable)
       SyncOne(stores_->freeze->store(), kConfigMapType, "", ProjectFreeze);
     if (stores_->nodes != nullptr && nodes_readable)
@@ -154,10 +162,11 @@ class World {
     }
   }
 
-  // Lets one list of the freeze's ConfigMap, or of the Nodes, fail with this answer, as it does on the informer's
-  // thread.
+  // Lets one list of the freeze's ConfigMap, or of the Nodes, or of the Jobs, fail with this answer, as it does on the
+  // informer's thread.
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
+  void FailToReadJobs(const HttpResponse& answer) { FailToRead(*stores_->jobs, answer); }
   void FailToRead(Informer& informer, const HttpResponse& answer) {
     const std::string resource = informer.options().type.resource;
     cluster.SetFaults([answer, resource](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -225,6 +234,7 @@ class World {
   bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
   bool nodes_readable = true;         // false: their cache stays as it is
   std::string uid;
+  CheckSampler& sampler() { return *sampler_; }
   MisplacedPods& misplaced() { return *misplaced_; }
   std::vector<Request> looks;  // at pools, that MisplacedPods has requested
   std::vector<Request> shown;  // daemons whose reconcile it has requested
@@ -253,6 +263,7 @@ class World {
 
   std::unique_ptr<Stores> stores_;
   std::shared_ptr<MisplacedPods> misplaced_;
+  std::shared_ptr<CheckSampler> sampler_;
   std::unique_ptr<Reconciler> reconciler_;
 };
 

@@ -1,0 +1,408 @@
+// Rollouts with checks: a pool keeps its slot until its checks have passed.
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/check_rollout_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST_P(CheckRolloutTest, PoolKeepsItsSlotUntilItsChecksHavePassed) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    const std::string before = Current();
+    UpdateA();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_EQ(CheckOf("a"), "smoke");
+    EXPECT_NE(CheckStarted("a"), "");
+    EXPECT_EQ(WaitingFor("b"), "Slot");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_EQ(Complete(), "False RollingOut");
+    EXPECT_EQ(world_.Status()["updatedPools"], 0);
+    Step(100);
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(MessageOf("a"), "check smoke: Job " + JobOf("a") + " runs");
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(CheckOf("a"), "");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Phase("b"), "Verifying");
+    EXPECT_EQ(Complete(), "False RollingOut");
+    EXPECT_EQ(Current(), before) << "the revision is not rolled out yet";
+    EndJobs("b", "Complete");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_EQ(Ready(), "True PoolsReady");
+    EXPECT_NE(Current(), before);
+    EXPECT_EQ(world_.Status()["updatedPools"], 2);
+  });
+}
+
+TEST_P(CheckRolloutTest, JobRunsInItsPool) {
+  DeployedWithChecks({"a"});
+  UpdateA();
+  const Json job = JobsOf("a").at(0);
+  EXPECT_EQ(job["metadata"]["labels"][kCheckLabel], "smoke");
+  EXPECT_EQ(job["metadata"]["labels"][kRevisionLabel], world_.Workload("a")["metadata"]["labels"][kRevisionLabel]);
+  EXPECT_EQ(job["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+  EXPECT_EQ(PodSpecOf(const_cast<Json&>(job))["nodeSelector"][kNodePoolLabel], "a");
+}
+
+TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    const std::string started = CheckStarted("a");
+    for (int i = 0; i < 3; ++i) Step(60);
+    EXPECT_EQ(CheckStarted("a"), started);
+    EXPECT_EQ(JobPosts(), 1U);
+    Step(500);
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its time-out counts from the first leader's start";
+    EXPECT_EQ(JobPosts(), 1U);
+  });
+}
+
+// The server created the Job, but its answer was lost, and the cache does not show the Job yet.
+TEST_P(CheckRolloutTest, JobWhoseCreationWasNotAnsweredIsNotCreatedTwice) {
+  Play([&] {
+    DeployedWithChecks({"a"});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    world_.jobs_readable = false;
+    AnswerJobs({Fail(Reason::kTransport, "connection reset"), /*after=*/true});
+    EXPECT_TRUE(world_.Reconcile());
+    world_.cluster.SetFaults(nullptr);
+    EXPECT_TRUE(world_.Reconcile());
+    EXPECT_EQ(JobPosts(), 2U);
+    EXPECT_THAT(JobsOf("a"), SizeIs(1));
+    world_.jobs_readable = true;
+    Step();
+    EXPECT_EQ(MessageOf("a"), "check smoke: Job " + JobOf("a") + " runs");
+  });
+}
+
+TEST_P(CheckRolloutTest, JobThatIsDeletedWhileItRunsIsCreatedAgain) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    const std::string job = JobOf("a"), started = CheckStarted("a");
+    DeleteJobs("a");
+    Step(10);
+    EXPECT_EQ(JobOf("a"), job);
+    EXPECT_EQ(CheckStarted("a"), started);
+  });
+}
+
+TEST_P(CheckRolloutTest, ChecksRunInTheirOrder) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"},
+                       Json::array({JobCheckJson("first"), ConditionCheckJson("second"), JobCheckJson("third")}));
+    UpdateA();
+    EXPECT_EQ(CheckOf("a"), "first");
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(CheckOf("a"), "second");
+    EXPECT_THAT(JobsOf("a"), SizeIs(1));
+    SetCondition("a", "True");
+    Step();
+    EXPECT_EQ(CheckOf("a"), "third");
+    EXPECT_THAT(JobsOf("a"), SizeIs(2));
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CheckRolloutTest, ChecksFollowTheSoak) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"minReadySeconds", 100}});
+    UpdateA();
+    EXPECT_EQ(Phase("a"), "Soaking");
+    EXPECT_THAT(JobsOf("a"), IsEmpty());
+    Step(100);
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_THAT(JobsOf("a"), SizeIs(1));
+  });
+}
+
+TEST_P(CheckRolloutTest, CreationsAreNotChecked) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    EXPECT_THAT(world_.cluster.List(kJobType), IsEmpty());
+    EXPECT_EQ(Phase("a"), "Ready");
+    UpdateA();
+    EndJobs("a", "Complete");
+    Step();
+    ASSERT_EQ(Images(), "a=2 b=2");
+    world_.AddPool("c");
+    DeleteWorkload("a");
+    Step();
+    Heal("a");
+    Heal("c");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Phase("c"), "Ready");
+    EXPECT_THAT(JobsOf("c"), IsEmpty());
+  });
+}
+
+TEST_P(CheckRolloutTest, CreatedWorkloadIsCheckedAfterItsNextUpdate) {
+  Play([&] {
+    DeployedWithChecks({"a"});
+    for (const char* image : {"app:2", "app:3"}) {
+      SCOPED_TRACE(image);
+      UpdateA(image);
+      EXPECT_EQ(Phase("a"), "Verifying");
+      EndJobs("a", "Complete");
+      Step();
+      EXPECT_EQ(Complete(), "True RolloutComplete");
+    }
+  });
+}
+
+TEST_P(CheckRolloutTest, OnlyTheLastJobOfAPoolStays) {
+  Play([&] {
+    DeployedWithChecks({"a"});
+    UpdateA();
+    const std::string first = JobOf("a");
+    EndJobs("a", "Complete");
+    Step(1000);
+    EXPECT_EQ(JobOf("a"), first) << "the last one stays";
+    UpdateA("app:3");
+    Step();
+    const std::string second = JobOf("a");
+    EXPECT_NE(second, first);
+    EndJobs("a", "Complete");
+    Step(1000);
+    EXPECT_EQ(JobOf("a"), second);
+  });
+}
+
+TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsAndAfterwards) {
+  DeployedWithChecks({"a", "b"});
+  UpdateA();
+  Step(10);
+  world_.cluster.ClearWrites();
+  Step(100);
+  Step(100);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  EndJobs("a", "Complete");
+  Step();
+  Heal("b");
+  Step();
+  EndJobs("b", "Complete");
+  Step(10);
+  world_.cluster.ClearWrites();
+  Step(5000);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+// The pool gets the revision again, for its taint.
+TEST_P(CheckRolloutTest, ChangeOfThePoolDoesNotVerifyIt) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    Taint("a", "edge");
+    Step();
+    ASSERT_TRUE(Tolerates("a"));
+    Heal("a");
+    Step();
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CheckRolloutTest, PausedRolloutStillVerifiesTheUpdatedPool) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+TEST_P(CheckRolloutTest, OfflinePoolDoesNotBlockAndItsCheckBeginsAgain) {
+  Play([&] {
+    DeployedWithChecks({"a", "b", "c"});
+    UpdateA();
+    const std::string started = CheckStarted("a");
+    GoOffline("a");
+    Step(10);
+    EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+    EXPECT_EQ(CheckOf("a"), "smoke") << "status keeps it for the next leader";
+    EXPECT_EQ(Images(), "a=2 b=2 c=1") << "its slot is free";
+    Step(1000);
+    EXPECT_EQ(Phase("a"), "Offline NoReadyNode") << "its time-out does not pass";
+    Return("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_GT(CheckStarted("a"), started);
+    EXPECT_EQ(JobPosts(), 1U) << "its Job is the same";
+    Step(500);
+    EXPECT_EQ(Phase("a"), "Verifying") << "it has the whole time again";
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+  });
+}
+
+TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolThatVerifies) {
+  DeployedWithChecks({"a", "b"});
+  UpdateA();
+  GoOffline("a");
+  Step(10);
+  Step(10);
+  ASSERT_EQ(CheckOf("a"), "smoke");
+  world_.cluster.ClearWrites();
+  for (int i = 0; i < 5; ++i) Step(60);
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+}
+
+// The rollout does not wait for an offline pool, so it may be complete when the pool returns.
+TEST_P(CheckRolloutTest, CheckOfAPoolThatReturnsAfterTheRolloutGoesOn) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    GoOffline("a");
+    Step();
+    Heal("b");
+    Step();
+    EndJobs("b", "Complete");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    Return("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EndJobs("a", "Failed", "no");
+    Step();
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed");
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CheckRolloutTest, PoolThatWasUpdatedWhileItWasOfflineIsCheckedWhenItReturns) {
+  Play([&] {
+    const Json first = {{"name", "first"}, {"pools", {"a", "b"}}};
+    DeployedWithChecks({"a", "b", "c"}, Json::array({JobCheckJson()}), {{"groups", Json::array({first})}});
+    GoOffline("b");
+    UpdateA();
+    EndJobs("a", "Complete");
+    Step();
+    ASSERT_EQ(Images(), "a=2 b=2 c=2") << "the offline pool comes last in its group";
+    EXPECT_THAT(JobsOf("b"), IsEmpty());
+    Return("b");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Phase("b"), "Verifying");
+    EXPECT_THAT(JobsOf("b"), SizeIs(1));
+  });
+}
+
+// The previous version wrote no check into status.
+TEST_P(CheckRolloutTest, PoolsThatThePreviousVersionUpdatedAreVerified) {
+  Deployed({"a", "b", "c"});
+  UpdateA();
+  ASSERT_EQ(Images(), "a=2 b=2 c=1");
+  ASSERT_EQ(Phase("a"), "Ready");
+  Strategy("checks", Json::array({JobCheckJson()}));
+  world_.Restart();
+  Step();
+  EXPECT_EQ(Phase("a"), "Ready");
+  Heal("b");
+  Step();
+  EXPECT_EQ(Phase("b"), "Verifying");
+  EXPECT_THAT(JobsOf("a"), IsEmpty());
+  EXPECT_THAT(JobsOf("b"), SizeIs(1));
+}
+
+TEST_P(CheckRolloutTest, ChecksThatAreAddedLaterDoNotConcernVerifiedPools) {
+  Play([&] {
+    Deployed({"a", "b", "c"});
+    UpdateA();
+    Strategy("checks", Json::array({JobCheckJson()}));
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_THAT(JobsOf("a"), IsEmpty());
+  });
+}
+
+TEST_P(CheckRolloutTest, PoolIsReadyWhenItsChecksAreRemoved) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    Strategy("checks", Json::array());
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+// The same revision is rolled out again, so it is checked again.
+TEST_P(CheckRolloutTest, UndoIsNotCheckedAndTheNextUpdateIs) {
+  Play([&] {
+    DeployedWithChecks({"a"});
+    UpdateA();
+    const std::string first = JobOf("a");
+    UpdateA("app:1");
+    Step();
+    EXPECT_EQ(Images(), "a=1");
+    EXPECT_EQ(Phase("a"), "Ready") << "all pools were healthy on this revision";
+    EXPECT_EQ(JobOf("a"), first);
+    UpdateA();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    Step();
+    EXPECT_NE(JobOf("a"), first);
+  });
+}
+
+TEST_P(CheckRolloutTest, SamplesOfPrometheusDecide) {
+  world_.prometheus = [](const std::string& query, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return query == "errors{pool=\"a\"}" ? 0.01 : 0.07;
+  };
+  world_.Restart();
+  const Json query = {{"query", "errors{pool=\"{{nodepool-name}}\"}"}, {"max", "0.05"}, {"durationSeconds", 60}};
+  DeployedWithChecks({"a", "b", "c"}, Json::array({Json{{"name", "errors"}, {"prometheus", query}}}));
+  UpdateA();
+  EXPECT_EQ(MessageOf("a"), "check errors: waits for the first sample of Prometheus");
+  EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+  Step();
+  EXPECT_EQ(MessageOf("a"), "check errors: the last sample is within the limits");
+  Step(60);
+  Step();
+  EXPECT_EQ(Phase("a"), "Ready");
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  Heal("b");
+  Step();
+  EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+  Step();
+  EXPECT_EQ(Phase("b"), "Failed CheckFailed");
+  EXPECT_EQ(PoolStatus(world_.Status(), "b")["checkFailures"], 1);
+  EXPECT_EQ(MessageOf("b"), "check errors: 0.07 is above max 0.05");
+  EXPECT_EQ(Images(), "a=2 b=2 c=1");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, CheckRolloutTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing
