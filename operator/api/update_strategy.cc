@@ -41,6 +41,12 @@ bool RolloutGroup::Selects(const NodePool& pool) const {
   return pools.contains(pool.name) || (selector && selector->Matches(pool.labels));
 }
 
+std::size_t RollingUpdate::GroupOf(const NodePool& pool) const {
+  std::size_t index = 0;
+  while (index + 1 < groups.size() && !groups[index].Selects(pool)) ++index;
+  return index;
+}
+
 UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
   UpdateStrategy parsed;
   const std::string type = StringAt(strategy, {"type"});

@@ -54,6 +54,10 @@ struct RollingUpdate {
   std::vector<Check> checks;          // run in this order in each updated pool
   std::vector<UpdateWindow> windows;  // {}: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
+
+  // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none. A group with
+  // `percent` selects no pool here (operator/yurtappdaemon/rollout/percent_groups.h).
+  std::size_t GroupOf(const NodePool& pool) const;
 };
 
 struct UpdateStrategy {

@@ -84,10 +84,10 @@ class RolloutLimits {
   }
 
  private:
-  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked (docs/api.md).
+  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked and verified (docs/api.md).
   static bool Disturbed(const RolloutPool& pool) {
     if (pool.offline) return pool.dark;
-    return !pool.healthy || (pool.updated && !pool.soaked);
+    return !pool.healthy || (pool.updated && !(pool.soaked && pool.verified));
   }
   bool OnlyJoining(std::size_t group) const {
     return std::all_of(input_.pools.begin(), input_.pools.end(),
@@ -97,6 +97,7 @@ class RolloutLimits {
     return pool.joining && !pool.been_healthy && !OnlyJoining(pool.group);
   }
   bool HasFailed(const RolloutPool& pool) const {
+    if (pool.check_failed) return true;
     if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
     return pool.overdue && pool.updated && pool.on_goal;
   }
@@ -124,7 +125,7 @@ class RolloutLimits {
     }
     for (const RolloutPool& pool : input_.pools) {
       if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
-      if (pool.on_goal && (pool.overdue || !Disturbed(pool))) continue;
+      if (pool.on_goal && (pool.overdue || pool.check_failed || !Disturbed(pool))) continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }
   }

@@ -1,6 +1,6 @@
-// Every state that a small rollout can reach, with the shipped decision. Pools become healthy, soak, break, exceed
-// their deadline, go offline and return. One pool is held and released, and an override of another pool replaces the
-// revision. Each of these happens at any moment.
+// Every state that a small rollout can reach, with the shipped decision. Pools become healthy, soak, pass or fail their
+// checks, break, exceed their deadline, go offline and return. One pool is held and released, and an override of
+// another pool replaces the revision. Each of these happens at any moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,14 +15,16 @@ namespace yad {
 namespace {
 
 enum class Health : char {
-  kNew,       // not healthy since its update
-  kHealthy,   // not soaked
-  kSoaked,    // healthy, and it has soaked
-  kSick,      // it has been healthy
-  kLate,      // past its deadline
-  kOffline,   // excused
-  kDark,      // offline since its update, which it got online
-  kDarkLate,  // dark, and past its deadline
+  kNew,          // not healthy since its update
+  kHealthy,      // not soaked
+  kVerifying,    // healthy, and it has soaked, but its checks have not passed
+  kCheckFailed,  // healthy, and it has soaked, but a check has failed
+  kSoaked,       // healthy, it has soaked, and its checks have passed
+  kSick,         // it has been healthy
+  kLate,         // past its deadline
+  kOffline,      // excused
+  kDark,         // offline since its update, which it got online
+  kDarkLate,     // dark, and past its deadline
 };
 
 constexpr std::size_t kPools = 3;
@@ -48,12 +50,15 @@ struct Bounds {
   std::size_t max_unavailable = 1;
   std::size_t max_failures = 0;
   bool rollback = false;
-  bool harmful = true;  // the new revision never soaks anywhere
-  int max_outages = 2;  // pools that go offline for other reasons
-  bool holds = false;   // a pool is held and released
+  bool harmful = true;        // the new revision never soaks anywhere
+  int max_outages = 2;        // pools that go offline for other reasons
+  bool holds = false;         // a pool is held and released
+  bool checks = false;        // updated pools are checked
+  bool fails_checks = false;  // the new revision passes its checks nowhere
 };
 
 bool IsOffline(const Pool& pool) { return pool.health >= Health::kOffline; }
+bool HasSoaked(Health health) { return health >= Health::kVerifying && health <= Health::kSoaked; }
 bool IsDark(const Pool& pool) { return pool.health == Health::kDark || pool.health == Health::kDarkLate; }
 
 class Model {
@@ -103,10 +108,13 @@ class Model {
       seen.offline = IsOffline(pool);
       seen.on_goal = Alike(i, pool.revision, goal);
       seen.labelled_goal = pool.revision == goal;
-      seen.soaked = pool.health == Health::kSoaked;
+      seen.soaked = HasSoaked(pool.health);
       seen.updated = world.failed ? seen.labelled_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
       seen.dark = !world.failed && seen.updated && IsDark(pool);
-      seen.healthy = pool.health == Health::kHealthy || pool.health == Health::kSoaked;
+      const bool checked = !world.failed && seen.updated && seen.on_goal;
+      seen.verified = seen.soaked && (!checked || pool.health == Health::kSoaked);
+      seen.check_failed = checked && pool.health == Health::kCheckFailed;
+      seen.healthy = pool.health == Health::kHealthy || seen.soaked;
       seen.been_healthy = seen.healthy || pool.health == Health::kSick;
       seen.overdue = pool.health == Health::kLate || pool.health == Health::kDarkLate;
       seen.updated_at = WallTime{} + std::chrono::seconds(2);
@@ -150,7 +158,7 @@ class Model {
     for (std::size_t i = 0; i < kPools; ++i) {
       const Pool& pool = world.pools[i];
       const bool updated = pool.revision != kOld && Alike(i, pool.revision, world.update);
-      late += updated && pool.health == Health::kLate;
+      late += updated && (pool.health == Health::kLate || pool.health == Health::kCheckFailed);
       dark += updated && IsDark(pool);
       dark_late += updated && pool.health == Health::kDarkLate;
       control += !updated && IsOffline(pool) && pool.offline_since_update;
@@ -166,10 +174,11 @@ class Model {
     for (std::size_t i = 0; i < kPools; ++i) {
       const Pool& pool = world.pools[i];
       const bool updated = pool.revision != kOld && Alike(i, pool.revision, world.update);
-      harmed += updated && pool.was_healthy && pool.health != Health::kHealthy && pool.health != Health::kSoaked &&
-                pool.health != Health::kOffline;
+      const bool well = pool.health == Health::kHealthy || HasSoaked(pool.health);
+      const bool proven = bounds_.fails_checks ? pool.health == Health::kSoaked : well;
+      harmed += updated && pool.was_healthy && !proven && pool.health != Health::kOffline;
     }
-    if (bounds_.harmful) {
+    if (bounds_.harmful || bounds_.fails_checks) {
       EXPECT_LE(harmed, bounds_.max_failures + bounds_.max_unavailable) << "the revision reaches too many pools";
     }
   }
@@ -181,6 +190,7 @@ class Model {
     const auto become = [&](Health health, const char* what) {
       World next = world;
       next.pools[i].health = health;
+      if (HasSoaked(pool.health) && health == Health::kOffline) next.pools[i].was_healthy = false;
       next.pools[i].offline_since_update = IsOffline(next.pools[i]) && !IsOffline(pool);
       if (IsOffline(pool) && IsOffline(next.pools[i])) next.pools[i].offline_since_update = pool.offline_since_update;
       Visit(next, std::string(kNames[i]) + what);
@@ -201,9 +211,17 @@ class Model {
         if (pool.revision != kOld) become(Health::kDark, " goes dark");
         break;
       case Health::kHealthy:
-        if (!harmed) become(Health::kSoaked, " soaks");
+        if (!harmed) become(bounds_.checks && pool.revision != kOld ? Health::kVerifying : Health::kSoaked, " soaks");
         become(Health::kSick, " breaks");
         if (pool.revision != kOld) become(Health::kDark, " goes dark");
+        break;
+      case Health::kVerifying:
+        if (!bounds_.fails_checks) become(Health::kSoaked, " passes its checks");
+        become(Health::kCheckFailed, " fails a check");
+        if (may_fall) become(Health::kOffline, " goes offline");
+        break;
+      case Health::kCheckFailed:
+        become(Health::kVerifying, " repeats its check");
         break;
       case Health::kSoaked:
         if (may_fall) become(Health::kOffline, " goes offline");
@@ -253,6 +271,22 @@ TEST(RolloutModelTest, InvariantsHoldInEveryReachableState) {
     }
   }
   RecordProperty("states", std::to_string(states));
+}
+
+TEST(RolloutModelTest, InvariantsHoldWhileUpdatesAreChecked) {
+  for (const std::size_t max_failures : {0U, 1U}) {
+    for (const bool rollback : {false, true}) {
+      for (const bool fails_checks : {false, true}) {
+        SCOPED_TRACE(::testing::Message()
+                     << "maxFailures " << max_failures << " rollback " << rollback << " fails checks " << fails_checks);
+        Bounds bounds{/*max_unavailable=*/max_failures + 1, max_failures, rollback, /*harmful=*/false,
+                      /*max_outages=*/1};
+        bounds.checks = true;
+        bounds.fails_checks = fails_checks;
+        EXPECT_GT(Model(bounds).Explore(), 100U);
+      }
+    }
+  }
 }
 
 TEST(RolloutModelTest, InvariantsHoldWhenASiteHoldsItsPool) {

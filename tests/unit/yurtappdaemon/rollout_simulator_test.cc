@@ -1,7 +1,7 @@
-// Thousands of random rollouts in virtual time, with the shipped decision. Pools become healthy, fail, go offline and
-// change, and templates and strategies change in the middle. There are pauses, approvals, rollbacks, update windows and
-// freezes, and operators that restart at any point and restore their state from status. The limits hold all the time.
-// When nothing changes any more, the rollout ends or reports what it waits for.
+// Thousands of random rollouts in virtual time, with the shipped decision. Pools become healthy, fail, are checked, go
+// offline and change, and templates and strategies change in the middle. There are pauses, approvals, rollbacks, update
+// windows and freezes, and operators that restart at any point and restore their state from status. The limits hold all
+// the time. When nothing changes any more, the rollout ends or reports what it waits for.
 //
 // YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
@@ -19,31 +19,15 @@
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "tests/support/test_run.h"
 #include "tests/unit/yurtappdaemon/rollout_limits.h"
+#include "tests/unit/yurtappdaemon/simulated_pool.h"
 
 namespace yad {
 namespace {
 
 using std::chrono::seconds;
 using testing::RolloutLimits;
-
-struct SimulatedPool {
-  std::string name;
-  std::size_t group = 0;  // the one that names it; without effect if that group takes a share of the pools
-  bool offline = false;
-  bool exists = true;
-  bool held = false;            // its site holds it
-  WallTime opens_at = {};       // its update window is closed until then
-  bool cut_off = false;         // its revision has disconnected its nodes
-  bool updated_online = false;  // it was online when it got its revision
-  bool joining = false;         // its workload was created from a goal that is not the current revision
-  WallTime updated_at = {};
-  WallTime goes_dark_at = WallTime::max();
-  int revision = 0;  // of its workload
-  int inputs = 0;    // version of the pool that it was rendered for
-  int wanted_inputs = 0;
-  WallTime heals_at;             // healthy from then on; max: never
-  bool broken_hardware = false;  // no revision becomes healthy there
-};
+using testing::SimulatedPool;
+using testing::StatusOfHealth;
 
 class Simulation {
  public:
@@ -92,6 +76,7 @@ class Simulation {
     strategy_.min_ready = seconds(Chance(50) ? 0 : Pick(1, 30));
     strategy_.progress_deadline = seconds(60);
     strategy_.rollback = Chance(50);
+    if (Chance(40)) strategy_.checks.resize(1);
     for (std::size_t i = 0; i < groups; ++i) {
       RolloutGroup group;
       group.name = i + 1 == groups ? kDefaultGroup : "g" + std::to_string(i);
@@ -105,12 +90,14 @@ class Simulation {
   void NewRevision() {
     update_ = ++last_revision_;
     bad_[update_] = Chance(35);
+    fails_checks_[update_] = Chance(25);
     cuts_off_[update_] = Chance(15);
     // An override of other pools makes a revision that renders these pools as the one before.
     alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
     if (alike_[update_] >= 0) {
       bad_[update_] = bad_[last_revision_ - 1];
       cuts_off_[update_] = cuts_off_[last_revision_ - 1];
+      fails_checks_[update_] = fails_checks_[last_revision_ - 1];
     }
     Tell("revision " + std::to_string(update_) + (bad_[update_] ? " (bad)" : "") +
          (cuts_off_[update_] ? " (cuts its site off)" : "") +
@@ -198,40 +185,19 @@ class Simulation {
     Tell("restart");
     HealthRecord restored;
     for (const auto& [name, health] : record_) {
-      Json entry = {{"name", name}, {"revision", health.revision}, {"lastTransitionTime", FormatTime(health.since)}};
-      bool failed = false;
-      switch (health.state) {
-        case PoolHealth::State::kOffline:
-        case PoolHealth::State::kDark:
-          entry["phase"] = "Offline";
-          if (health.state == PoolHealth::State::kDark)
-            entry["reason"] = health.clock_stopped ? "SitesOffline" : "WentDarkAfterUpdate";
-          break;
-        case PoolHealth::State::kHealthy:
-          entry["phase"] = health.soaked ? "Ready" : "Soaking";
-          break;
-        case PoolHealth::State::kUnhealthy:
-          failed = health.Overdue(strategy_.progress_deadline, now_);
-          entry["phase"] = failed ? "Failed" : health.been_healthy ? "Unhealthy" : "Updating";
-          if (failed) entry["reason"] = "ProgressDeadlineExceeded";
-      }
-      const auto unhealthy = std::chrono::ceil<seconds>(health.unhealthy_before).count();
-      if (!health.soaked && entry["phase"] != "Updating") {
-        entry["unhealthySeconds"] = std::max<std::int64_t>(unhealthy, 1);
-      } else if (unhealthy > 0) {
-        entry["unhealthySeconds"] = unhealthy;
-      }
-      const Json complete = {{"type", "Complete"}};
-      const Json status = {{"pools", Json::array({entry})}, {"conditions", Json::array({complete})}};
+      const Json status = StatusOfHealth(name, health, strategy_, now_);
       const HealthRecord one = RestoreHealth(StatusView(status));
       restored.insert(one.begin(), one.end());
     }
     for (const auto& [name, health] : record_) {
       const PoolHealth& other = restored.at(name);
-      EXPECT_EQ(other.state, health.state) << name;
+      const bool check_failed = health.check && !health.check->failure.empty();
+      if (!check_failed) EXPECT_EQ(other.state, health.state) << name;
       if (health.state != PoolHealth::State::kOffline) {
         EXPECT_EQ(other.soaked, health.soaked) << name;
+        EXPECT_EQ(other.verified, health.verified) << name;
       }
+      EXPECT_EQ(other.check, health.check) << name;
       if (health.unhealthy_before == Duration::zero() && !health.clock_stopped) continue;  // rounded up to a second
       EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
@@ -301,7 +267,36 @@ class Simulation {
     seen.joining = pool.joining && (seen.updated || back);
     seen.dark = !back && seen.updated && health.state == PoolHealth::State::kDark;
     seen.updated_at = std::min(pool.updated_at, health.since);
+    Verify(pool, back, seen);
     return seen;
+  }
+
+  // Checks the pool, as Standings::Verify does.
+  void Verify(const SimulatedPool& pool, bool back, RolloutPool& seen) {
+    PoolHealth& health = record_[pool.name];
+    const bool follows = back ? health.check.has_value() : seen.updated;
+    const bool on_goal = seen.on_goal || seen.labelled_goal;
+    if (!on_goal || !follows || pool.created || pool.joining || strategy_.checks.empty()) {
+      if (health.soaked) {
+        health.verified = true;
+        health.check.reset();
+      }
+      return;
+    }
+    if (health.soaked && !health.verified && !pool.offline) {
+      if (!health.check) health.check = CheckProgress{"c", now_, 0, ""};
+      if (now_ >= health.check->since + pool.check_takes) {
+        if (fails_checks_[pool.revision]) {
+          health.check->failure = "failed";
+        } else {
+          health.verified = true;
+          health.check.reset();
+        }
+      }
+    }
+    if (back) return;
+    seen.verified = health.verified;
+    seen.check_failed = health.check && !health.check->failure.empty();
   }
 
   void Reconcile() {
@@ -329,9 +324,10 @@ class Simulation {
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
+        pool.created = true;
         pool.joining = Chance(50);
       } else if (decided.step != Step::kNone) {
-        if (decided.step == Step::kUpdate && pool.revision != goal_) pool.joining = false;
+        if (decided.step == Step::kUpdate && pool.revision != goal_) pool.joining = pool.created = false;
         if (decided.step == Step::kUpdate) pool.revision = goal_;
         Tell(pool.name + " to " + std::to_string(pool.revision));
       } else {
@@ -339,6 +335,7 @@ class Simulation {
       }
       pool.updated_online = !pool.offline;
       pool.updated_at = now_;
+      pool.check_takes = seconds(Pick(0, 60));
       pool.inputs = pool.wanted_inputs;
       pool.heals_at = HealsAt(pool);
       pool.goes_dark_at = cuts_off_[pool.revision] && !pool.offline ? now_ + seconds(Pick(1, 20)) : WallTime::max();
@@ -351,7 +348,8 @@ class Simulation {
     // status.currentRevision changes as in BuildStatus.
     if (input.rolled_back || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
-      const bool through = pool.offline ? !pool.dark : pool.soaked || (pool.healthy && !pool.updated);
+      const bool through =
+          pool.offline ? !pool.dark : (pool.soaked && pool.verified) || (pool.healthy && !pool.updated);
       if (!pool.on_goal || !through) return;
     }
     if (current_ != goal_) Tell("current is " + std::to_string(goal_));
@@ -395,7 +393,8 @@ class Simulation {
              << (pool.labelled_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
              << (pool.dark ? " dark" : "") << (pool.outside_window ? " outside its window" : "")
              << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
-             << (pool.soaked ? " soaked" : "") << (pool.overdue ? " overdue" : "") << "\n";
+             << (pool.soaked ? " soaked" : "") << (pool.verified ? "" : " not verified")
+             << (pool.check_failed ? " failed a check" : "") << (pool.overdue ? " overdue" : "") << "\n";
     }
     CheckEnd(input, decision);
     ++ends()[decision.state];
@@ -418,6 +417,7 @@ class Simulation {
           EXPECT_FALSE(pool->held && !input.pools[static_cast<std::size_t>(pool - pools_.begin())].on_goal) << name;
           EXPECT_TRUE(!pool->offline || input.pools[static_cast<std::size_t>(pool - pools_.begin())].dark) << name;
           EXPECT_FALSE(Healthy(*pool) && input.pools[static_cast<std::size_t>(pool - pools_.begin())].soaked &&
+                       input.pools[static_cast<std::size_t>(pool - pools_.begin())].verified &&
                        pool->revision == goal_ && !pool->offline)
               << name;
         }
@@ -459,7 +459,7 @@ class Simulation {
   WallTime now_ = WallTime{} + seconds(1'000'000);
   RollingUpdate strategy_;
   std::vector<SimulatedPool> pools_;
-  std::map<int, bool> bad_, cuts_off_;
+  std::map<int, bool> bad_, cuts_off_, fails_checks_;
   std::map<int, int> alike_;
   std::map<std::string, bool> was_healthy_;
   std::set<int> failed_;

@@ -1,0 +1,79 @@
+// A pool of the rollout simulator, and its status, from which another process restores its health.
+#ifndef TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
+#define TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "operator/yurtappdaemon/observe/pool_health.h"
+
+namespace yad::testing {
+
+struct SimulatedPool {
+  std::string name;
+  std::size_t group = 0;  // the one that names it; without effect if that group takes a share of the pools
+  bool offline = false;
+  bool exists = true;
+  bool held = false;                    // its site holds it
+  WallTime opens_at = {};               // its update window is closed until then
+  bool cut_off = false;                 // its revision has disconnected its nodes
+  bool updated_online = false;          // it was online when it got its revision
+  bool joining = false;                 // its workload was created from a goal that is not the current revision
+  bool created = false;                 // its workload was created from its revision, so no check runs
+  std::chrono::seconds check_takes{0};  // the time until its check passes or fails
+  WallTime updated_at = {};
+  WallTime goes_dark_at = WallTime::max();
+  int revision = 0;  // of its workload
+  int inputs = 0;    // version of the pool that it was rendered for
+  int wanted_inputs = 0;
+  WallTime heals_at;             // healthy from then on; max: never
+  bool broken_hardware = false;  // no revision becomes healthy there
+};
+
+// Returns the phase and the reason that MakeView gives the pool.
+inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strategy, WallTime now) {
+  const bool check_failed = health.check && !health.check->failure.empty();
+  switch (health.state) {
+    case PoolHealth::State::kOffline:
+      if (check_failed) return {{"phase", "Offline"}, {"reason", "CheckFailed"}};
+      return {{"phase", "Offline"}};
+    case PoolHealth::State::kDark:
+      return {{"phase", "Offline"}, {"reason", health.clock_stopped ? "SitesOffline" : "WentDarkAfterUpdate"}};
+    case PoolHealth::State::kHealthy:
+    case PoolHealth::State::kUnhealthy:
+      break;
+  }
+  if (check_failed) return {{"phase", "Failed"}, {"reason", "CheckFailed"}};
+  if (health.state == PoolHealth::State::kHealthy)
+    return {{"phase", !health.soaked ? "Soaking" : health.check ? "Verifying" : "Ready"}};
+  if (health.Overdue(strategy.progress_deadline, now))
+    return {{"phase", "Failed"}, {"reason", "ProgressDeadlineExceeded"}};
+  return {{"phase", health.been_healthy ? "Unhealthy" : "Updating"}};
+}
+
+// Returns a status that lists this pool.
+inline Json StatusOfHealth(const std::string& name, const PoolHealth& health, const RollingUpdate& strategy,
+                           WallTime now) {
+  Json entry = {{"name", name}, {"revision", health.revision}, {"lastTransitionTime", FormatTime(health.since)}};
+  entry.update(PhaseOfHealth(health, strategy, now));
+  const auto unhealthy = std::chrono::ceil<std::chrono::seconds>(health.unhealthy_before).count();
+  if (!health.soaked && entry["phase"] != "Updating") {
+    entry["unhealthySeconds"] = std::max<std::int64_t>(unhealthy, 1);
+  } else if (unhealthy > 0) {
+    entry["unhealthySeconds"] = unhealthy;
+  }
+  if (health.check) {
+    entry["check"] = health.check->name;
+    entry["checkStartedAt"] = FormatTime(health.check->since);
+    if (!health.check->failure.empty()) entry["message"] = "check " + health.check->name + ": " + health.check->failure;
+  }
+  const Json complete = {{"type", "Complete"}};
+  return {{"pools", Json::array({entry})}, {"conditions", Json::array({complete})}};
+}
+
+}  // namespace yad::testing
+
+#endif  // TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
