@@ -162,7 +162,7 @@ class World {
     }
   }
 
-  // Lets one list of the freeze's ConfigMap, or of the Nodes, or of the Jobs, fail with this answer, as it does on the
+  // Lets one list of the freeze's ConfigMap, of the Nodes, or of the Jobs fail with this answer, as it does on the
   // informer's thread.
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
@@ -233,6 +233,8 @@ class World {
   bool freeze_readable = true;        // false: its cache stays as it is
   bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
   bool nodes_readable = true;         // false: their cache stays as it is
+  bool jobs_readable = true;          // false: the cache of Jobs stays as it is
+  CheckSampler::Query prometheus;     // null: the operator has no Prometheus, after the next Restart
   std::string uid;
   CheckSampler& sampler() { return *sampler_; }
   MisplacedPods& misplaced() { return *misplaced_; }
@@ -244,6 +246,7 @@ class World {
     std::unique_ptr<Informer> services;
     std::unique_ptr<Informer> freeze;  // null: the operator reads no freeze
     std::unique_ptr<Informer> nodes;   // null: the operator reads no Nodes
+    std::unique_ptr<Informer> jobs;
   };
   Stores& stores() { return *stores_; }
 
