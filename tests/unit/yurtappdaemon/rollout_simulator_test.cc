@@ -192,7 +192,9 @@ class Simulation {
     for (const auto& [name, health] : record_) {
       const PoolHealth& other = restored.at(name);
       const bool check_failed = health.check && !health.check->failure.empty();
-      if (!check_failed) EXPECT_EQ(other.state, health.state) << name;
+      if (!check_failed) {
+        EXPECT_EQ(other.state, health.state) << name;
+      }
       if (health.state != PoolHealth::State::kOffline) {
         EXPECT_EQ(other.soaked, health.soaked) << name;
         EXPECT_EQ(other.verified, health.verified) << name;
