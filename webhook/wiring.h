@@ -4,6 +4,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
+#include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
 #include "webhook/admission/admission_handler.h"
 #include "webhook/certificates/certificates.h"

@@ -118,8 +118,10 @@ class Measured {
 
 class AdmissionHandler {
  public:
-  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, PrometheusClient* prometheus)
-      : clock_(clock), validator_(client, stores, clock, prometheus), capacity_validator_(client, stores.pools, clock) {
+  AdmissionHandler(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query)
+      : clock_(clock),
+        validator_(client, stores, clock, std::move(check_query)),
+        capacity_validator_(client, stores.pools, clock) {
     Serve(kMutatePath, kYurtAppDaemonType,
           [](const AdmissionRequest& request, SteadyTime) { return Default(request); });
     Serve(kValidatePath, kYurtAppDaemonType, [this](const AdmissionRequest& request, SteadyTime answer_until) {
@@ -199,8 +201,8 @@ class AdmissionHandler {
 bool NeverWaits(const HttpsCall& call) { return PathOf(call.target) == kMutatePath; }
 
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock,
-                                          PrometheusClient* prometheus) {
-  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock, prometheus);
+                                          QueryCheck check_query) {
+  auto handler = std::make_shared<AdmissionHandler>(client, stores, clock, std::move(check_query));
   return [handler](const HttpsCall& call) { return handler->Handle(call); };
 }
 

@@ -5,8 +5,8 @@
 
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
-#include "operator/prometheus/client.h"
 #include "webhook/admission/admission_stores.h"
+#include "webhook/admission/check_trial.h"
 #include "webhook/server/https_server.h"
 
 namespace yad {
@@ -29,9 +29,8 @@ bool NeverWaits(const HttpsCall& call);
 //   404: the path is not one of the above
 //   405: the method is not POST
 //   415: the content type is not JSON
-// `prometheus` must outlive the handler too; null if the operator has no Prometheus.
 HttpsServer::Handler MakeAdmissionHandler(Client& client, AdmissionStores stores, Clock& clock = Clock::Real(),
-                                          PrometheusClient* prometheus = nullptr);
+                                          QueryCheck check_query = nullptr);
 
 }  // namespace yad
 

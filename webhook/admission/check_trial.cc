@@ -26,14 +26,14 @@ bool IsKnown(const Check& check, const YurtAppDaemon* before) {
 
 class Trial {
  public:
-  Trial(const YurtAppDaemon& daemon, Client& client, PrometheusClient* prometheus, Deadline& deadline)
-      : daemon_(daemon), client_(client), prometheus_(prometheus), deadline_(deadline) {}
+  Trial(const YurtAppDaemon& daemon, Client& client, const QueryCheck& check_query, Deadline& deadline)
+      : daemon_(daemon), client_(client), check_query_(check_query), deadline_(deadline) {}
 
   void Try(const Check& check, const std::string& path) {
     if (!check.job_spec.is_null()) TryJob(check, path + ".job");
     if (!check.prometheus) return;
     const std::string at = path + ".prometheus";
-    if (prometheus_ == nullptr) {
+    if (!check_query_) {
       Warn(at, "the operator has no --prometheus-url (value checks.prometheus.url of the chart): no update starts");
       return;
     }
@@ -80,7 +80,7 @@ class Trial {
 
   void TryQuery(const std::string& query, const std::string& path) {
     if (deadline_.Passed()) return;
-    const Status checked = prometheus_->CheckQuery(query, deadline_.Token());
+    const Status checked = check_query_(query, deadline_.Token());
     if (checked) return;
     if (checked.error().reason == Reason::kInvalid) {
       Refuse(path, checked.error().message);
@@ -91,7 +91,7 @@ class Trial {
 
   const YurtAppDaemon& daemon_;
   Client& client_;
-  PrometheusClient* const prometheus_;
+  const QueryCheck& check_query_;
   Deadline& deadline_;
   Findings findings_;
 };
@@ -99,8 +99,8 @@ class Trial {
 }  // namespace
 
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
-                   PrometheusClient* prometheus, Deadline& deadline) {
-  Trial trial(wanted, client, prometheus, deadline);
+                   const QueryCheck& check_query, Deadline& deadline) {
+  Trial trial(wanted, client, check_query, deadline);
   const std::vector<Check>& checks = wanted.strategy.rolling.checks;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (IsKnown(checks[i], before)) continue;

@@ -184,7 +184,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
     if (!IsToldOfServices(told)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
-    if (told.empty()) Append(TryChecks(*daemon, old, client_, prometheus_, deadline), findings);
+    if (told.empty()) Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
     if (told.empty()) {
       warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));

@@ -2,11 +2,13 @@
 #ifndef WEBHOOK_ADMISSION_VALIDATING_H_
 #define WEBHOOK_ADMISSION_VALIDATING_H_
 
+#include <utility>
+
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
-#include "operator/prometheus/client.h"
 #include "webhook/admission/admission_review.h"
 #include "webhook/admission/admission_stores.h"
+#include "webhook/admission/check_trial.h"
 #include "webhook/admission/dry_run.h"
 
 namespace yad {
@@ -18,12 +20,11 @@ bool SameSpec(const Json& object, const Json& old_object);
 // Thread-safe. The constructor's arguments must outlive it.
 class Validator {
  public:
-  // `prometheus` is null if the operator has no Prometheus.
-  Validator(Client& client, const AdmissionStores& stores, Clock& clock, PrometheusClient* prometheus = nullptr)
+  Validator(Client& client, const AdmissionStores& stores, Clock& clock, QueryCheck check_query = nullptr)
       : client_(client),
         stores_(stores),
         clock_(clock),
-        prometheus_(prometheus),
+        check_query_(std::move(check_query)),
         dry_run_(client, stores, clock, text_) {}
 
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
@@ -41,7 +42,7 @@ class Validator {
   Client& client_;
   const AdmissionStores stores_;
   Clock& clock_;
-  PrometheusClient* const prometheus_;
+  const QueryCheck check_query_;
   ByteBudget text_{kDryRunText};
   DryRun dry_run_;
 };

@@ -1,0 +1,67 @@
+#include "webhook/admission/check_trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/admission.h"
+
+namespace yad {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kQuery[] = "spec.updateStrategy.rollingUpdate.checks[0].prometheus.query";
+
+class CheckTrialTest : public ::testing::Test {
+ protected:
+  CheckTrialTest() {
+    Check check;
+    check.name = "errors";
+    check.prometheus.emplace();
+    check.prometheus->query = "up{pool=\"{{nodepool-name}}\"}";
+    daemon_.strategy.rolling.checks.push_back(check);
+  }
+
+  Findings Try(const QueryCheck& check_query, const YurtAppDaemon* before = nullptr) {
+    Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
+    return TryChecks(daemon_, before, world_.client, check_query, deadline);
+  }
+
+  testing::AdmissionWorld world_;
+  YurtAppDaemon daemon_;
+};
+
+TEST_F(CheckTrialTest, InvalidQueryIsRefusedWithItsField) {
+  const Findings found = Try([](const std::string& query, std::stop_token) -> Status {
+    EXPECT_EQ(query, "up{pool=\"any\"}");
+    return Fail(Reason::kInvalid, "parse error");
+  });
+  ASSERT_EQ(found.refusals.size(), 1U);
+  EXPECT_EQ(found.refusals[0].field, kQuery);
+  EXPECT_THAT(found.refusals[0].message, HasSubstr("parse error"));
+}
+
+TEST_F(CheckTrialTest, QueryThatCanNotBeTriedIsAWarning) {
+  const Findings found =
+      Try([](const std::string&, std::stop_token) -> Status { return Fail(Reason::kInternalError, "no response"); });
+  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("no response")));
+}
+
+TEST_F(CheckTrialTest, WithoutPrometheusAWarningNamesTheFlag) {
+  const Findings found = Try(nullptr);
+  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
+}
+
+TEST_F(CheckTrialTest, KnownQueryIsNotTriedAgain) {
+  const YurtAppDaemon before = daemon_;
+  const Findings found = Try(nullptr, &before);
+  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.warnings, IsEmpty());
+}
+
+}  // namespace
+}  // namespace yad
