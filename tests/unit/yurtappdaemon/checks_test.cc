@@ -109,7 +109,8 @@ TEST_F(ChecksTest, TimeOutFailsTheCheckAndStaysFailed) {
   checks_[0]["timeoutSeconds"] = 60;
   const std::string job = Run().job;
   AddJob(job);
-  EXPECT_EQ(RunAfter(59).due, now_ + seconds(1));
+  const PoolChecks running = RunAfter(59);
+  EXPECT_EQ(running.due, now_ + seconds(1));
   EXPECT_EQ(Failure(), "");
   for (int i = 0; i < 2; ++i) {
     const PoolChecks checks = RunAfter(1);
