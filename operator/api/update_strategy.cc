@@ -30,6 +30,14 @@ RolloutGroup ParseGroup(const Json& object) {
   return group;
 }
 
+Prefetch ParsePrefetch(const Json& object) {
+  Prefetch prefetch;
+  prefetch.ahead = static_cast<std::size_t>(IntAt(object, {"ahead"}, static_cast<std::int64_t>(prefetch.ahead)));
+  prefetch.timeout = std::chrono::seconds(IntAt(object, {"timeoutSeconds"}, prefetch.timeout.count()));
+  prefetch.waits = StringAt(object, {"onTimeout"}) == "Wait";
+  return prefetch;
+}
+
 }  // namespace
 
 std::size_t IntOrPercent::Of(std::size_t total) const {
@@ -65,6 +73,8 @@ UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
       rolling.windows = ParseUpdateWindows(*windows);
     if (const Json* checks = Find(*object, {"checks"}); checks != nullptr && checks->is_array())
       rolling.checks = ParseChecks(*checks);
+    if (const Json* prefetch = Find(*object, {"prefetch"}); prefetch != nullptr && prefetch->is_object())
+      rolling.prefetch = ParsePrefetch(*prefetch);
     if (const Json* groups = Find(*object, {"groups"}); groups != nullptr && groups->is_array()) {
       for (const Json& group : *groups) rolling.groups.push_back(ParseGroup(group));
     }

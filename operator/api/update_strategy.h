@@ -44,6 +44,13 @@ struct RolloutGroup {
 inline constexpr char kDefaultGroup[] = "default";
 inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the default of a Deployment
 
+// The nodes of a pool pull the new images before the update of the pool.
+struct Prefetch {
+  std::size_t ahead = 2;  // the number of pools that do so before their turn
+  std::chrono::seconds timeout{3600};
+  bool waits = false;  // onTimeout: Wait
+};
+
 struct RollingUpdate {
   IntOrPercent max_unavailable{1, false};
   IntOrPercent partition;
@@ -52,6 +59,7 @@ struct RollingUpdate {
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
   bool rollback = false;              // onFailure: Rollback
   std::vector<Check> checks;          // run in this order in each updated pool
+  std::optional<Prefetch> prefetch;   // nullopt: the update pulls the images
   std::vector<UpdateWindow> windows;  // {}: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
 

@@ -8,6 +8,9 @@
 namespace yad {
 namespace {
 
+constexpr std::int64_t kMostPrefetchesAhead = 100;
+constexpr std::int64_t kLongestPrefetchSeconds = 7 * 24 * 3600;
+
 void CheckOneOf(const JsonField& field, std::initializer_list<std::string_view> supported, FieldErrors& errors) {
   const std::string* text = AsText(field, errors);
   if (text == nullptr) return;
@@ -56,6 +59,13 @@ void CheckGroups(const JsonField& groups, FieldErrors& errors) {
   }
 }
 
+void CheckPrefetch(const JsonField& prefetch, FieldErrors& errors) {
+  if (AsObject(prefetch, errors) == nullptr) return;
+  AsInt(prefetch.Child("ahead"), 1, kMostPrefetchesAhead, errors);
+  AsInt(prefetch.Child("timeoutSeconds"), 1, kLongestPrefetchSeconds, errors);
+  CheckOneOf(prefetch.Child("onTimeout"), {"Update", "Wait"}, errors);
+}
+
 void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   if (AsObject(rolling, errors) == nullptr) return;
   CheckIntOrPercent(rolling.Child("maxUnavailable"), /*positive=*/true, errors);
@@ -76,6 +86,7 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   CheckGroups(rolling.Child("groups"), errors);
   ValidateUpdateWindows(rolling.Child("windows"), errors);
   ValidateChecks(rolling.Child("checks"), errors);
+  CheckPrefetch(rolling.Child("prefetch"), errors);
 }
 
 // Checks the syntax of RFC 6901: "", or parts that begin with "/". "~" occurs only as "~0" or "~1".

@@ -19,6 +19,10 @@ inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendere
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
 // Label of a check's Job and of its pods: the check's name.
 inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
+// Label of a DaemonSet that pulls the images of an update, and of its pods: the DaemonSet's name.
+inline constexpr char kPrefetchLabel[] = "apps.openyurt.io/prefetch";
+// Annotation of such a DaemonSet: a digest of the images and of the nodes that it was made for.
+inline constexpr char kPrefetchDigestAnnotation[] = "apps.openyurt.io/prefetch-digest";
 // Annotations that users set on YurtAppDaemons. This one allows the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
 // The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
@@ -50,6 +54,7 @@ inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantine
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};
 inline const ResourceType kDeploymentType{"apps", "v1", "deployments", "Deployment", true};
 inline const ResourceType kStatefulSetType{"apps", "v1", "statefulsets", "StatefulSet", true};
+inline const ResourceType kDaemonSetType{"apps", "v1", "daemonsets", "DaemonSet", true};
 inline const ResourceType kControllerRevisionType{"apps", "v1", "controllerrevisions", "ControllerRevision", true};
 inline const ResourceType kJobType{"batch", "v1", "jobs", "Job", true};
 inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};

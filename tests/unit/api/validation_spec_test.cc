@@ -84,6 +84,32 @@ TEST(ValidationTest, UpdateStrategyIsChecked) {
   });
 }
 
+TEST(ValidationTest, PrefetchIsChecked) {
+  const std::string prefetch = "spec.updateStrategy.rollingUpdate.prefetch";
+  const auto with = [](const char* value) {
+    return SpecEdit{"/updateStrategy",
+                    {{"type", "RollingUpdate"}, {"rollingUpdate", {{"prefetch", Json::parse(value)}}}}};
+  };
+  ExpectErrors({
+      {{with("{}")}, {}},
+      {{with(R"({"ahead": 1, "timeoutSeconds": 604800, "onTimeout": "Wait"})")}, {}},
+      {{with(R"({"ahead": 100, "timeoutSeconds": 1, "onTimeout": "Update"})")}, {}},
+      {{with("true")}, {prefetch + ": Invalid value: true: must be an object"}},
+      {{with(R"({"ahead": 0, "timeoutSeconds": 0, "onTimeout": "Fail"})")},
+       {prefetch + ".ahead: Invalid value: 0: must be greater than or equal to 1",
+        prefetch + ".timeoutSeconds: Invalid value: 0: must be greater than or equal to 1",
+        prefetch + ".onTimeout: Unsupported value: \"Fail\": supported values: \"Update\", \"Wait\""}},
+      {{with(R"({"ahead": 101, "timeoutSeconds": "1h"})")},
+       {prefetch + ".ahead: Invalid value: 101: must be less than or equal to 100",
+        prefetch + ".timeoutSeconds: Invalid value: \"1h\": must be an integer"}},
+  });
+  const auto parsed = ParseYurtAppDaemon(With(GoodDeployment(), {with(R"({"ahead": 3, "onTimeout": "Wait"})")}));
+  ASSERT_TRUE(parsed && parsed->strategy.rolling.prefetch);
+  EXPECT_EQ(parsed->strategy.rolling.prefetch->ahead, 3U);
+  EXPECT_EQ(parsed->strategy.rolling.prefetch->timeout, std::chrono::seconds(3600));
+  EXPECT_TRUE(parsed->strategy.rolling.prefetch->waits);
+}
+
 TEST(ValidationTest, GroupsAreChecked) {
   const std::string groups = "spec.updateStrategy.rollingUpdate.groups";
   const auto with = [](const char* list) {
