@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/rollout/rollout.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace yad {
 namespace {
@@ -74,6 +75,13 @@ class Rollout {
     return GatesAreClosed(pool) && (!in_.back || late);
   }
 
+  // Returns whether the goal brings images that the pool's nodes pull before the update, whether they have them or not.
+  bool PullsImages(const RolloutPool& pool) const {
+    return pool.images != NewImages::kNone && !in_.back && !pool.offline && !pool.labelled_goal &&
+           numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRefused(pool);
+  }
+  bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
+
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
@@ -108,7 +116,7 @@ class Rollout {
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
-    const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool);
+    const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
     return !broken_before || may_change;
   }
 
@@ -225,7 +233,7 @@ class Rollout {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : IsShut(pool))) continue;
+        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : IsShut(pool) || AwaitsImages(pool))) continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
@@ -303,6 +311,30 @@ class Rollout {
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
     RetryRefused();
+    ChoosePrefetches();
+  }
+
+  // Chooses the pools whose nodes pull the new images: the next ones in the order in which updates start, first those
+  // whose windows are open. Pools that wait longer than the time-out do not keep others from being chosen.
+  void ChoosePrefetches() {
+    if (!strategy_.prefetch || in_.frozen) return;
+    std::vector<std::size_t> next;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
+      if (PullsImages(pool) && MayReach(i) && out_.pools[i].step != Step::kUpdate) next.push_back(i);
+      out_.without_images += AwaitsImages(pool) && MayReach(i) && !IsShut(pool);
+    }
+    const auto rank = [&](std::size_t i) {
+      const RolloutPool& pool = in_.pools[i];
+      return std::tuple(pool.outside_window ? pool.window_opens : WallTime::min(), pool.group, !IsUnavailable(i), i);
+    };
+    std::sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+    std::size_t chosen = 0;
+    for (const std::size_t i : next) {
+      const bool late = in_.pools[i].images == NewImages::kLate;
+      out_.pools[i].prefetch = late || chosen < strategy_.prefetch->ahead;
+      chosen += !late;
+    }
   }
 
   RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
@@ -331,7 +363,8 @@ class Rollout {
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
       // While gates keep all of its updates from starting, a group has not begun, and its approval may be withdrawn.
       const bool created = !pool.exists && !pool.excused;
-      needed = needed || ((wanted(i) || created) && (!IsShut(pool) || (created && !in_.can_roll_back)));
+      const bool closed = IsShut(pool) || AwaitsImages(pool);
+      needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));
       if (!IsExcusedOffline(pool)) online_done &= IsDone(i);
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
@@ -374,6 +407,8 @@ class Rollout {
       decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
     } else if (shut) {
       decided.waiting_for = in_.frozen ? WaitingFor::kFreeze : WaitingFor::kWindow;
+    } else if (AwaitsImages(pool)) {
+      decided.waiting_for = WaitingFor::kPrefetch;
     } else {
       decided.waiting_for = pool.offline ? WaitingFor::kGroup : WaitingFor::kSlot;
     }
@@ -415,6 +450,8 @@ std::string_view ToString(WaitingFor reason) {
       return "Freeze";
     case WaitingFor::kWindow:
       return "Window";
+    case WaitingFor::kPrefetch:
+      return "Prefetch";
     case WaitingFor::kPause:
       return "Pause";
     case WaitingFor::kDeletion:

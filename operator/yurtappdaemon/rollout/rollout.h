@@ -12,6 +12,9 @@
 // neither delays the way back. A group waits for such pools. A site may also hold its pool. Then the pool gets no
 // update in either direction, and its group is finished without the pool.
 //
+// With `prefetch`, the nodes of the next pools pull the new images, and a pool waits until its own nodes have them. The
+// first group does not, because it shows whether the revision works at all. Neither do offline pools and the way back.
+//
 // An update starts only while fewer pools than maxUnavailable are unavailable. This applies to both directions, and to
 // updates for changes of the pools themselves.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
@@ -28,6 +31,14 @@
 #include "operator/base/clock.h"
 
 namespace yad {
+
+// The images that the goal brings to a pool.
+enum class NewImages {
+  kNone,     // the pool has them, or they are not pulled before the update
+  kMissing,  // they have to be pulled
+  kLate,     // the same, and the time-out is over; the update waits nevertheless
+  kPulled,   // its nodes have them, or the update no longer waits for them
+};
 
 // One selected pool. The goal is the revision to which the rollout goes.
 struct RolloutPool {
@@ -53,7 +64,9 @@ struct RolloutPool {
   bool check_failed = false;
   bool overdue = false;  // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
   bool refused = false;  // the server rejected the goal for this pool
-  bool unrenderable = false;    // the goal can't be rendered for this pool
+  bool unrenderable = false;  // the goal can't be rendered for this pool
+  NewImages images = NewImages::kNone;
+  WallTime window_opens = {};   // only with outside_window: the next opening; max: unknown
   WallTime updated_at = {};     // only for dark pools
   WallTime offline_since = {};  // only for offline pools
 };
@@ -90,7 +103,19 @@ enum class RolloutState {
 };
 
 // The reason why a pool that needs an update does not get it now.
-enum class WaitingFor { kNone, kSlot, kGroup, kApproval, kPartition, kHold, kFreeze, kWindow, kPause, kDeletion };
+enum class WaitingFor {
+  kNone,
+  kSlot,
+  kGroup,
+  kApproval,
+  kPartition,
+  kHold,
+  kFreeze,
+  kWindow,
+  kPrefetch,
+  kPause,
+  kDeletion
+};
 // Returns the value of `status.pools[].waitingFor`; "" for kNone.
 std::string_view ToString(WaitingFor reason);
 // Returns all of these values, without "".
@@ -101,9 +126,10 @@ struct RolloutDecision {
     Step step = Step::kNone;
     bool make_from_goal = true;  // true: a missing workload is created from the goal; false: from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
-    bool waits = false;   // the rollout will start the pool's update later, without a user
-    bool held = false;    // a user blocks the pool's update: partition, hold, freeze, window, pause, approval
-    bool failed = false;  // the pool has failed on the goal, and counts for maxFailures
+    bool waits = false;     // the rollout will start the pool's update later, without a user
+    bool held = false;      // a user blocks the pool's update: partition, hold, freeze, window, pause, approval
+    bool failed = false;    // the pool has failed on the goal, and counts for maxFailures
+    bool prefetch = false;  // the pool's nodes pull the new images now, and keep them until the update
   };
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
@@ -120,6 +146,7 @@ struct RolloutDecision {
       waiting;  // pools that have to become healthy, to soak, or to pass checks, before the rollout continues
   std::vector<std::string_view> held;  // pools whose update only their site blocks
   std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
+  std::size_t without_images = 0;      // the number of pools that wait for their images
   std::size_t dark = 0;                // the number of pools that went dark after their update
   std::size_t control_offline = 0;     // the number of pools that were not updated and went offline since
   std::size_t failed = 0;              // the number of pools that have failed on the goal
