@@ -1,0 +1,47 @@
+// The DaemonSet whose pods pull the images of a pool's update. Pure.
+#ifndef OPERATOR_WORKLOAD_PREFETCH_H_
+#define OPERATOR_WORKLOAD_PREFETCH_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/api/yurtappdaemon.h"
+
+namespace yad {
+
+// The image of the container that sleeps while nodes pull images.
+inline constexpr char kDefaultPrefetchImage[] = "registry.k8s.io/pause:3.10";
+
+struct PulledImage {
+  std::string reference;
+  std::string pull_policy;  // "": the server's default
+};
+
+// Returns the distinct images of a workload that a node pulls: of its containers, init containers and image volumes.
+// Images with the pull policy Never are not pulled.
+std::vector<PulledImage> ImagesToPull(const Json& workload);
+
+// Returns `<workload>-prefetch`, with at most 63 characters. In a name that is too long, the end of the workload's name
+// is replaced with a hash.
+std::string PrefetchName(const std::string& workload_name);
+
+// Returns the spec of pods that run on the nodes of the workload's pods and mount the images as volumes, but without a
+// container. The pods have the pull secrets, the service account, the node selection and the tolerations of `workload`,
+// which is a rendering. Rules about other pods are omitted: they would keep the pods away from the workload's own.
+Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
+// Returns the value of kPrefetchDigestAnnotation for these pods.
+std::string PrefetchDigest(const Json& pods);
+
+// Returns the DaemonSet for a POST. Its pods are those of PrefetchPods, each with one container that sleeps, from image
+// `pause`. The labels of the pods are not those of the workload, so no Service sends them requests.
+Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
+                  const std::string& pause);
+
+// Returns whether a DaemonSet as the server has it still mounts images. A server without image volumes drops the field,
+// or the volumes.
+bool KeepsImageVolumes(const Json& daemon_set);
+
+}  // namespace yad
+
+#endif  // OPERATOR_WORKLOAD_PREFETCH_H_
