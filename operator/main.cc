@@ -117,8 +117,14 @@ Result<std::unique_ptr<PrometheusClient>> MakePrometheusClient(const Options& op
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
 Status AddProduct(Manager& manager, Client& client, EventRecorder& events, PrometheusClient* prometheus,
                   const Options& options, const std::string& own_namespace) {
-  const ReconcilerStores stores = AddYurtAppDaemonController(
-      manager, client, events, {options.ns, own_namespace, prometheus, options.workers, options.max_removals});
+  YurtAppDaemonOptions daemons;
+  daemons.ns = options.ns;
+  daemons.freeze_ns = own_namespace;
+  daemons.prometheus = prometheus;
+  daemons.workers = options.workers;
+  daemons.max_removals = options.max_removals;
+  daemons.prefetch_image = options.prefetch_image;
+  const ReconcilerStores stores = AddYurtAppDaemonController(manager, client, events, daemons);
   if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
   WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);

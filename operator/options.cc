@@ -193,6 +193,14 @@ void AddPrometheusFlags(CLI::App& app, Options& options) {
                  "File with the bearer token for --prometheus-url. It is read again when it changes.");
 }
 
+void AddPrefetchFlags(CLI::App& app, Options& options) {
+  app.add_option("--prefetch-image", options.prefetch_image,
+                 "Image of the container that sleeps while the nodes of a pool pull the images of its update "
+                 "(prefetch of a YurtAppDaemon).")
+      ->check([](const std::string& image) { return image.empty() ? "must name an image" : ""; })
+      ->capture_default_str();
+}
+
 void AddLogFlags(CLI::App& app, Options& options) {
   app.add_option("--log-level", options.log_level, "Lowest level of log messages: debug, info, warn or error.")
       ->transform(CLI::CheckedTransformer(std::map<std::string, log::Level>{{"debug", log::Level::kDebug},
@@ -240,6 +248,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
   AddPrometheusFlags(app, options);
+  AddPrefetchFlags(app, options);
   AddWebhookFlags(app, options);
   AddLogFlags(app, options);
   try {

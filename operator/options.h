@@ -10,6 +10,7 @@
 #include "operator/api/label_selector.h"
 #include "operator/base/log.h"
 #include "operator/runtime/controller_list.h"
+#include "operator/workload/prefetch.h"
 #include "operator/yurtappdaemon/plan/removal_guard.h"
 
 namespace yad {
@@ -41,6 +42,7 @@ struct Options {
   std::string prometheus_url;                // empty: checks cannot query Prometheus
   std::string prometheus_ca_file;            // empty: the system's CAs
   std::string prometheus_token_file;         // empty: no token
+  std::string prefetch_image = kDefaultPrefetchImage;
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // folder of a certificate that another program maintains
   std::string webhook_cert_secret;    // Secret of a certificate that the operator maintains

@@ -43,6 +43,7 @@ struct DaemonState {
   std::optional<std::pair<std::string, std::set<std::string>>>
       begun;                                       // a revision's name, and the groups whose update to it has begun
   std::map<std::string, RefusedJob> refused_jobs;  // as Snapshot::refused_jobs
+  std::map<std::string, std::string> refused_prefetches;  // as Snapshot::refused_prefetches
   bool caches_confirmed = false;  // true: the workloads have been read live, as the first update requires
   // The last status that was written, if the server drops some of its fields because the CRD is old; otherwise null.
   Json unkept_status;

@@ -12,6 +12,7 @@
 #include "operator/yurtappdaemon/observe/lost_workloads.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/service_reader.h"
 
@@ -163,6 +164,13 @@ Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) 
   return true;
 }
 
+Result<bool> Observer::ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const {
+  YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
+  snapshot.refused_prefetches = state.refused_prefetches;
+  snapshot.image_volumes = image_volumes_.Known();
+  return known;
+}
+
 void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     state.health.reset();
@@ -208,7 +216,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot));
-  if (!checks_known) return ReconcileResult::RequeueAfter(kServicesPoll);
+  YAD_TRY(const bool pulls_known, ReadImagePulls(state, previous, snapshot));
+  if (!checks_known || !pulls_known) return ReconcileResult::RequeueAfter(kServicesPoll);
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {

@@ -11,6 +11,7 @@
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/observe/denial.h"
@@ -47,8 +48,9 @@ using Observed = std::variant<Observation, Blocked, ReconcileResult>;
 class Observer {
  public:
   // Without `sampler`, checks with Prometheus can't run.
-  Observer(Client& client, const ReconcilerStores& stores, Clock& clock, const CheckSampler* sampler)
-      : client_(client), stores_(stores), clock_(clock), sampler_(sampler) {}
+  Observer(Client& client, const ReconcilerStores& stores, Clock& clock, const CheckSampler* sampler,
+           const ImageVolumes& image_volumes)
+      : client_(client), stores_(stores), clock_(clock), sampler_(sampler), image_volumes_(image_volumes) {}
 
   // Returns the observation, or the reason for which the operator does not act, or a requeue because a cache is not
   // filled yet. Claims the revisions of earlier owners, and creates the revision of the spec. A failed read or write is
@@ -64,6 +66,8 @@ class Observer {
   Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
   // Reads the freeze and the pools that their nodes hold. Returns false if the first read of one has not ended yet.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
+  // Reads the DaemonSets that pull images. Returns false while they are not known. `previous` is the last status.
+  Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   // Sets the revisions of the snapshot.
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
@@ -78,6 +82,7 @@ class Observer {
   const CheckSampler* const sampler_;
   mutable Denial no_freeze_{"the operator may not read the ConfigMap of the freeze: no freeze has an effect"};
   mutable Denial no_nodes_{"the operator may not list and watch Nodes: their conditions hold no pool"};
+  const ImageVolumes& image_volumes_;
 };
 
 }  // namespace yad

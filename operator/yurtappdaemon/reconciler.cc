@@ -79,13 +79,15 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
                        std::optional<RemovalLimit> limit, PlanExecutor::Options apply,
-                       std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler)
+                       std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler,
+                       const std::string& prefetch_image)
     : client_(client),
       stores_(stores),
       events_(events),
       clock_(clock),
       removals_(client, stores.pools, events, clock, limit),
-      observer_(client, stores, clock, sampler.get()),
+      image_volumes_(client, clock),
+      observer_(client, stores, clock, sampler.get(), image_volumes_),
       planner_(removals_, clock),
       reporter_(client, stores.daemons, events, clock),
       daemon_events_(events),
@@ -93,6 +95,8 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       misplaced_(std::move(misplaced)),
       sampler_(std::move(sampler)),
       check_jobs_(client, stores.jobs == nullptr ? nullptr : &stores.jobs->store(), apply.parallel_writes),
+      prefetches_(client, stores.prefetches == nullptr ? nullptr : &stores.prefetches->store(), image_volumes_,
+                  prefetch_image, apply.parallel_writes),
       deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
       stateful_sets_(client, stores.stateful_sets, ProjectStatefulSet, Completed(apply, stores, clock)) {}
 
@@ -140,6 +144,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   if (outcome.refused) return Fail(*outcome.refused);
   ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
+  const PrefetchOutcome pulls = PullImages(seen.snapshot, plan, outcome, *state, stop);
   Learn(seen, outcome, *state);
 
   const PodDiagnoser::Answer examined =
@@ -150,8 +155,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   LookReasons reasons;
   reasons.status_due = status_due;
   if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
-  reasons.retry = outcome.retry ? outcome.retry : jobs.retry;
-  if (jobs.rejected)
+  reasons.retry = outcome.retry ? outcome.retry : jobs.retry ? jobs.retry : pulls.retry;
+  if (jobs.rejected || pulls.dropped)
     reasons.plan_due = kShortestWake;
   else if (plan.wake)
     reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
@@ -180,6 +185,13 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   return outcome;
 }
 
+PrefetchOutcome Reconciler::PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written,
+                                       DaemonState& state, std::stop_token stop) const {
+  PrefetchOutcome outcome = prefetches_.Apply(snapshot, plan, written, stop);
+  state.refused_prefetches = outcome.refused;
+  return outcome;
+}
+
 void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const {
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
@@ -197,7 +209,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
   const DaemonStatus status =
       BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.held,
-                   plan.rollout, &diagnoses, &misplaced});
+                   plan.rollout, &diagnoses, &misplaced, image_volumes_.Known()});
   if (plan.rollout) daemon_events_.ReportRollout(snapshot.daemon, previous, status.fields, state.events);
   removals_.Report(snapshot.daemon, plan.held, previous, state.removals);
   if (seen.revisions.created) {

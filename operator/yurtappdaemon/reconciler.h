@@ -19,6 +19,8 @@
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
+#include "operator/yurtappdaemon/apply/image_volumes.h"
+#include "operator/yurtappdaemon/apply/prefetch_writer.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
@@ -40,7 +42,8 @@ class Reconciler {
   // misplaced pods. Without `sampler`, checks with Prometheus can't run.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
-             std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr);
+             std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
+             const std::string& prefetch_image = kDefaultPrefetchImage);
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
@@ -52,6 +55,9 @@ class Reconciler {
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
   // Creates and deletes the Jobs of checks, and begins and ends the samples of Prometheus.
   CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
+  // Creates and deletes the DaemonSets that pull images.
+  PrefetchOutcome PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written, DaemonState& state,
+                             std::stop_token stop) const;
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Returns the time until the status may be
@@ -72,6 +78,7 @@ class Reconciler {
   EventSink& events_;
   Clock& clock_;
   const RemovalGate removals_;
+  ImageVolumes image_volumes_;
   const Observer observer_;
   const Planner planner_;
   Reporter reporter_;
@@ -80,6 +87,7 @@ class Reconciler {
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
   const CheckJobWriter check_jobs_;
+  const PrefetchWriter prefetches_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<DaemonState>>> states_;

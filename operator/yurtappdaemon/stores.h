@@ -19,10 +19,11 @@ struct ReconcilerStores {
   Store& deployments;
   Store& stateful_sets;
   Store& revisions;
-  Informer* services = nullptr;  // starts with the first daemon that needs Services; null: Services are not read
-  Informer* freeze = nullptr;    // null: there is no freeze
-  Informer* jobs = nullptr;      // starts with the first daemon whose check is a Job; null: no Jobs are read
-  Informer* nodes = nullptr;     // starts with the first daemon with RollingUpdate; null: no node holds its pool
+  Informer* services = nullptr;    // starts with the first daemon that needs Services; null: Services are not read
+  Informer* freeze = nullptr;      // null: there is no freeze
+  Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
+  Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no node holds its pool
+  Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read
 };
 
 }  // namespace yad

@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/wiring.h"
 
+#include <tuple>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -10,6 +11,7 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -74,6 +76,16 @@ bool CheckJobChanged(const Event& event) {
     return static_cast<const CheckJobState*>(object->projection())->state;
   };
   return state(event.before) != state(event.after) || event.before->meta().deleting() != event.after->meta().deleting();
+}
+
+// Returns whether the DaemonSet was added or deleted, or its counts of nodes have changed.
+bool PrefetchChanged(const Event& event) {
+  if (!IsSameObject(event)) return true;
+  const auto counts = [](const ObjectPtr& object) {
+    const auto* state = static_cast<const PrefetchState*>(object->projection());
+    return std::tuple(state->observed, state->desired, state->ready, object->meta().deleting());
+  };
+  return counts(event.before) != counts(event.after);
 }
 
 ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
@@ -192,18 +204,20 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   Informer* const freeze =
       options.freeze_ns.empty() ? nullptr : &manager.InformerFor(WatchingFreeze(options.freeze_ns));
   Informer& jobs = manager.InformerFor(WatchingCheckJobs(options.ns));
-  Controller::AddControllerUidIndex(jobs.store());
+  Informer& prefetches = manager.InformerFor(WatchingPrefetches(options.ns));
+  for (Informer* informer : {&jobs, &prefetches}) Controller::AddControllerUidIndex(informer->store());
   Informer& nodes = manager.InformerFor(WatchingMaintenance());
   const ReconcilerStores stores{
       daemons.store(), pools.store(), deployments.store(), stateful_sets.store(), revisions.store(), &services, freeze,
-      &jobs,           &nodes};
+      &jobs,           &nodes,        &prefetches};
   PlanExecutor::Options apply;
   apply.pool_type = [&pools] { return pools.type(); };
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
   const std::shared_ptr<CheckSampler> sampler = MakeSampler(options.prometheus);
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
-  auto reconciler = std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(),
-                                                 options.max_removals, apply, misplaced, sampler);
+  auto reconciler =
+      std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
+                                   misplaced, sampler, options.prefetch_image);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -219,6 +233,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       .Owns(revisions)
       .Owns(services, ContentChanged)
       .Owns(jobs, CheckJobChanged)
+      .Owns(prefetches, PrefetchChanged, IsSameObject)
       .Watches(
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);

@@ -19,7 +19,8 @@ struct YurtAppDaemonOptions {
   std::string ns;         // "" for all namespaces
   std::string freeze_ns;  // the namespace of the ConfigMap with which updates are frozen; "": none is read
   PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
-  int workers = 4;                         // daemons reconciled in parallel
+  std::string prefetch_image = kDefaultPrefetchImage;
+  int workers = 4;  // daemons reconciled in parallel
   std::optional<RemovalLimit> max_removals;
 };
 

@@ -342,7 +342,11 @@ Result<HttpResponse> FakeCluster::Serve(const HttpRequest& request) {
 
 HttpResponse FakeCluster::Answer(const HttpRequest& request, const Target& target, const Json& body,
                                  WriteRecord& record) {
-  if (request.method == "POST") return ServePost(target, body, record);
+  if (request.method == "POST") {
+    const bool dry_run = request.path.find("dryRun=All") != std::string::npos;
+    if (dry_run) record.subresource = "dry-run";
+    return ServePost(target, body, dry_run, record);
+  }
   if (target.key.name.empty()) return ServeList(request, target);
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
@@ -398,7 +402,7 @@ HttpResponse FakeCluster::ServeList(const HttpRequest& request, const Target& ta
   return JsonResponse({{"apiVersion", "v1"}, {"kind", "List"}, {"metadata", metadata}, {"items", items}});
 }
 
-HttpResponse FakeCluster::ServePost(const Target& target, Json object, WriteRecord& record) {
+HttpResponse FakeCluster::ServePost(const Target& target, Json object, bool dry_run, WriteRecord& record) {
   if (TableOf(target.type).contains(record.key)) {
     return StatusResponse(409, "AlreadyExists", target.type.resource + " \"" + record.key.name + "\" already exists");
   }
@@ -407,6 +411,7 @@ HttpResponse FakeCluster::ServePost(const Target& target, Json object, WriteReco
   if (const std::string fault = FaultOf(target.type, Json(), object); !fault.empty()) {
     return StatusResponse(422, "Invalid", fault);
   }
+  if (dry_run) return JsonResponse(object, 201);
   record.changed = true;
   return JsonResponse(Insert(target.type, std::move(object)), 201);
 }

@@ -23,7 +23,7 @@ namespace yad::testing {
 struct WriteRecord {
   std::string method;       // "POST", "PUT", "PATCH", "DELETE"
   std::string resource;     // "deployments"
-  std::string subresource;  // "status"
+  std::string subresource;  // "status"; "dry-run" of a POST that stores nothing
   ObjectKey key;            // for a POST the name in the body
   int status = 0;
   bool changed = false;  // false: rejected, or nothing was different
@@ -106,7 +106,7 @@ class FakeCluster {
   void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
-  HttpResponse ServePost(const Target& target, Json object, WriteRecord& record);
+  HttpResponse ServePost(const Target& target, Json object, bool dry_run, WriteRecord& record);
   HttpResponse ServePut(const Target& target, Json object, WriteRecord& record);
   HttpResponse ServePatch(const Target& target, const Json& patch, WriteRecord& record);
   HttpResponse ServeDelete(const Target& target, const Json& options, WriteRecord& record);

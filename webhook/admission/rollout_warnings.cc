@@ -43,7 +43,14 @@ std::string FaultOf(const std::string& entry, const std::string& update, const U
 
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out) {
   const std::vector<RolloutGroup>& groups = daemon.strategy.rolling.groups;
-  if (groups.size() == 1) return;  // only the default group
+  if (groups.size() == 1) {  // only the default group
+    if (daemon.strategy.rolling.prefetch) {
+      out.emplace_back(
+          "spec.updateStrategy.rollingUpdate.prefetch: has no effect without groups, because the pools of "
+          "the first group do not wait for their images");
+    }
+    return;
+  }
   std::set<std::string_view> names;
   std::vector<std::size_t> members(groups.size());
   std::map<std::string_view, std::size_t> group_of;

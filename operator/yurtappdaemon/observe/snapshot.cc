@@ -125,6 +125,15 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
   return job;
 }
 
+std::unique_ptr<const Projection> ProjectPrefetch(const Json& object) {
+  auto prefetch = std::make_unique<PrefetchState>();
+  prefetch->observed = IntAt(object, {"status", "observedGeneration"}) >= IntAt(object, {"metadata", "generation"}, 1);
+  prefetch->desired = IntAt(object, {"status", "desiredNumberScheduled"});
+  prefetch->ready = IntAt(object, {"status", "numberReady"});
+  prefetch->digest = StringAt(object, {"metadata", "annotations", kPrefetchDigestAnnotation});
+  return prefetch;
+}
+
 std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
   auto projection = std::make_unique<RevisionProjection>();
   projection->number = IntAt(object, {"revision"});

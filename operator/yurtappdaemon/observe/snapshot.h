@@ -140,6 +140,27 @@ struct RefusedJob {
   bool final = false;  // true: the Job is invalid; false: the write is retried
 };
 
+// A DaemonSet that pulls the images of an update. Only its state is kept, and no content.
+struct PrefetchState : Projection {
+  bool observed = false;     // status describes the present generation
+  std::int64_t desired = 0;  // the number of nodes that need the images
+  std::int64_t ready = 0;    // the number of nodes that have them
+  std::string digest;        // the value of kPrefetchDigestAnnotation
+};
+std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
+
+struct PrefetchRef {
+  ObjectPtr object;
+  const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
+};
+
+// The knowledge of this process about the server: does it keep image volumes?
+struct ImageVolumeSupport {
+  enum class State { kUnknown, kKept, kDropped };
+  State state = State::kUnknown;
+  std::string fault;  // only if they are dropped: what the server did
+};
+
 // The samples of a Prometheus check in one pool.
 struct CheckSamples {
   std::string check;            // its name
@@ -175,11 +196,15 @@ struct Snapshot {
   std::map<std::string, RefusedJob> refused_jobs;  // by name
   std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run
   std::string checks_fault;                        // the reason why checks can't run; no update starts; "": they can
-  const HealthRecord* health = nullptr;            // the records so far; null: none
-  bool unlisted_have_soaked = false;  // `health` was restored from a truncated list, which omits Ready pools
-  std::optional<Freeze> freeze;       // nullopt: none is in force
-  PoolMaintenance maintenance;        // filled only for RollingUpdate
-  std::set<std::string> begun;        // groups whose update to `update` has begun; their approval stays valid
+  std::map<std::string, PrefetchRef> prefetches;   // by name
+  std::map<std::string, std::string> refused_prefetches;  // DaemonSets that can't be created, and the error; by name
+  ImageVolumeSupport image_volumes;
+  std::string prefetch_fault;            // the reason why DaemonSets can't be read; no update starts; "": they can
+  const HealthRecord* health = nullptr;  // the records so far; null: none
+  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
+  std::optional<Freeze> freeze;          // nullopt: none is in force
+  PoolMaintenance maintenance;           // filled only for RollingUpdate
+  std::set<std::string> begun;           // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };
 

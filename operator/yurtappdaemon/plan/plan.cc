@@ -203,6 +203,18 @@ bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const Rol
   return false;
 }
 
+// Applies the decision about the images of one pool to its plan.
+void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* assessment, PoolPlan& entry, Plan& plan) {
+  PoolPrefetch& prefetch = entry.prefetch;
+  prefetch.ends = prefetch.current && decided.step == Step::kUpdate;
+  if (!decided.prefetch) return;
+  if (prefetch.due) Note(plan.wake, *prefetch.due);
+  if (prefetch.exists) return;
+  auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->move});
+  prefetch.starts = pods.has_value();
+  if (pods) prefetch.pods = *std::move(pods);
+}
+
 // Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools; an entry is null if its
 // pool has no workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
@@ -218,7 +230,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
   Standings standings(snapshot, goal);
-  input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty();
+  input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
@@ -238,6 +250,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
     entry.health.clock_stopped = entry.dark && decision.outage();
+    FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& standing = input.pools[i];
     const bool waits =
         entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.refused;
@@ -251,6 +264,17 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     entry.record->created = true;
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
+}
+
+// Returns the names of the DaemonSets that stay for now.
+std::set<std::string> NeededPrefetches(const Plan& plan) {
+  std::set<std::string> needed;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    const PoolPrefetch& prefetch = plan.pools[i].prefetch;
+    const bool chosen = plan.rollout && plan.rollout->decision.pools[i].prefetch;
+    if (prefetch.current && (chosen || prefetch.ends)) needed.insert(prefetch.name);
+  }
+  return needed;
 }
 
 // Returns whether `a` stays if a pool has two workloads. A workload that is not being deleted wins, then the one with
@@ -391,8 +415,9 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // No event reports that a list without a freeze has succeeded.
   if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.checks_fault.empty()) Note(plan.wake, snapshot.now + kFreezeRetry);
+  if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty()) Note(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_jobs = OutdatedCheckJobs(snapshot);
+  plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(plan));
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

@@ -60,9 +60,10 @@ struct Plan {
   std::vector<Removal> removals;     // workloads of pools that are no longer selected, and duplicates
   std::vector<WorkloadRef> leaving;  // workloads of such pools that are already being deleted
   std::vector<ServiceRemoval> service_removals;
-  std::vector<CheckJobRef> outdated_jobs;  // Jobs of checks to delete
-  HeldRemovals held;                       // moved here by GuardRemovals
-  std::optional<Rollout> rollout;          // only for RollingUpdate
+  std::vector<CheckJobRef> outdated_jobs;        // Jobs of checks to delete
+  std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
+  HeldRemovals held;                             // moved here by GuardRemovals
+  std::optional<Rollout> rollout;                // only for RollingUpdate
   std::optional<WallTime>
       wake;  // the next time at which the plan may change without an event: a soak or a deadline ends
   std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot

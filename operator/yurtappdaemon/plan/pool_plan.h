@@ -10,6 +10,7 @@
 #include "operator/yurtappdaemon/plan/assess.h"
 #include "operator/yurtappdaemon/plan/checks.h"
 #include "operator/yurtappdaemon/plan/gates.h"
+#include "operator/yurtappdaemon/plan/prefetches.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
 #include "operator/yurtappdaemon/rollout/update_record.h"
 
@@ -58,7 +59,8 @@ struct PoolPlan {
   bool overdue = false;
   bool dark = false;
   bool joining = false;
-  PoolChecks checks;  // only for RollingUpdate
+  PoolChecks checks;      // only for RollingUpdate
+  PoolPrefetch prefetch;  // only for RollingUpdate
   // Only for RollingUpdate: the pool has failed on the goal, and counts for maxFailures.
   bool failed = false;
   // Only for RollingUpdate: the record that the write sets. nullopt: the write does not change the record.

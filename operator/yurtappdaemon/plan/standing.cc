@@ -136,6 +136,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
   entry.gate = gates_.Of(pool.pool());
   standing.held = entry.gate.held;
   standing.outside_window = !entry.gate.window.open;
+  standing.window_opens = entry.gate.window.opens.value_or(WallTime::max());
   standing.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
   standing.unrenderable = entry.failure_reason == kInvalidOverride;
   const std::optional<UpdateRecord> found =
@@ -164,6 +165,10 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
     entry.joining = standing.joining && !standing.been_healthy;
+    if (assessment->move && !goal_.back && !standing.offline) {
+      entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->move});
+      standing.images = entry.prefetch.images;
+    }
     // An update of only replicas needs no soak.
     if (assessment->write == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
   }

@@ -15,7 +15,7 @@ namespace yad {
 class Standings {
  public:
   Standings(const Snapshot& snapshot, const Goal& goal)
-      : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot) {}
+      : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
   // Returns the standing of one pool without its group, and records the pool's gate and health in `entry`. `assessment`
   // is null for a pool without a workload.
@@ -38,6 +38,7 @@ class Standings {
   const Goal& goal_;
   Gates gates_;
   Checks checks_;
+  Prefetches prefetches_;
   // Results of IsLikeCurrent for pools without overrides. They depend only on the revision and the tolerations.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };

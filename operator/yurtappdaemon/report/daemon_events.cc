@@ -172,8 +172,8 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
                                                       : StringAt(*last, {"reason"});
   memory.progress = reason;
   if (reason == before || before.empty()) return;
-  const bool warning =
-      reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack || reason == kChecksUnavailable;
+  const bool warning = reason == kBudgetExceeded || reason == kRollingBack || reason == kRolledBack ||
+                       reason == kChecksUnavailable || reason == kDaemonSetsUnreadable;
   const bool gate = reason == kWaitingForApproval || reason == kWaitingForWindow || reason == kFrozen;
   if (!warning && !gate && reason != kRollingOut && reason != kRolloutComplete) return;
   const std::string message = StringAt(now, {"message"});

@@ -51,13 +51,14 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       return "its site holds it" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) + " (kubectl yad release " +
              plan.pool + ")";
     case WaitingFor::kFreeze:
-      if (!context.snapshot.freeze)
-        return "no update starts, because checks can't run: " + context.snapshot.checks_fault;
+      if (!context.snapshot.freeze) return DescribeFault(context.snapshot);
       return DescribeFreeze(*context.snapshot.freeze);
     case WaitingFor::kWindow:
       if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
       return "its update window opens at " + FormatTime(*plan.gate.window.opens) + " (" +
              plan.gate.window.opens_locally + ")";
+    case WaitingFor::kPrefetch:
+      return plan.prefetch.message;
     case WaitingFor::kPause:
       if (!daemon.paused) return "failures have stopped the rollout: see condition Progressing";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;

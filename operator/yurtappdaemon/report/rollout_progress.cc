@@ -15,6 +15,11 @@ std::string WaitsForPools(const RolloutDecision& decision) {
   return "; waiting for " + NameSome({decision.waiting.begin(), decision.waiting.end()});
 }
 
+std::string WaitsForImages(const RolloutDecision& decision) {
+  if (decision.without_images == 0) return "";
+  return "; " + Number(decision.without_images) + " wait until their nodes have the new images";
+}
+
 std::string ExceptHeld(const RolloutDecision& decision) {
   if (decision.held.empty()) return "";
   return ", except for those that are held: " + NameSome({decision.held.begin(), decision.held.end()});
@@ -58,6 +63,11 @@ std::string DescribeFreeze(const Freeze& freeze) {
   return text + " (kubectl yad unfreeze)";
 }
 
+std::string DescribeFault(const Snapshot& snapshot) {
+  if (!snapshot.checks_fault.empty()) return "no update starts, because checks can't run: " + snapshot.checks_fault;
+  return "no update starts, because images can't be pulled before it: " + snapshot.prefetch_fault;
+}
+
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {
   const RolloutDecision& decision = rollout.decision;
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
@@ -70,9 +80,9 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                          "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
                              WaitsForPools(decision)};
       }
-      return Condition{
-          kProgressing, "True", kRollingOut,
-          (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" + WaitsForPools(decision)};
+      return Condition{kProgressing, "True", kRollingOut,
+                       (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
+                           WaitsForPools(decision) + WaitsForImages(decision)};
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
       return Condition{kProgressing, "Unknown", kWaitingForApproval,
@@ -86,8 +96,9 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                            " wait for their update window" + NextOpening(rollout)};
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
-        return Condition{kProgressing, "False", kChecksUnavailable,
-                         done + "updated; no update starts, because checks can't run: " + snapshot.checks_fault};
+        return Condition{kProgressing, "False",
+                         snapshot.checks_fault.empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
+                         done + "updated; " + DescribeFault(snapshot)};
       }
       return Condition{kProgressing, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:

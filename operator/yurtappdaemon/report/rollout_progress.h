@@ -22,11 +22,15 @@ inline constexpr char kPoolsHeld[] = "PoolsHeld";
 inline constexpr char kWaitingForWindow[] = "WaitingForWindow";
 inline constexpr char kFrozen[] = "Frozen";
 inline constexpr char kChecksUnavailable[] = "ChecksUnavailable";
+inline constexpr char kDaemonSetsUnreadable[] = "DaemonSetsUnreadable";
 inline constexpr char kWaitingForDeletion[] = "WaitingForDeletion";
 inline constexpr char kPaused[] = "Paused";
 
 // Returns text such as "updates of all YurtAppDaemons are frozen until 2026-12-27T00:00:00Z: Christmas".
 std::string DescribeFreeze(const Freeze& freeze);
+
+// Returns the reason why no update starts although there is no freeze.
+std::string DescribeFault(const Snapshot& snapshot);
 
 // Returns nullopt if the rollout is neither running nor stopped. The condition is then the same as for other
 // strategies.

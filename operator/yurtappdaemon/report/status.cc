@@ -9,6 +9,7 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/images.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
 
 namespace yad {
@@ -143,6 +144,20 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
   }
 }
 
+// Sets or removes the condition about the pull of images before updates. As long as it is not known whether the server
+// keeps image volumes, the condition stays as it is.
+void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& image_volumes, Conditions& conditions) {
+  using State = ImageVolumeSupport::State;
+  if (!snapshot.daemon.strategy.rolling.prefetch) {
+    if (snapshot.prefetches.empty()) conditions.Remove(kPrefetchUnavailable);
+  } else if (image_volumes.state == State::kDropped) {
+    conditions.Set({kPrefetchUnavailable, "True", "NoImageVolumes",
+                    "updates do not wait for their images: " + image_volumes.fault});
+  } else if (image_volumes.state == State::kKept) {
+    conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", ""});
+  }
+}
+
 Json CounterFields(const StatusInput& input, const PoolCounts& counts, const std::vector<PoolView>& views) {
   const YurtAppDaemon& daemon = input.snapshot.daemon;
   std::int64_t replicas = 0, ready_replicas = 0;
@@ -202,6 +217,7 @@ DaemonStatus BuildStatus(const StatusInput& input) {
   } else if (conditions.Has(kRemovalBlocked) && !input.held.undecided()) {
     conditions.Set({kRemovalBlocked, "False", "NothingBlocked", ""});
   }
+  SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
   status["conditions"] = conditions.Take();
   return {std::move(status), std::move(lists)};
 }

@@ -32,6 +32,7 @@ struct StatusInput {
   const std::optional<Rollout>& rollout;
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
+  ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
 };
 
 // The new status. Must not outlive the input that it was built from.

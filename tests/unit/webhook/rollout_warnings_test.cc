@@ -41,6 +41,20 @@ TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
               ElementsAre(path + "[0]: group \"one\" has none of the daemon's NodePools now"));
 }
 
+TEST(RolloutWarningsTest, PrefetchWithoutGroupsIsAWarning) {
+  const auto with = [](Json groups) {
+    Json object = WithGroups(std::move(groups));
+    object["spec"]["updateStrategy"]["rollingUpdate"]["prefetch"] = Json::object();
+    std::vector<std::string> warnings;
+    WarnOfGroups(*ParseYurtAppDaemon(object), {MakePool(PoolJson("a")).object}, warnings);
+    return warnings;
+  };
+  EXPECT_THAT(with(Json::array()),
+              ElementsAre("spec.updateStrategy.rollingUpdate.prefetch: has no effect without groups, because the pools "
+                          "of the first group do not wait for their images"));
+  EXPECT_THAT(with({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
+}
+
 TEST(RolloutWarningsTest, ApprovalThatApprovesNothingIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});

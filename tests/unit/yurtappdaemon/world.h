@@ -18,6 +18,7 @@
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/reconciler.h"
 #include "tests/support/fake_apiserver.h"
 #include "tests/support/fake_clock.h"
@@ -78,6 +79,8 @@ class World {
       stores_->nodes = std::make_unique<Informer>(client, WatchingMaintenance(), clock);
       AddMaintenanceIndex(stores_->nodes->store());
     }
+    stores_->prefetches = std::make_unique<Informer>(client, WatchingPrefetches(""), clock);
+    Controller::AddControllerUidIndex(stores_->prefetches->store());
     for (Store* store : {&stores_->deployments, &stores_->stateful_sets, &stores_->revisions}) AddIndexes(*store);
     looks.clear();
     shown.clear();
@@ -91,7 +94,7 @@ class World {
         client,
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
                          stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->jobs.get(),
-                         stores_->nodes.get()},
+                         stores_->nodes.get(), stores_->prefetches.get()},
         events, clock, limit, PlanExecutor::Options{}, misplaced_, sampler_);
   }
 
@@ -110,6 +113,10 @@ class World {
       SyncOne(stores_->freeze->store(), kConfigMapType, "", ProjectFreeze);
     if (stores_->nodes != nullptr && nodes_readable)
       SyncOne(stores_->nodes->store(), kNodeType, kNodePoolLabel, ProjectMaintenance);
+    if (prefetches_readable) {
+      SyncOne(stores_->prefetches->store(), kDaemonSetType, kPrefetchLabel, ProjectPrefetch,
+              WatchingPrefetches("").projected);
+    }
     SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
 
@@ -167,6 +174,7 @@ class World {
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
   void FailToReadJobs(const HttpResponse& answer) { FailToRead(*stores_->jobs, answer); }
+  void FailToReadPrefetches(const HttpResponse& answer) { FailToRead(*stores_->prefetches, answer); }
   void FailToRead(Informer& informer, const HttpResponse& answer) {
     const std::string resource = informer.options().type.resource;
     cluster.SetFaults([answer, resource](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -230,6 +238,7 @@ class World {
   std::optional<RemovalLimit> limit;  // after the next Restart
   bool services_readable = true;      // false: their cache never fills
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
+  bool prefetches_readable = true;    // false: the cache of their DaemonSets never fills
   bool freeze_readable = true;        // false: its cache stays as it is
   bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
   bool nodes_readable = true;         // false: their cache stays as it is
@@ -244,6 +253,7 @@ class World {
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;
     std::unique_ptr<Informer> services;
+    std::unique_ptr<Informer> prefetches;
     std::unique_ptr<Informer> freeze;  // null: the operator reads no freeze
     std::unique_ptr<Informer> nodes;   // null: the operator reads no Nodes
     std::unique_ptr<Informer> jobs;

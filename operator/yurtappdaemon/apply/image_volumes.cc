@@ -1,0 +1,58 @@
+#include "operator/yurtappdaemon/apply/image_volumes.h"
+
+#include <algorithm>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/workload/prefetch.h"
+
+namespace yad {
+namespace {
+
+using State = ImageVolumeSupport::State;
+
+constexpr Duration kDroppedFor = std::chrono::minutes(10);
+
+// Returns whether the error is about a volume. A server that knows the field, but not as a feature, drops the field
+// before the validation, which then finds a volume without a source.
+bool IsAboutVolumes(const Error& error) {
+  return error.reason == Reason::kInvalid &&
+         std::any_of(error.causes.begin(), error.causes.end(), [](const Cause& cause) {
+           return cause.field.starts_with("spec.template.spec.volumes[") && cause.field.ends_with("]");
+         });
+}
+
+ImageVolumeSupport SupportIn(const Result<Json>& created) {
+  if (created) {
+    if (KeepsImageVolumes(*created)) return {State::kKept, ""};
+    return {State::kDropped, "the apiserver drops image volumes, because it does not have the feature ImageVolume"};
+  }
+  if (!IsAboutVolumes(created.error())) return {State::kUnknown, ""};
+  return {State::kDropped, "the apiserver rejects image volumes: " + Cut(created.error().message, kMaxMessage / 2)};
+}
+
+}  // namespace
+
+ImageVolumeSupport ImageVolumes::Known() const {
+  const Finding finding = finding_.With([](const Finding& known) { return known; });
+  if (finding.support.state == State::kDropped && clock_.Now() >= finding.at + kDroppedFor) return {};
+  return finding.support;
+}
+
+Result<ImageVolumeSupport> ImageVolumes::Find(const Json& daemon_set, std::stop_token stop) {
+  const ImageVolumeSupport known = Known();
+  if (known.state != State::kUnknown) return known;
+  WriteOptions options;
+  options.dry_run = true;
+  const auto created = client_.Create(kDaemonSetType, daemon_set, options, stop);
+  Note(created);
+  const ImageVolumeSupport found = SupportIn(created);
+  if (!created && found.state == State::kUnknown) return Fail(created.error());
+  return found;
+}
+
+void ImageVolumes::Note(const Result<Json>& created) {
+  finding_.With([&](Finding& finding) { finding = {SupportIn(created), clock_.Now()}; });
+}
+
+}  // namespace yad

@@ -1,0 +1,87 @@
+#include "operator/yurtappdaemon/apply/prefetch_writer.h"
+
+#include <vector>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/base/parallel.h"
+#include "operator/workload/prefetch.h"
+#include "operator/yurtappdaemon/observe/live_daemon.h"
+
+namespace yad {
+namespace {
+
+using State = ImageVolumeSupport::State;
+
+std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan, const Outcome& written) {
+  std::vector<PrefetchRef> deletions = plan.outdated_prefetches;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    if (!plan.pools[i].prefetch.ends || written.pools[i].outstanding) continue;
+    const auto found = snapshot.prefetches.find(plan.pools[i].prefetch.name);
+    if (found != snapshot.prefetches.end()) deletions.push_back(found->second);
+  }
+  return deletions;
+}
+
+}  // namespace
+
+// If an object of that name exists and the cache does not show it soon, another actor owns it.
+Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
+  const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
+  support_.Note(created);
+  if (!created) return Fail(created.error());
+  if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectPrefetch)));
+  return {};
+}
+
+PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan, const Outcome& written,
+                                      std::stop_token stop) const {
+  PrefetchOutcome outcome;
+  const std::vector<PrefetchRef> deletions = DeletionsOf(snapshot, plan, written);
+  std::vector<Json> creations;
+  for (const PoolPlan& pool : plan.pools) {
+    if (!pool.prefetch.starts) continue;
+    creations.push_back(MakePrefetch(snapshot.daemon, pool.pool, pool.prefetch.name, pool.prefetch.pods, pause_));
+  }
+  if (creations.empty() && deletions.empty()) return outcome;
+  if (const auto live = ConfirmDaemon(client_, snapshot.daemon.meta, stop); !live) {
+    outcome.retry = live.error();
+    return outcome;
+  }
+  const auto refuse = [&](const Json& daemon_set, const Error& error) {
+    outcome.refused.emplace(StringAt(daemon_set, {"metadata", "name"}), Cut(error.message, kMaxMessage / 2));
+    outcome.retry = error;
+  };
+  if (!creations.empty()) {
+    const auto support = support_.Find(creations.front(), stop);
+    outcome.dropped = support && support->state == State::kDropped;
+    for (const Json& daemon_set : creations) {
+      if (!support) refuse(daemon_set, support.error());
+    }
+    if (!support || outcome.dropped) creations.clear();
+  }
+  std::vector<Status> results(creations.size() + deletions.size());
+  ParallelFor(results.size(), parallel_writes_, [&](std::size_t task) {
+    if (task < creations.size()) {
+      results[task] = Create(creations[task], stop);
+      return;
+    }
+    const ObjectMeta& meta = deletions[task - creations.size()].object->meta();
+    DeleteOptions options;
+    options.uid = meta.uid;
+    results[task] = client_.Delete(kDaemonSetType, meta.key, options, stop);
+  });
+  for (std::size_t task = 0; task < results.size(); ++task) {
+    if (results[task]) continue;
+    const Error& error = results[task].error();
+    if (task < creations.size()) {
+      refuse(creations[task], error);
+    } else if (error.reason != Reason::kNotFound) {
+      outcome.retry = error;
+    }
+  }
+  outcome.dropped = outcome.dropped || support_.Known().state == State::kDropped;
+  return outcome;
+}
+
+}  // namespace yad

@@ -1,0 +1,53 @@
+// Creates and deletes the DaemonSets that pull the images of updates.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_PREFETCH_WRITER_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_PREFETCH_WRITER_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/apply/image_volumes.h"
+#include "operator/yurtappdaemon/plan/outcome.h"
+
+namespace yad {
+
+struct PrefetchOutcome {
+  std::map<std::string, std::string> refused;  // errors by name, for the next plan
+  std::optional<Error> retry;                  // a write that has to be retried
+  bool dropped = false;                        // the server does not keep image volumes, so a new plan needs no pull
+};
+
+// Thread-safe.
+class PrefetchWriter {
+ public:
+  // Responses go into `store`, unless it is null. `pause` is the image of the container that sleeps.
+  PrefetchWriter(Client& client, Store* store, ImageVolumes& support, std::string pause, std::size_t parallel_writes)
+      : client_(client),
+        store_(store),
+        support_(support),
+        pause_(std::move(pause)),
+        parallel_writes_(parallel_writes) {}
+
+  // Creates the DaemonSets that the plan starts. Deletes those that the plan does not need, and those whose update has
+  // been written. Without support for image volumes, creates none.
+  PrefetchOutcome Apply(const Snapshot& snapshot, const Plan& plan, const Outcome& written, std::stop_token stop) const;
+
+ private:
+  Status Create(const Json& daemon_set, std::stop_token stop) const;
+
+  Client& client_;
+  Store* const store_;
+  ImageVolumes& support_;
+  const std::string pause_;
+  const std::size_t parallel_writes_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_PREFETCH_WRITER_H_

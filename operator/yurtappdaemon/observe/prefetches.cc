@@ -1,0 +1,46 @@
+#include "operator/yurtappdaemon/observe/prefetches.h"
+
+#include <utility>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+
+namespace yad {
+
+ReflectorOptions WatchingPrefetches(const std::string& ns) {
+  ReflectorOptions options;
+  options.type = kDaemonSetType;
+  options.ns = ns;
+  options.label_selector = kPrefetchLabel;
+  options.project = ProjectPrefetch;
+  options.projected = {{"metadata", {{"generation"}, {"annotations"}}},
+                       {"status", {{"observedGeneration"}, {"desiredNumberScheduled"}, {"numberReady"}}}};
+  options.keeps_content = [](const ObjectMeta&) { return false; };
+  options.on_demand = true;
+  return options;
+}
+
+Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot) {
+  const bool wanted = snapshot.daemon.strategy.rolling.prefetch.has_value();
+  if (daemon_sets == nullptr || !(wanted || FindConditionIn(previous, kPrefetchUnavailable) != nullptr)) return true;
+  daemon_sets->Demand();
+  if (!daemon_sets->synced()) {
+    const std::string error = daemon_sets->last_error();
+    if (error.empty()) return false;
+    const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
+    if (wanted) {
+      snapshot.prefetch_fault = "the DaemonSets can't be read: " + error +
+                                (forbidden ? "; set prefetch.enabled=true in the values of the Helm chart" : "");
+    }
+    return true;
+  }
+  YAD_TRY(auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));
+  for (ObjectPtr& object : owned) {
+    std::string name = object->meta().key.name;
+    snapshot.prefetches.emplace(std::move(name), PrefetchRef{std::move(object)});
+  }
+  return true;
+}
+
+}  // namespace yad

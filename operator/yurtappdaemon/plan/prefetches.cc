@@ -1,0 +1,99 @@
+#include "operator/yurtappdaemon/plan/prefetches.h"
+
+#include <algorithm>
+
+namespace yad {
+namespace {
+
+constexpr char kWaits[] = "its nodes pull the new images before its update";
+
+// Returns the images of the goal that the workload has not. Fails as Render does.
+Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
+  std::vector<PulledImage> images = ImagesToPull(goal);
+  const auto made = update.from.revision != nullptr ? RenderTarget(update.from, update.pool) : Fail(Error());
+  const std::vector<PulledImage> present = ImagesToPull(made ? *made : update.workload.object->Parse());
+  std::erase_if(images, [&](const PulledImage& image) {
+    return std::any_of(present.begin(), present.end(),
+                       [&](const PulledImage& one) { return one.reference == image.reference; });
+  });
+  return images;
+}
+
+}  // namespace
+
+Result<Json> PodsOf(const PrefetchedUpdate& update) {
+  YAD_TRY(const auto goal, RenderTarget(update.to, update.pool));
+  YAD_TRY(const auto images, NewImagesOf(update, goal));
+  return PrefetchPods(goal, images);
+}
+
+bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
+  const auto compare = [&] {
+    const auto goal = RenderTarget(update.to, update.pool);
+    if (!goal) return false;
+    const auto images = NewImagesOf(update, *goal);
+    return images && !images->empty();
+  };
+  if (update.from.revision == nullptr || !update.from.inputs.overrides.empty() || !update.to.inputs.overrides.empty())
+    return compare();
+  const auto [known, is_new] =
+      brings_images_.try_emplace({update.from.revision.get(), update.to.revision.get()}, false);
+  if (is_new) known->second = compare();
+  return known->second;
+}
+
+void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
+  const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
+  const PrefetchState& state = daemon_set.state();
+  const WallTime created = ParseTime(daemon_set.object->meta().creation_timestamp);
+  const WallTime timeout = created + wanted.timeout;
+  const bool no_node = state.observed && state.desired == 0;
+  if ((no_node && snapshot_.now >= created + kNoNodeAfter) ||
+      (state.observed && state.desired > 0 && state.ready >= state.desired)) {
+    prefetch.images = NewImages::kPulled;
+    return;
+  }
+  prefetch.message = kWaits;
+  if (state.observed && !no_node) {
+    prefetch.message += ": " + std::to_string(state.ready) + " of " + std::to_string(state.desired) +
+                        (state.desired == 1 ? " node has" : " nodes have") + " them";
+  }
+  if (snapshot_.now >= timeout) {
+    prefetch.images = wanted.waits ? NewImages::kLate : NewImages::kPulled;
+    prefetch.message += ", after " + std::to_string(wanted.timeout.count()) + " s (onTimeout Wait)";
+    return;
+  }
+  prefetch.due = no_node ? std::min(created + kNoNodeAfter, timeout) : timeout;
+}
+
+PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
+  PoolPrefetch prefetch;
+  if (!snapshot_.daemon.strategy.rolling.prefetch || !BringsImages(update)) return prefetch;
+  if (snapshot_.image_volumes.state == ImageVolumeSupport::State::kDropped) return prefetch;
+  prefetch.images = NewImages::kMissing;
+  prefetch.name = PrefetchName(update.workload.object->meta().key.name);
+  prefetch.message = kWaits;
+  const auto found = snapshot_.prefetches.find(prefetch.name);
+  if (found == snapshot_.prefetches.end()) {
+    const auto refused = snapshot_.refused_prefetches.find(prefetch.name);
+    if (refused != snapshot_.refused_prefetches.end())
+      prefetch.message += "; DaemonSet " + prefetch.name + " can't be created: " + refused->second;
+    return prefetch;
+  }
+  prefetch.exists = true;
+  if (found->second.object->meta().deleting()) return prefetch;
+  const auto pods = PodsOf(update);
+  prefetch.current = pods && found->second.state().digest == PrefetchDigest(*pods);
+  if (prefetch.current) Judge(found->second, prefetch);
+  return prefetch;
+}
+
+std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed) {
+  std::vector<PrefetchRef> outdated;
+  for (const auto& [name, daemon_set] : snapshot.prefetches) {
+    if (!needed.contains(name) && !daemon_set.object->meta().deleting()) outdated.push_back(daemon_set);
+  }
+  return outdated;
+}
+
+}  // namespace yad

@@ -1,0 +1,71 @@
+// The pull of a pool's new images before its update: judges the DaemonSet that pulls them. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_PREFETCHES_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_PREFETCHES_H_
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/workload/prefetch.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/plan/assess.h"
+#include "operator/yurtappdaemon/rollout/rollout.h"
+
+namespace yad {
+
+// If no node needs the images for this time, there is none. The DaemonSet controller may be slow to count the nodes.
+inline constexpr std::chrono::seconds kNoNodeAfter{10};
+
+// The pull of images for one pool in a plan.
+struct PoolPrefetch {
+  NewImages images = NewImages::kNone;
+  std::string name;             // of the DaemonSet; "": no image is pulled before the update
+  bool exists = false;          // an object has this name
+  bool current = false;         // it is for this update
+  std::optional<WallTime> due;  // the next time at which `images` may change without an event
+  std::string message;          // what the update waits for
+  bool starts = false;          // the DaemonSet is created now
+  bool ends = false;            // it is deleted when the update has been written
+  Json pods;                    // PrefetchPods; only if it starts
+};
+
+// The update of one pool.
+struct PrefetchedUpdate {
+  const std::string& pool;
+  const WorkloadRef& workload;
+  const Target& from;  // the target that made the workload
+  const Target& to;    // the goal
+};
+
+// One object for each plan; not thread-safe. The snapshot must outlive it.
+class Prefetches {
+ public:
+  explicit Prefetches(const Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  // Returns the state of the pull for an update that has not started.
+  PoolPrefetch Of(const PrefetchedUpdate& update);
+
+ private:
+  // Returns whether the goal has images that the workload has not.
+  bool BringsImages(const PrefetchedUpdate& update);
+  void Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
+
+  const Snapshot& snapshot_;
+  // Results of BringsImages for pools without overrides. They depend only on the revisions.
+  std::map<std::pair<const Revision*, const Revision*>, bool> brings_images_;
+};
+
+// Returns PrefetchPods for the update. Fails as Render does.
+Result<Json> PodsOf(const PrefetchedUpdate& update);
+
+// Returns the DaemonSets that are not in `needed`, except for those that are being deleted.
+std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_PREFETCHES_H_

@@ -1,0 +1,340 @@
+// The pull of images before updates, by a DaemonSet for each pool. Group "first" is pool a.
+#include <gmock/gmock.h>
+
+#include "operator/workload/prefetch.h"
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PrefetchGateTest : public RollingUpdateTest {
+ protected:
+  // Creates a daemon whose pools are healthy, and updates the first group.
+  void FirstGroupIsUpdated(const std::vector<std::string>& pools, Json prefetch = Json::object(),
+                           Json rolling = Json::object()) {
+    const Json first = {{"name", "first"}, {"pools", Json::array({"a"})}};
+    rolling["groups"] = Json::array({first});
+    rolling["prefetch"] = std::move(prefetch);
+    Deployed(pools, std::move(rolling));
+    // The server's clock is that of the operator.
+    world_.cluster.SetAfterwards([this](const WriteRecord& write) {
+      if (write.method == "POST" && write.changed && write.resource == kDaemonSetType.resource)
+        world_.cluster.SetCreated(kDaemonSetType, write.key, FormatTime(world_.clock.WallNow()));
+    });
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images().substr(0, 3), "a=2");
+    EXPECT_EQ(Pulling(), "");
+    EXPECT_EQ(WaitingFor("b"), "Group");
+    Heal("a");
+  }
+  ObjectKey KeyOf(const std::string& pool) { return {kNs, PrefetchName(world_.NameOf(pool))}; }
+  // Sets the counts of the pool's DaemonSet, as its controller does.
+  void SetNodesOf(const std::string& pool, int with_images, int nodes) {
+    ASSERT_TRUE(world_.cluster.Edit(kDaemonSetType, KeyOf(pool), [&](Json& object) {
+      object["status"] = {{"observedGeneration", object["metadata"]["generation"]},
+                          {"desiredNumberScheduled", nodes},
+                          {"numberReady", with_images}};
+    }));
+  }
+  // Returns the pools that have a DaemonSet.
+  std::string Pulling() {
+    std::string pools;
+    for (const Json& object : world_.cluster.List(kDaemonSetType, kPrefetchLabel))
+      pools += (pools.empty() ? "" : " ") + StringAt(object, {"metadata", "labels", kPoolNameLabel});
+    return pools;
+  }
+  std::string PulledBy(const std::string& pool) {
+    const Json object = world_.cluster.Get(kDaemonSetType, KeyOf(pool)).value_or(Json());
+    std::string images;
+    for (const Json& volume : object.at("/spec/template/spec/volumes"_json_pointer))
+      images += (images.empty() ? "" : " ") + StringAt(volume, {"image", "reference"});
+    return images;
+  }
+  std::size_t Created(const std::string& pool) {
+    std::size_t count = 0;
+    for (const WriteRecord& write : world_.cluster.writes())
+      count += write.method == "POST" && write.subresource.empty() && write.changed && write.key == KeyOf(pool);
+    return count;
+  }
+  // Reconciles twice. Both results are errors, because a write fails.
+  void StepWithErrors() {
+    EXPECT_FALSE(world_.Reconcile());
+    world_.clock.Advance(seconds(2));
+    EXPECT_FALSE(world_.Reconcile());
+    world_.clock.Advance(seconds(2));
+  }
+  std::string Unavailable() { return ConditionReason(world_.Status(), "PrefetchUnavailable"); }
+  // Lets the server drop image volumes, as it does without the feature.
+  void DropImageVolumes() {
+    world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+      if (type.resource != kDaemonSetType.resource) return;
+      for (Json& volume : object["spec"]["template"]["spec"]["volumes"]) volume.erase("image");
+    });
+  }
+};
+
+TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b", "c", "d"});
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
+    EXPECT_EQ(Pulling(), "b c") << "two ahead";
+    EXPECT_EQ(PulledBy("b"), "app:2");
+    EXPECT_EQ(WaitingFor("b"), "Prefetch");
+    EXPECT_EQ(MessageOf("b"), "its nodes pull the new images before its update");
+    EXPECT_EQ(Phase("b"), "Ready");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_EQ(Message(),
+              "group \"default\" (2 of 2): 0 of 3 pools are updated; 3 wait until their nodes have the new images");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "True RollingOut");
+    SetNodesOf("b", 1, 2);
+    Step();
+    EXPECT_EQ(MessageOf("b"), "its nodes pull the new images before its update: 1 of 2 nodes have them");
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
+    SetNodesOf("b", 2, 2);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+    Step();
+    EXPECT_EQ(Pulling(), "c d") << "the DaemonSet is gone after the update";
+    SetNodesOf("c", 1, 1);
+    Step();
+    EXPECT_EQ(WaitingFor("c"), "Slot");
+    EXPECT_EQ(Pulling(), "c d") << "the images stay until the update";
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1");
+    Heal("c");
+    SetNodesOf("d", 3, 3);
+    Step();
+    Heal("d");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_EQ(Pulling(), "");
+    EXPECT_EQ(Unavailable(), "False ImageVolumesKept");
+    for (const char* pool : {"b", "c", "d"}) EXPECT_EQ(Created(pool), 1U) << pool;
+  });
+}
+
+TEST_P(PrefetchGateTest, TimeOutLetsTheUpdateStart) {
+  FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
+  Step();
+  EXPECT_EQ(Pulling(), "b");
+  SetNodesOf("b", 1, 2);
+  Wait(seconds(55));
+  EXPECT_EQ(Images(), "a=2 b=1");
+  Wait(seconds(5));
+  EXPECT_EQ(Images(), "a=2 b=2") << "the operator wakes without an event";
+}
+
+TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndTheOthersGoOn) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b", "c"}, {{"ahead", 1}, {"timeoutSeconds", 60}, {"onTimeout", "Wait"}});
+    Step();
+    EXPECT_EQ(Pulling(), "b");
+    SetNodesOf("b", 1, 2);
+    Wait(seconds(61));
+    Step();
+    EXPECT_EQ(WaitingFor("b"), "Prefetch");
+    EXPECT_EQ(MessageOf("b"),
+              "its nodes pull the new images before its update: 1 of 2 nodes have them, after 60 s (onTimeout Wait)");
+    EXPECT_EQ(Pulling(), "b c");
+    SetNodesOf("c", 1, 1);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=2");
+    Heal("c");
+    SetNodesOf("b", 2, 2);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  });
+}
+
+TEST_P(PrefetchGateTest, PoolWithoutAFittingNodeIsUpdatedAfterAMoment) {
+  FirstGroupIsUpdated({"a", "b"});
+  Step();
+  SetNodesOf("b", 0, 0);
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1") << "the DaemonSet controller may not have counted the nodes yet";
+  Wait(kNoNodeAfter);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
+TEST_P(PrefetchGateTest, NewRevisionReplacesThePull) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b"});
+    Step();
+    SetNodesOf("b", 0, 1);
+    world_.SetImage("app:3");
+    Step();
+    EXPECT_EQ(Pulling(), "") << "the first group has to prove the new revision";
+    Heal("a");
+    Step();
+    EXPECT_EQ(PulledBy("b"), "app:3");
+    EXPECT_EQ(Images(), "a=3 b=1");
+  });
+}
+
+TEST_P(PrefetchGateTest, PullForOtherImagesIsReplaced) {
+  FirstGroupIsUpdated({"a", "b"});
+  Step();
+  SetNodesOf("b", 1, 1);
+  world_.cluster.Edit(kDaemonSetType, KeyOf("b"),
+                      [](Json& object) { object["metadata"]["annotations"][kPrefetchDigestAnnotation] = "another"; });
+  Step();
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Pulling(), "b");
+  EXPECT_EQ(Created("b"), 2U);
+}
+
+TEST_P(PrefetchGateTest, UpdateWithoutNewImagesDoesNotWait) {
+  FirstGroupIsUpdated({"a", "b"});
+  Step();
+  SetNodesOf("b", 1, 1);
+  Step();
+  Heal("b");
+  Step();
+  ASSERT_EQ(Complete(), "True RolloutComplete");
+  world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["hostNetwork"] = true; });
+  Step();
+  Heal("a");
+  Step();
+  EXPECT_TRUE(world_.Workload("b").contains("/spec/template/spec/hostNetwork"_json_pointer));
+  EXPECT_EQ(Created("b"), 1U);
+}
+
+TEST_P(PrefetchGateTest, UndoAndOfflinePoolsDoNotWait) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b", "c"});
+    Step();
+    EXPECT_EQ(Pulling(), "b c");
+    GoOffline("c");
+    Step();
+    EXPECT_EQ(Pulling(), "b");
+    SetNodesOf("b", 1, 1);
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    world_.SetImage("app:1");
+    Step();
+    EXPECT_EQ(Images().substr(0, 3), "a=1");
+    EXPECT_EQ(Pulling(), "");
+  });
+}
+
+TEST_P(PrefetchGateTest, PoolPullsOutsideItsWindow) {
+  Play([&] {
+    const Json window = {{"start", "06:00"}, {"duration", "1h"}};
+    FirstGroupIsUpdated({"a", "b"});
+    world_.cluster.Edit(kNodePoolType, {"", "b"}, [&](Json& pool) {
+      pool["metadata"]["annotations"][kUpdateWindowsAnnotation] = Json::array({window}).dump();
+    });
+    Step();
+    EXPECT_EQ(Pulling(), "b");
+    EXPECT_EQ(WaitingFor("b"), "Window");
+    SetNodesOf("b", 1, 1);
+    Step();
+    EXPECT_EQ(Pulling(), "b");
+    EXPECT_EQ(Progressing(), "True WaitingForWindow");
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(PrefetchGateTest, ServerThatDropsImageVolumesIsReportedAndNoUpdateWaits) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b"});
+    DropImageVolumes();
+    Step();
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(Pulling(), "");
+    EXPECT_EQ(Created("b"), 0U) << "the dry run was enough";
+    EXPECT_EQ(Unavailable(), "True NoImageVolumes");
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
+TEST_P(PrefetchGateTest, ServerThatRejectsAVolumeWithoutSourceHasNoImageVolumes) {
+  FirstGroupIsUpdated({"a", "b"});
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.resource != kDaemonSetType.resource) return std::nullopt;
+    HttpResponse answer = StatusResponse(422, "Invalid", "spec.template.spec.volumes[0]: Required value");
+    Json body = Json::parse(answer.body);
+    body["details"]["causes"] = {{{"reason", "FieldValueRequired"},
+                                  {"message", "Required value: must specify a volume type"},
+                                  {"field", "spec.template.spec.volumes[0]"}}};
+    answer.body = body.dump();
+    return FakeCluster::Fault{answer, false};
+  });
+  Step();
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=2");
+  EXPECT_EQ(Unavailable(), "True NoImageVolumes");
+}
+
+TEST_P(PrefetchGateTest, DaemonSetThatIsRejectedBlocksItsPoolAndIsRetried) {
+  FirstGroupIsUpdated({"a", "b"});
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.resource != kDaemonSetType.resource) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no image from registry.k8s.io"), false};
+  });
+  StepWithErrors();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_THAT(MessageOf("b"), HasSubstr("can't be created: no image from registry.k8s.io"));
+  EXPECT_EQ(Unavailable(), "absent");
+  world_.cluster.SetFaults(nullptr);
+  Step();
+  EXPECT_EQ(Pulling(), "b");
+}
+
+TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerIsLeftAloneAndNamed) {
+  FirstGroupIsUpdated({"a", "b"});
+  const Json labels = {{kPrefetchLabel, "x"}};
+  world_.cluster.Create(kDaemonSetType,
+                        {{"metadata", {{"namespace", kNs}, {"name", KeyOf("b").name}, {"labels", labels}}}});
+  StepWithErrors();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_THAT(MessageOf("b"), HasSubstr("already exists"));
+  EXPECT_TRUE(world_.cluster.Get(kDaemonSetType, KeyOf("b")));
+}
+
+TEST_P(PrefetchGateTest, NoUpdateStartsWhileDaemonSetsCannotBeRead) {
+  FirstGroupIsUpdated({"a", "b"});
+  world_.prefetches_readable = false;
+  world_.Restart();
+  world_.FailToReadPrefetches(StatusResponse(403, "Forbidden", "daemonsets.apps is forbidden"));
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Progressing(), "False DaemonSetsUnreadable");
+  EXPECT_THAT(Message(), HasSubstr("set prefetch.enabled=true in the values of the Helm chart"));
+  EXPECT_EQ(WaitingFor("b"), "Freeze");
+  world_.SetImage("app:1");
+  Step();
+  EXPECT_EQ(Images(), "a=1 b=1") << "the way back needs no images";
+}
+
+TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchAlsoWithANewLeader) {
+  Play([&] {
+    FirstGroupIsUpdated({"a", "b", "c"});
+    Step();
+    ASSERT_EQ(Pulling(), "b c");
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"]["rollingUpdate"].erase("prefetch"); });
+    Step();
+    EXPECT_EQ(Pulling(), "");
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    Step();
+    EXPECT_EQ(Unavailable(), "absent");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, PrefetchGateTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing
