@@ -36,6 +36,8 @@ const std::vector<Values> kMatrix = {
     {"checks.jobs=true", "checks.prometheus.url=http://prometheus.monitoring:9090"},
     {"checks.jobs=true", "watchNamespace=default", "checks.prometheus.url=https://metrics.example.com/team-a/",
      "checks.prometheus.caConfigMap=metrics-ca", "checks.prometheus.tokenSecret=metrics.token"},
+    {"prefetch.enabled=true", "prefetch.image=example.org/pause:1"},
+    {"prefetch.enabled=true", "watchNamespace=default"},
     {"nodePoolController.mode=Disabled"},
     {"nodePoolController.mode=Enabled", "nodePoolController.nodeAgents={k8s-app=kube-proxy,tier in (hub)}",
      "nodePoolController.requiredCsiDrivers={disk.csi.example.com}", "watchNamespace=default"},

@@ -143,6 +143,26 @@ TEST_F(ValuesTest, JobsAreManagedOnlyWhereChecksMayRunThem) {
   }
 }
 
+TEST_F(ValuesTest, DaemonSetsAreManagedOnlyWithTheValueForPrefetchAndTheImageIsAFlag) {
+  for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
+           {{"prefetch.enabled=true"}, "ClusterRole", nullptr},
+           {{"prefetch.enabled=true", "watchNamespace=default"}, "Role", "default"}}) {
+    SCOPED_TRACE(kind);
+    const Json role = TheOne(Admitted(values), kind, "-workloads");
+    EXPECT_EQ(At(role, "/metadata/namespace"), ns);
+    EXPECT_THAT(role.at("rules"), Contains(Json{{"apiGroups", {"apps"}},
+                                                {"resources", {"daemonsets"}},
+                                                {"verbs", {"list", "watch", "create", "delete"}}}));
+  }
+  for (const Json& object : Admitted({"prefetch.image=example.org/pause:1"})) {
+    if (!StringAt(object, {"kind"}).ends_with("Role")) continue;
+    EXPECT_THAT(object.dump(), Not(HasSubstr("daemonsets")));
+  }
+  EXPECT_THAT(PodSpec({}).dump(), Not(HasSubstr("--prefetch-image")));
+  EXPECT_THAT(At(PodSpec({"prefetch.image=example.org/pause:1"}), "/containers/0/args"),
+              Contains("--prefetch-image=example.org/pause:1"));
+}
+
 TEST_F(ValuesTest, TheAddressOfPrometheusIsAFlagAndItsCaAndTokenAreMounted) {
   EXPECT_THAT(PodSpec({}).dump(), Not(HasSubstr("prometheus")));
   const Json plain = PodSpec({"checks.prometheus.url=http://prometheus.monitoring:9090"});
