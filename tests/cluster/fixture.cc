@@ -56,6 +56,7 @@ ControlPlane* SharedControlPlane() {
                           "nodePoolController.requiredCsiDrivers={disk.csi.example.com}",
                           "nodePoolAutoscaler.enabled=true",
                           "checks.jobs=true",
+                          "prefetch.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
         // The cluster-scoped webhook is removed: no namespace selector limits it, so it would review every test's

@@ -41,6 +41,12 @@ std::string_view ReceivedIn(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
+// Returns whether the requested Kubernetes has the feature ImageVolume, which is off by default before 1.35.
+bool HasImageVolumes() {
+  const char* version = std::getenv("K8S_VERSION");
+  return version == nullptr || std::string(version).find("1.30") == std::string::npos;
+}
+
 std::string TempDir() {
   const char* base = std::getenv("TMPDIR");
   std::string path = std::string(base != nullptr && *base != 0 ? base : "/tmp") + "/yad-cluster-XXXXXX";
@@ -130,6 +136,7 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   // OpenShift runs this plugin: an ownerReference with blockOwnerDeletion then needs its own right.
   process.env["CLUSTER_APISERVER_FLAGS"] =
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
+      std::string(HasImageVolumes() ? " --feature-gates=ImageVolume=true" : "") +
       (options.audit ? " --audit-policy-file=" + dir_ + "/audit-policy.yaml --audit-log-path=" + dir_ + "/audit.log"
                      : std::string());
   process.env["CLUSTER_READY_SECONDS"] = "120";
