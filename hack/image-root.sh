@@ -13,6 +13,8 @@ BUILT=build/release/bin/$NAME
 ROOT=${1:?where to}
 DOC=$ROOT/usr/share/doc/$NAME
 umask 022
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,usr/share,var/lib/dpkg/status.d} "$DOC"
 
 # package_of PATH...: prints the packages that contain these files. dpkg may know a file by its name with or without
@@ -55,60 +57,16 @@ for package in $copied $compiled; do
 done
 cp LICENSE "$DOC/LICENSE"
 
-version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
-distribution=$(. /etc/os-release && echo "$ID-$VERSION_ID")
-packages() { # RELATIONSHIP PACKAGE...
-  local relationship=$1
-  shift
-  dpkg-query -W -f '${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Maintainer}\n' "$@" |
-    jq -R --arg relationship "$relationship" 'split("\t") | {relationship: $relationship, name: .[0], version: .[1],
-      architecture: .[2], source: .[3], maintainer: .[4]}'
-}
-files() {
-  local path
-  for path in "/usr/bin/$NAME" $libraries; do
-    printf '%s\t%s\t%s\t%s\n' "$path" "$(sha1sum <"$ROOT$path" | cut -d' ' -f1)" \
-      "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(package_of "$(realpath "$path")" | cut -d: -f1)"
-  done | jq -R 'split("\t") | {path: .[0], sha1: .[1], sha256: .[2], package: .[3]}'
-}
-# shellcheck disable=SC2086
-inside=$({ packages CONTAINS $copied; packages BUILD_DEPENDENCY_OF $compiled; } | jq -s 'unique_by(.name)')
-jq -n --arg name $NAME --arg version "$version" --arg distribution "$distribution" \
-  --arg created "$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)" \
-  --argjson packages "$inside" --argjson files "$(files | jq -s .)" '
-  def id: "SPDXRef-" + gsub("[^A-Za-z0-9.-]"; "-");
-  ("Package-" + $name | id) as $ours
-  | {
-      spdxVersion: "SPDX-2.3", dataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT",
-      name: "\($name)-\($version)",
-      documentNamespace: "https://spdx.org/spdxdocs/\($name)-\($version)-\($files[0].sha256)-\($created)",
-      creationInfo: {created: $created, creators: ["Tool: hack/image-root.sh"]},
-      documentDescribes: [$ours],
-      packages: ([{
-          SPDXID: $ours, name: $name, versionInfo: $version, downloadLocation: "NOASSERTION", filesAnalyzed: false,
-          licenseConcluded: "Apache-2.0", licenseDeclared: "Apache-2.0", copyrightText: "NOASSERTION",
-          primaryPackagePurpose: "APPLICATION"
-        }] + ($packages | map({
-          SPDXID: ("Package-" + .name | id), name, versionInfo: .version, downloadLocation: "NOASSERTION",
-          filesAnalyzed: false, licenseConcluded: "NOASSERTION", licenseDeclared: "NOASSERTION",
-          copyrightText: "see /usr/share/doc/\($name)/copyright.\(.name)",
-          supplier: "Organization: \(.maintainer)",
-          externalRefs: [{referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator:
-            "pkg:deb/\($distribution | split("-")[0])/\(.name)@\(.version | @uri)?arch=\(.architecture)&distro=\($distribution)&upstream=\(.source | @uri)"}]
-        }))),
-      files: ($files | map({
-          SPDXID: ("File" + .path | id), fileName: ("." + .path), fileTypes: ["BINARY"],
-          checksums: [{algorithm: "SHA1", checksumValue: .sha1}, {algorithm: "SHA256", checksumValue: .sha256}],
-          licenseConcluded: "NOASSERTION", copyrightText: "NOASSERTION"
-        })),
-      relationships: ([{spdxElementId: "SPDXRef-DOCUMENT", relationshipType: "DESCRIBES", relatedSpdxElement: $ours}]
-        + ($packages | map(("Package-" + .name | id) as $its |
-            if .relationship == "CONTAINS"
-            then {spdxElementId: $ours, relationshipType: "CONTAINS", relatedSpdxElement: $its}
-            else {spdxElementId: $its, relationshipType: "BUILD_DEPENDENCY_OF", relatedSpdxElement: $ours} end))
-        + ($files | map({
-            spdxElementId: ("File" + .path | id), relationshipType: "GENERATED_FROM",
-            relatedSpdxElement: (if .package == "" then $ours else "Package-" + .package | id end)})))
-    }' >"$DOC/sbom.spdx.json"
+{
+  # shellcheck disable=SC2086  # one word is one package
+  printf 'CONTAINS %s\n' $copied
+  # shellcheck disable=SC2086
+  printf 'BUILD_DEPENDENCY_OF %s\n' $compiled
+} >"$work/relations"
+for path in "/usr/bin/$NAME" $libraries; do
+  printf '%s\t%s\t%s\t%s\n' "$path" "$(sha1sum <"$ROOT$path" | cut -d' ' -f1)" \
+    "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(package_of "$(realpath "$path")" | cut -d: -f1)"
+done >"$work/files"
+hack/sbom.sh $NAME "/usr/share/doc/$NAME/copyright." "$work/relations" "$work/files" >"$DOC/sbom.spdx.json"
 
 find "$ROOT" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
