@@ -22,22 +22,6 @@ same() {
   fi
 }
 
-for program in buildah debootstrap jq; do
-  command -v $program >/dev/null || skip "$program is not here (hack/packages.sh image installs it)"
-done
-[ "$(id -u)" = 0 ] || skip "making a Debian to build on needs root"
-codename=$(. /etc/os-release && echo "${ID:-} ${VERSION_CODENAME:-}")
-[ "${codename% *}" = debian ] || skip "this is no Debian whose mirror could be used"
-codename=${codename#* }
-targets=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
-  awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
-mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
-[ -n "$mirror" ] || skip "apt knows no mirror of $codename here (apt-get update?)"
-
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
-mkdir -p "$CACHE"
-exec 9>"$CACHE/lock"
-flock 9
 work=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-image.XXXXXX")
 containers=() images=()
 leave() {
@@ -52,36 +36,8 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# The containers have a storage of their own, apart from the user's: overlays if the kernel permits them, otherwise
-# copies. The isolation is chroot, which works without a container runtime and its rights.
-export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
-for driver in overlay vfs; do
-  printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
-    $driver "$CACHE/storage-$driver" "$work/run" >"$CONTAINERS_STORAGE_CONF"
-  if probe=$(buildah from scratch 2>"$work/why") && buildah mount "$probe" >/dev/null 2>"$work/why"; then break; fi
-  probe=''
-done
-[ -n "$probe" ] || skip "buildah can't work here: $(tail -n 1 "$work/why")"
-buildah rm "$probe" >/dev/null
-
-# --- a Debian to build on ----------------------------------------------------------------------------------------------
-base=localhost/yurtappdaemon-operator-base:$codename-$(sha256sum hack/packages.sh | cut -c1-12)
-if ! buildah inspect --type image "$base" >/dev/null 2>&1; then
-  say "making a Debian $codename to build on (once; it stays in the cache folder)"
-  if ! debootstrap --variant=minbase --include=ca-certificates "$codename" "$work/debian" "$mirror" >"$work/log" 2>&1; then
-    tail -n 5 "$work/log" >&2
-    skip "debootstrap can't make a Debian here"
-  fi
-  sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
-  buildah rmi --all --force >/dev/null 2>&1 || true # those of an older hack/packages.sh
-  container=$(buildah from scratch)
-  containers+=("$container")
-  buildah add -q "$container" "$work/debian" / >/dev/null
-  buildah copy -q "$container" hack/packages.sh /packages.sh >/dev/null
-  buildah run "$container" -- /packages.sh >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
-  buildah run "$container" -- rm /packages.sh
-  buildah commit -q "$container" "$base" >/dev/null
-fi
+. hack/image-base.sh
+prepare_image_base "$work" >"$work/unable" || skip "$(cat "$work/unable")"
 
 # --- two builds --------------------------------------------------------------------------------------------------------
 export SOURCE_DATE_EPOCH=1700000000
@@ -95,7 +51,7 @@ tag=localhost/yurtappdaemon-operator-test:$$
 build() { # TAG ARGUMENT...
   local begin=$SECONDS
   images+=("$1")
-  hack/image.sh "$@" --build-arg BASE="$base" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+  hack/image.sh "$@" --build-arg BASE="$BASE" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
   say "$1 built in $((SECONDS - begin)) s"
 }
 build "$tag" "${lend_cache[@]}"
@@ -197,7 +153,7 @@ same "the libraries without a package" "$program" "$(jq -r '.relationships[]
   | .spdxElementId as $id | input | .files[] | select(.SPDXID == $id) | .fileName[1:]' "$sbom" "$sbom")"
 for header_only in libboost1.74-dev nlohmann-json3-dev libspdlog-dev; do
   jq -e --arg name "$header_only" 'any(.packages[]; .name == $name)' "$sbom" >/dev/null ||
-    [ "$codename" != bookworm ] || fault "the SBOM lacks $header_only, which is compiled in"
+    [ "$(. /etc/os-release && echo "$VERSION_CODENAME")" != bookworm ] || fault "the SBOM lacks $header_only, which is compiled in"
 done
 
 [ $faults = 0 ] || exit 1

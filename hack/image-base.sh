@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# To be sourced: gives buildah a storage of its own and a Debian to build the image on, made here from apt's mirror, so
+# that no registry is needed. The Debian has the packages of hack/packages.sh and stays in the user's cache folder.
+#
+#   prepare_image_base WORK    WORK is a folder of the caller for temporary files
+#
+# It sets BASE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it prints why and returns 1.
+# The lock on the storage lasts as long as the caller. The caller removes its containers.
+
+prepare_image_base() {
+  local work=$1 program codename targets mirror cache driver probe='' container
+  for program in buildah debootstrap jq; do
+    command -v $program >/dev/null || { echo "$program is not here (hack/packages.sh image installs it)"; return 1; }
+  done
+  [ "$(id -u)" = 0 ] || { echo "making a Debian to build on needs root"; return 1; }
+  codename=$(. /etc/os-release && echo "${ID:-} ${VERSION_CODENAME:-}")
+  [ "${codename% *}" = debian ] || { echo "this is no Debian whose mirror could be used"; return 1; }
+  codename=${codename#* }
+  targets=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+    awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
+  mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
+  [ -n "$mirror" ] || { echo "apt knows no mirror of $codename here (apt-get update?)"; return 1; }
+
+  cache=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
+  mkdir -p "$cache"
+  exec 9>"$cache/lock"
+  flock 9
+  # Overlays if the kernel permits them, otherwise copies. The isolation is chroot, which works without a container
+  # runtime and its rights.
+  export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
+  for driver in overlay vfs; do
+    printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
+      $driver "$cache/storage-$driver" "$work/run" >"$CONTAINERS_STORAGE_CONF"
+    if probe=$(buildah from scratch 2>"$work/why") && buildah mount "$probe" >/dev/null 2>"$work/why"; then break; fi
+    probe=''
+  done
+  [ -n "$probe" ] || { echo "buildah can't work here: $(tail -n 1 "$work/why")"; return 1; }
+  buildah rm "$probe" >/dev/null
+
+  BASE=localhost/yurtappdaemon-operator-base:$codename-$(sha256sum hack/packages.sh | cut -c1-12)
+  if buildah inspect --type image "$BASE" >/dev/null 2>&1; then return 0; fi
+  echo "making a Debian $codename to build on (once; it stays in the cache folder)" >&2
+  if ! debootstrap --variant=minbase --include=ca-certificates "$codename" "$work/debian" "$mirror" >"$work/log" 2>&1; then
+    tail -n 5 "$work/log"
+    echo "debootstrap can't make a Debian here"
+    return 1
+  fi
+  sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
+  buildah rmi --all --force >/dev/null 2>&1 || true # those of an older hack/packages.sh
+  container=$(buildah from scratch)
+  # The caller's set -e does not apply in a function whose result the caller tests.
+  {
+    buildah add -q "$container" "$work/debian" / &&
+      buildah copy -q "$container" hack/packages.sh /packages.sh &&
+      buildah run "$container" -- /packages.sh &&
+      buildah run "$container" -- rm /packages.sh &&
+      buildah commit -q "$container" "$BASE"
+  } >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
+  buildah rm "$container" >/dev/null
+  rm -rf "$work/debian"
+}
