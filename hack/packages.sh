@@ -8,6 +8,8 @@
 #   hack/packages.sh tidy     clang-tidy
 #   hack/packages.sh bench    optional programs of `make bench`
 #   hack/packages.sh docs     for the site of the documentation
+#   hack/packages.sh release  for `make release`
+#   hack/packages.sh arm64    the compiler for arm64, and an emulator for a look at what it has made
 set -euo pipefail
 
 NEEDED=(
@@ -25,6 +27,8 @@ clang) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 tidy) NEEDED=(clang-tidy-16) ;;
 bench) NEEDED=(wrk) ;;
 docs) NEEDED=(python3-venv) ;;
+release) NEEDED=(dpkg-dev buildah debootstrap jq) ;;
+arm64) NEEDED=(g++-aarch64-linux-gnu qemu-user-static) ;;
 esac
 # `make lint` also checks the formatting if this package is installed; newer releases of Debian have other versions.
 WELCOME=(clang-format-16)
