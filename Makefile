@@ -33,7 +33,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages docs lint tidy format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages release test-release docs lint tidy format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -116,6 +116,13 @@ assets-dir: ## the same, and print their folder (with make -s)
 
 packages: ## the Debian packages that building and testing need
 	hack/packages.sh
+
+release: packages ## everything that a release consists of, in build/dist; ARCHES="amd64 arm64" (docs/releasing.md)
+	hack/packages.sh release || true
+	hack/release.sh
+
+test-release: assets ## what is in build/dist: sums, archives, image, and an installation on a real control plane
+	tests/release/release_test.sh
 
 docs: ## the site of the documentation, in build/site; fails on a broken link
 	hack/packages.sh docs || true

@@ -27,6 +27,7 @@ mkdir -p build/docs
 targets=$(hack/links.sh targets)
 {
   git ls-files --cached --others --exclude-standard '*.md'
+  echo docs/site.css
   echo "$targets"
 } | { grep -v '^\.github/' || true; } | sort -u | xargs cp --parents --target-directory build/docs
 

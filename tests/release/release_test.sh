@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Checks what hack/release.sh has written to build/dist: sums, archives, manifests, image, SBOMs and provenance. Then it
+# installs the manifests on a real control plane, with the programs from the archives and nothing else of this checkout
+# but the samples. The last part needs the programs of hack/assets.sh; without them the test reports it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export LC_ALL=C
+
+say() { echo "release_test: $*" >&2; }
+faults=0
+fault() { say "FAILED: $*"; faults=$((faults + 1)); }
+# same WHAT WANTED FOUND: reports a fault if the two values differ.
+same() { [ "$2" = "$3" ] || fault "$1 should be '$2', and is '$3'"; }
+
+dist=$PWD/build/dist
+[ -e "$dist/SHA256SUMS" ] || { say "build/dist has no release: make release"; exit 1; }
+NAME=yurtappdaemon-operator
+version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+work=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-release.XXXXXX")
+operator=''
+leave() {
+  local code=$?
+  trap - EXIT
+  [ -z "$operator" ] || { kill "$operator" && wait "$operator"; } 2>/dev/null || true
+  [ ! -e "$work/cluster" ] || hack/cluster.sh stop "$work/cluster" >/dev/null 2>&1 || true
+  rm -rf "$work"
+  exit $code
+}
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+sum() { sha256sum <"$1" | cut -d' ' -f1; }
+
+# --- sums and provenance -----------------------------------------------------------------------------------------------
+(cd "$dist" && sha256sum --check --quiet --strict SHA256SUMS) || fault "SHA256SUMS does not match"
+same "the files in SHA256SUMS" "$(cd "$dist" && find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs)" \
+  "$(cut -c67- "$dist/SHA256SUMS" | sort | xargs)"
+provenance=$dist/provenance.intoto.json
+same "the type of the provenance" "https://in-toto.io/Statement/v1 https://slsa.dev/provenance/v1" \
+  "$(jq -r '"\(._type) \(.predicateType)"' "$provenance")"
+same "the sums in the provenance" "$(grep -v ' provenance\.' "$dist/SHA256SUMS")" \
+  "$(jq -r '.subject[] | "\(.digest.sha256)  \(.name)"' "$provenance")"
+[[ $(jq -r '.predicate.buildDefinition.resolvedDependencies[0].digest.gitCommit' "$provenance") =~ ^[0-9a-f]{40}$ ]] ||
+  fault "the provenance names no commit"
+
+# --- programs ----------------------------------------------------------------------------------------------------------
+machine=$(dpkg --print-architecture 2>/dev/null || echo amd64)
+declare -A emulator=([amd64]=qemu-x86_64-static [arm64]=qemu-aarch64-static)
+for archive in "$dist"/*-linux-*.tar.gz; do
+  base=$(basename "$archive" .tar.gz)
+  program=${base%-linux-*} arch=${base##*-}
+  folder=$work/$arch/$program
+  mkdir -p "$folder"
+  tar -xzf "$archive" -C "$folder" || fault "$base.tar.gz does not open"
+  same "owners and modes in $base.tar.gz" "" \
+    "$(tar --numeric-owner -tvzf "$archive" | grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x) 0/0 ' || true)"
+  same "the libraries that $base loads" "" "$(readelf --dynamic "$folder/$program" | grep NEEDED || true)"
+  if readelf --program-headers "$folder/$program" | grep -q INTERP; then fault "$base needs a dynamic loader"; fi
+  [ -s "$folder/LICENSE" ] || fault "$base.tar.gz has no LICENSE"
+
+  sbom=$dist/$base.spdx.json
+  same "the program in $base.spdx.json" "SPDX-2.3 $version $(sum "$folder/$program")" "$(jq -r '
+    "\(.spdxVersion) \(.packages[0].versionInfo) \(.files[0].checksums[] | select(.algorithm == "SHA256") | .checksumValue)"' "$sbom")"
+  same "the licenses in $base.tar.gz" "$(cd "$folder/licenses" && printf 'licenses/%s\n' *)" \
+    "$(jq -r '.packages[].copyrightText | select(startswith("see ")) | .[4:]' "$sbom" | sort)"
+  for package in libc6-dev libssl-dev libsimdjson-dev libyaml-cpp-dev; do
+    jq -e --arg id "SPDXRef-Package-$package" \
+      'any(.relationships[]; .relationshipType == "STATIC_LINK" and .relatedSpdxElement == $id)' "$sbom" >/dev/null ||
+      fault "$base.spdx.json does not say that $package is linked"
+  done
+
+  runner=()
+  if [ "$arch" != "$machine" ]; then
+    command -v "${emulator[$arch]}" >/dev/null || { say "SKIPPED: running $base, because ${emulator[$arch]} is not here"; continue; }
+    runner=("${emulator[$arch]}")
+  fi
+  # An empty environment: a program of a release depends on nothing.
+  run() { env -i HOME="$work" "${runner[@]}" "$folder/$program" "$@" 2>&1; }
+  if [ "$program" = kubectl-yad ]; then answer=$(run version); else answer=$(run --version); fi
+  [[ $answer == *"v$version"* ]] || fault "$base answers to version: $answer"
+done
+
+# --- Krew manifest -----------------------------------------------------------------------------------------------------
+krew=$dist/yad.yaml
+same "the version in yad.yaml" "\"v$version\"" "$(sed -n 's/^  version: //p' "$krew")"
+if grep -q '@' <(sed '/exec kubectl/d' "$krew"); then fault "yad.yaml has a placeholder: $(grep @ "$krew")"; fi
+same "the archives in yad.yaml" "$(cd "$dist" && printf '%s\n' kubectl-yad-linux-*.tar.gz)" \
+  "$(sed -n 's|^ *uri: ".*/\(.*\)"|\1|p' "$krew")"
+same "the sums in yad.yaml" "$(for file in "$dist"/kubectl-yad-linux-*.tar.gz; do sum "$file"; done)" \
+  "$(sed -n 's|^ *sha256: "\(.*\)"|\1|p' "$krew")"
+
+# --- image -------------------------------------------------------------------------------------------------------------
+image=$dist/$NAME-image-linux-amd64.oci.tar
+if [ -e "$image" ]; then
+  mkdir "$work/oci"
+  tar -xf "$image" -C "$work/oci"
+  blob() { echo "$work/oci/blobs/sha256/${1#sha256:}"; }
+  for file in "$work"/oci/blobs/sha256/*; do same "the sum of a blob" "$(basename "$file")" "$(sum "$file")"; done
+  manifest=$(blob "$(jq -r '.manifests[0].digest' "$work/oci/index.json")")
+  config=$(blob "$(jq -r .config.digest "$manifest")")
+  same "the image's configuration" "[\"/usr/bin/$NAME\"] 65532:65532 linux/amd64 v$version" \
+    "$(jq -r '"\(.config.Entrypoint | tojson) \(.config.User) \(.os)/\(.architecture) \(.config.Labels["org.opencontainers.image.version"])"' "$config")"
+  mkdir "$work/root"
+  for layer in $(jq -r '.layers[].digest' "$manifest"); do tar -xf "$(blob "$layer")" -C "$work/root"; done
+  same "the SBOM in the image" "$(sum "$dist/$NAME-image-linux-amd64.spdx.json")" \
+    "$(sum "$work/root/usr/share/doc/$NAME/sbom.spdx.json")"
+else
+  say "SKIPPED: the image, because the release has none"
+fi
+
+# --- chart and manifests -----------------------------------------------------------------------------------------------
+assets=$(hack/assets.sh dir)
+"$assets/helm" lint --quiet "$dist/$NAME-$version.tgz" || fault "helm lint"
+same "the chart's version" "$version $version" "$("$assets/helm" show chart "$dist/$NAME-$version.tgz" |
+  sed -n 's/^\(version\|appVersion\): //p' | xargs)"
+kinds() { sed -n 's/^kind: //p' "$1" | sort | uniq -c | awk '{ print $2 "=" $1 }' | xargs; }
+same "the objects of install.yaml" "ClusterRole=5 ClusterRoleBinding=2 CustomResourceDefinition=2 Deployment=1 \
+MutatingWebhookConfiguration=1 Namespace=1 PodDisruptionBudget=1 Role=1 RoleBinding=1 Secret=1 Service=2 ServiceAccount=1 \
+ValidatingWebhookConfiguration=1" "$(kinds "$dist/install.yaml")"
+for file in install install-namespaced; do
+  grep -qE "^ +image: .*$NAME:v$version$" "$dist/$file.yaml" || fault "$file.yaml does not name the image by its version"
+  if grep -nE 'helm\.sh/chart|managed-by: Helm' "$dist/$file.yaml"; then fault "$file.yaml has labels of Helm"; fi
+done
+grep -q -- --watch-namespace=yurtappdaemon-system "$dist/install-namespaced.yaml" ||
+  fault "install-namespaced.yaml watches all namespaces"
+
+# --- on a control plane ------------------------------------------------------------------------------------------------
+complete=1
+for program in etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl; do
+  [ -x "$assets/$program" ] || complete=''
+done
+if [ -n "$complete" ] && [ "$faults" = 0 ]; then
+  hack/cluster.sh start "$work/cluster" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
+  export KUBECONFIG=$work/cluster/kubeconfig
+  kubectl() { "$assets/kubectl" "$@"; }
+  for file in install-namespaced install; do
+    kubectl apply --server-side --dry-run=client -f "$dist/$file.yaml" >/dev/null || fault "dry run of $file.yaml"
+    kubectl apply --server-side -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "$file.yaml: $(cat "$work/log")"
+    [ $file = install ] || kubectl delete -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "delete: $(cat "$work/log")"
+  done
+  # No container runs here, so the operator from the archive does the work of the Deployment's pods, without the webhook.
+  kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration --all >/dev/null
+  "$work/$machine/$NAME/$NAME" --kubeconfig="$KUBECONFIG" --leader-elect=false --metrics-bind-address=0 \
+    --health-probe-bind-address=0 >"$work/operator.log" 2>&1 &
+  operator=$!
+  kubectl apply -f docs/samples/nodepools.yaml -f docs/samples/deployment.yaml >/dev/null
+  plugin=$work/$machine/kubectl-yad/kubectl-yad
+  name=$(kubectl get yurtappdaemons -o jsonpath='{.items[0].metadata.name}')
+  pools=$(kubectl get nodepools -o name | wc -l)
+  for ((i = 0; i < 150; i++)); do
+    if [ "$(kubectl get deployments -o name | wc -l)" = "$pools" ]; then break; fi
+    sleep 0.2
+  done
+  same "the Deployments that the operator has created" "$pools" "$(kubectl get deployments -o name | wc -l)"
+  "$plugin" pools "$name" >"$work/pools" 2>&1 || fault "kubectl yad pools: $(cat "$work/pools")"
+  same "the pools that kubectl yad shows" "$pools" "$(grep -c "$name-" "$work/pools")"
+  [ $faults = 0 ] || tail -n 20 "$work/operator.log" >&2
+else
+  say "SKIPPED: the installation, because $([ -n "$complete" ] && echo "of the faults above" || echo "the control plane is not here (make assets)")"
+fi
+
+[ $faults = 0 ] || exit 1
+say "the release is as it should be"
