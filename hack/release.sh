@@ -76,7 +76,7 @@ printf 'home: %s\nsources: [%s]\n' "$HOMEPAGE" "$HOMEPAGE" >>"$chart/Chart.yaml"
 "$helm" package "$chart" --version "$version" --app-version "$version" --destination "$work/packed" >/dev/null
 # helm writes the current time into the archive.
 mkdir "$work/unpacked"
-tar -xzf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
+tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
 pack "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
 # --- manifests for kubectl ---------------------------------------------------------------------------------------------

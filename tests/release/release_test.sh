@@ -121,7 +121,7 @@ for file in install install-namespaced; do
   grep -qE "^ +image: .*$NAME:v$version$" "$dist/$file.yaml" || fault "$file.yaml does not name the image by its version"
   if grep -nE 'helm\.sh/chart|managed-by: Helm' "$dist/$file.yaml"; then fault "$file.yaml has labels of Helm"; fi
 done
-grep -q -- --watch-namespace=yurtappdaemon-system "$dist/install-namespaced.yaml" ||
+grep -q -- --namespace=yurtappdaemon-system "$dist/install-namespaced.yaml" ||
   fault "install-namespaced.yaml watches all namespaces"
 
 # --- on a control plane ------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   export KUBECONFIG=$work/cluster/kubeconfig
   kubectl() { "$assets/kubectl" "$@"; }
   for file in install-namespaced install; do
-    kubectl apply --server-side --dry-run=client -f "$dist/$file.yaml" >/dev/null || fault "dry run of $file.yaml"
+    kubectl apply --dry-run=client -f "$dist/$file.yaml" >/dev/null || fault "dry run of $file.yaml"
     kubectl apply --server-side -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "$file.yaml: $(cat "$work/log")"
     [ $file = install ] || kubectl delete -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "delete: $(cat "$work/log")"
   done
