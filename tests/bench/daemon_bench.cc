@@ -1,6 +1,9 @@
-// One daemon over 1,000 pools: many status events of its workloads, and the removal of a tenth of its pools. Another
-// daemon has a template that is almost as large as the apiserver permits.
+// One daemon over 1,000 pools: many status events of its workloads, also while all pools wait for their update windows,
+// and the removal of a tenth of its pools. Another daemon has a template that is almost as large as the apiserver
+// permits.
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "operator/api/well_known.h"
 #include "tests/bench/bench.h"
@@ -58,13 +61,14 @@ class OneDaemon {
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 
-void Storm(Bench& bench, OneDaemon& one) {
+// `scenario` and `state` describe the daemon meanwhile.
+void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std::string& state) {
   constexpr int kStorms = 4;
   one.SetReady(true);
   const double cpu = CpuSeconds(one.pid());
   for (int i = 0; i < kStorms; ++i) one.SetReady(i % 2 == 1);
-  bench.Add({"daemon-1000",
-             "status event of one workload of 1,000 pools: CPU an event",
+  bench.Add({scenario,
+             "status event of one workload of 1,000 pools" + state + ": CPU an event",
              (CpuSeconds(one.pid()) - cpu) * 1e3 / (kStorms * kPools),
              "ms",
              {},
@@ -109,8 +113,35 @@ void ThousandPools(Bench& bench) {
   Json daemon = Daemon(kDaemon, {"stay", "leave"});
   daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["replicas"] = 1;
   one.Create(std::move(daemon), kPools);
-  Storm(bench, one);
+  Storm(bench, one, "daemon-1000", "");
   Remove(bench, one);
+}
+
+// Returns a RollingUpdate with two windows a day, in two time zones. Both open in half a day.
+Json ClosedWindows() {
+  const auto minute = [](WallTime time) { return FormatTime(time).substr(11, 5); };
+  const WallTime opens = std::chrono::system_clock::now() + std::chrono::hours(12);
+  Json windows = Json::array({{{"start", minute(opens)}, {"duration", "1h"}, {"timeZone", "UTC"}}});
+  windows.push_back(
+      {{"start", minute(opens + std::chrono::hours(8))}, {"duration", "1h"}, {"timeZone", "Asia/Shanghai"}});
+  return {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}, {"windows", std::move(windows)}}}};
+}
+
+void ThousandWaitingPools(Bench& bench) {
+  OneDaemon one("waiting");
+  one.cluster().AddPools("waiting", kPools, "waiting");
+  Json daemon = Daemon(kDaemon, {"waiting"});
+  daemon["spec"]["updateStrategy"] = ClosedWindows();
+  Json& workload = daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"];
+  workload["replicas"] = 1;
+  one.Create(daemon, kPools);
+  one.SetReady(true);
+  workload["template"]["spec"]["containers"][0]["image"] = kNewImage;
+  one.kube().MergePatch(kYurtAppDaemonType, kDaemon, {{"spec", daemon["spec"]}});
+  WaitUntilQuiet(one.pid(), std::chrono::milliseconds(1500));
+  Storm(bench, one, "waiting-1000", " that wait for their window");
+  if (const Json status = one.kube().Get(kYurtAppDaemonType, kDaemon)["status"]; status.value("updatedPools", -1) != 0)
+    throw testing::TestFailure("a pool was updated before its window: " + status.dump());
 }
 
 void LargeTemplate(Bench& bench) {
@@ -148,6 +179,8 @@ void LargeTemplate(Bench& bench) {
 
 }  // namespace
 
-std::vector<Scenario> DaemonScenarios() { return {{"daemon-1000", ThousandPools}, {"large-template", LargeTemplate}}; }
+std::vector<Scenario> DaemonScenarios() {
+  return {{"daemon-1000", ThousandPools}, {"waiting-1000", ThousandWaitingPools}, {"large-template", LargeTemplate}};
+}
 
 }  // namespace yad::bench
