@@ -154,7 +154,7 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
          "of its pools that have workloads (20, 10%). Larger removals are blocked until a user allows them. 0: each "
          "removal is blocked until a user allows it. Default: no limit.")
       ->check([](const std::string& text) -> std::string {
-        const auto limit = text.empty() ? Result<RemovalLimit>() : ParseRemovalLimit(text);
+        const auto limit = text.empty() ? Result<IntOrPercent>() : ParseRemovalLimit(text);
         return limit ? "" : limit.error().message;
       });
 }

@@ -38,7 +38,7 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  std::optional<RemovalLimit> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
+  std::optional<IntOrPercent> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
   std::string prometheus_url;                // empty: checks cannot query Prometheus
   std::string prometheus_ca_file;            // empty: the system's CAs
   std::string prometheus_token_file;         // empty: no token

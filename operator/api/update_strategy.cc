@@ -45,6 +45,8 @@ std::size_t IntOrPercent::Of(std::size_t total) const {
   return percent ? (total * number + 99) / 100 : number;
 }
 
+std::string IntOrPercent::ToString() const { return std::to_string(value) + (percent ? "%" : ""); }
+
 bool RolloutGroup::Selects(const NodePool& pool) const {
   return pools.contains(pool.name) || (selector && selector->Matches(pool.labels));
 }

@@ -25,6 +25,7 @@ struct IntOrPercent {
   bool percent = false;
 
   std::size_t Of(std::size_t total) const;  // rounds percentages up
+  std::string ToString() const;             // "3" or "10%"
 };
 
 // A group of pools. The groups are updated one after the other.

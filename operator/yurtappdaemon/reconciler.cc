@@ -78,7 +78,7 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 }  // namespace
 
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
-                       std::optional<RemovalLimit> limit, PlanExecutor::Options apply,
+                       std::optional<IntOrPercent> limit, PlanExecutor::Options apply,
                        std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler,
                        const std::string& prefetch_image)
     : client_(client),

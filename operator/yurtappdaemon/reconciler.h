@@ -41,7 +41,7 @@ class Reconciler {
   // Without `limit`, any number of workloads may be removed together. Without `misplaced`, status does not count
   // misplaced pods. Without `sampler`, checks with Prometheus can't run.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
-             std::optional<RemovalLimit> limit = {}, PlanExecutor::Options apply = {},
+             std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
              const std::string& prefetch_image = kDefaultPrefetchImage);
 

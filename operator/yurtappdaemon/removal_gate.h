@@ -19,7 +19,7 @@ namespace yad {
 class RemovalGate {
  public:
   // Without `limit`, only the removals of pools that were deleted together with their CRD are blocked.
-  RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<RemovalLimit> limit)
+  RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 
   // The state of one daemon.
@@ -46,7 +46,7 @@ class RemovalGate {
   const Store& pools_;
   EventSink& events_;
   Clock& clock_;
-  const std::optional<RemovalLimit> limit_;
+  const std::optional<IntOrPercent> limit_;
 };
 
 }  // namespace yad

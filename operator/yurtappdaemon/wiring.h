@@ -21,7 +21,7 @@ struct YurtAppDaemonOptions {
   PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
   std::string prefetch_image = kDefaultPrefetchImage;
   int workers = 4;  // daemons reconciled in parallel
-  std::optional<RemovalLimit> max_removals;
+  std::optional<IntOrPercent> max_removals;
 };
 
 // Adds the informers and the controller to the manager, before its Run. `client` and `events` must outlive that Run.

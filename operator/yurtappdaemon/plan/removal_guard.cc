@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-constexpr std::int64_t kMostRemovals = 1'000'000;
+constexpr int kMostRemovals = 1'000'000;
 constexpr std::size_t kNamed = 5;
 
 std::string PoolCount(std::size_t pools) { return std::to_string(pools) + (pools == 1 ? " pool" : " pools"); }
@@ -22,21 +22,21 @@ std::set<std::string> PoolsOf(const std::vector<WorkloadRef>& workloads) {
 }
 
 // Returns the number of the daemon's pools with workloads, including those whose workloads are to be removed.
-std::int64_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>& candidates) {
+std::size_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>& candidates) {
   const auto selected = std::count_if(plan.pools.begin(), plan.pools.end(),
                                       [](const PoolPlan& pool) { return pool.workload.has_value(); });
-  return selected + static_cast<std::int64_t>(PoolsOf(candidates).size());
+  return static_cast<std::size_t>(selected) + PoolsOf(candidates).size();
 }
 
 // The command precedes the names, so that it remains if the message is truncated.
 std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
-                    std::int64_t pools_with_workloads, const HeldRemovals& held) {
+                    std::size_t pools_with_workloads, const HeldRemovals& held) {
   const std::set<std::string> pools = PoolsOf(held.workloads);
   std::string text = "the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + " stay: ";
   if (reason == kTooManyRemovals) {
     text += "--max-removals=" + facts.limit->ToString();
     if (facts.limit->percent) {
-      text += " of " + PoolCount(static_cast<std::size_t>(pools_with_workloads));
+      text += " of " + PoolCount(pools_with_workloads);
     }
     text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " at once";
   } else {
@@ -54,9 +54,9 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
 }
 
 // Returns the blocked workloads among `workloads`, and the reason. Both are empty if none is blocked.
-std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& facts, std::int64_t pools_with_workloads,
+std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& facts, std::size_t pools_with_workloads,
                                                          const std::vector<WorkloadRef>& workloads) {
-  if (facts.limit && static_cast<std::int64_t>(PoolsOf(workloads).size()) > facts.limit->Of(pools_with_workloads)) {
+  if (facts.limit && PoolsOf(workloads).size() > facts.limit->Of(pools_with_workloads)) {
     return {workloads, kTooManyRemovals};
   }
   std::vector<WorkloadRef> lost;
@@ -68,16 +68,12 @@ std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& fac
 
 }  // namespace
 
-std::int64_t RemovalLimit::Of(std::int64_t pools) const { return percent ? (pools * value + 99) / 100 : value; }
-
-std::string RemovalLimit::ToString() const { return std::to_string(value) + (percent ? "%" : ""); }
-
-Result<RemovalLimit> ParseRemovalLimit(const std::string& text) {
-  RemovalLimit limit;
+Result<IntOrPercent> ParseRemovalLimit(const std::string& text) {
+  IntOrPercent limit;
   limit.percent = text.ends_with('%');
   const char* end = text.data() + text.size() - (limit.percent ? 1 : 0);
   const auto [at, fault] = std::from_chars(text.data(), end, limit.value);
-  const std::int64_t most = limit.percent ? 100 : kMostRemovals;
+  const int most = limit.percent ? 100 : kMostRemovals;
   if (fault != std::errc() || at != end || limit.value < 0 || limit.value > most) {
     return Fail(Reason::kInvalid,
                 "must be a number from 0 to 1000000, or a percentage from 0% to 100%; it is \"" + text + "\"");
@@ -101,7 +97,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     if (!removal.kept) candidates.push_back(removal.workload);
   }
   if (candidates.empty() || (!facts.limit && facts.lost.empty())) return;
-  const std::int64_t pools = PoolsWithWorkloads(plan, candidates);
+  const std::size_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
   // The token names the whole set, which includes the workloads that were annotated before a crash.

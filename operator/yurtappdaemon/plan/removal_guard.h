@@ -9,28 +9,23 @@
 #include <set>
 #include <string>
 
+#include "operator/api/update_strategy.h"
 #include "operator/base/error.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {
 
-// The maximum number of pools of one daemon whose workloads may be removed together.
-struct RemovalLimit {
-  std::int64_t value = 0;
-  bool percent = false;  // of the daemon's pools that have workloads, rounded up
-
-  std::int64_t Of(std::int64_t pools) const;
-  std::string ToString() const;  // in the format of ParseRemovalLimit
-};
 // Parses "20", "10%" or "0"; nothing else is valid.
-Result<RemovalLimit> ParseRemovalLimit(const std::string& text);
+Result<IntOrPercent> ParseRemovalLimit(const std::string& text);
 
 // Reasons of condition RemovalBlocked.
 inline constexpr char kTooManyRemovals[] = "TooManyRemovals";
 inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
 
 struct RemovalFacts {
-  std::optional<RemovalLimit> limit;
+  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage is one of the
+  // daemon's pools that have workloads.
+  std::optional<IntOrPercent> limit;
   // Uids of workloads whose pools were not deleted individually, but together with their CRD.
   std::set<std::string> lost;
   // True if no other pool has left for a while, so that all effects of one mistake are decided together.

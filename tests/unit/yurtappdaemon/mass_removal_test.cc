@@ -152,7 +152,7 @@ TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
     World world;
     world.AddPools({"a", "b", "c", "d"});
     world.CreateDaemon(DaemonJson("app:1", GetParam()));
-    world.limit = RemovalLimit{1, false};
+    world.limit = IntOrPercent{1, false};
     world.Restart();
     world.Converge();
     world.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a", "b", "c"}}}; });

@@ -31,12 +31,12 @@ TEST(RemovalLimitTest, ReadsNumbersAndPercentagesAndNothingElse) {
 }
 
 TEST(RemovalLimitTest, APercentageIsRoundedUp) {
-  EXPECT_EQ(ParseRemovalLimit("10%")->Of(11), 2);
-  EXPECT_EQ(ParseRemovalLimit("10%")->Of(10), 1);
-  EXPECT_EQ(ParseRemovalLimit("10%")->Of(1), 1);
-  EXPECT_EQ(ParseRemovalLimit("0%")->Of(5000), 0);
-  EXPECT_EQ(ParseRemovalLimit("100%")->Of(5000), 5000);
-  EXPECT_EQ(ParseRemovalLimit("7")->Of(3), 7);
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(11), 2U);
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(10), 1U);
+  EXPECT_EQ(ParseRemovalLimit("10%")->Of(1), 1U);
+  EXPECT_EQ(ParseRemovalLimit("0%")->Of(5000), 0U);
+  EXPECT_EQ(ParseRemovalLimit("100%")->Of(5000), 5000U);
+  EXPECT_EQ(ParseRemovalLimit("7")->Of(3), 7U);
 }
 
 class RemovalGuardTest : public ::testing::Test {

@@ -203,7 +203,7 @@ TEST_F(ServicesTest, APoolThatLeavesLosesItsServiceAfterItsWorkload) {
 }
 
 TEST_F(ServicesTest, AWorkloadThatIsHeldKeepsItsService) {
-  world_.limit = RemovalLimit{0, false};
+  world_.limit = IntOrPercent{0, false};
   world_.Restart();
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.RemovePool("b");
