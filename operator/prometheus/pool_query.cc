@@ -22,6 +22,26 @@ std::string Replace(std::string_view query, const std::string& text) {
 
 }  // namespace
 
+bool PoolIsInLiteral(std::string_view query) {
+  char quote = 0;  // the quote that ends the present literal; 0: outside of literals
+  bool comment = false;
+  for (std::size_t i = 0; i < query.size(); ++i) {
+    const char c = query[i];
+    if (quote == 0 && query.substr(i).starts_with(kPoolVariable) && !comment) return false;
+    if (comment) {
+      comment = c != '\n';
+    } else if (quote == 0) {
+      if (c == '"' || c == '\'' || c == '`') quote = c;
+      comment = c == '#';
+    } else if (c == '\\' && quote != '`') {
+      ++i;
+    } else if (c == quote) {
+      quote = 0;
+    }
+  }
+  return true;
+}
+
 std::string WithPool(std::string_view query, std::string_view pool) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string text;

@@ -15,6 +15,10 @@ inline constexpr std::string_view kPoolVariable = "{{nodepool-name}}";
 // The longest regular expression of WithPools.
 inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
 
+// Returns whether each kPoolVariable in the query is inside a string literal. Outside of one, the name of a pool would
+// be read as a metric, or as a subtraction: us-east.
+bool PoolIsInLiteral(std::string_view query);
+
 // Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so no
 // name ends a string literal, whatever its quotes are.
 std::string WithPool(std::string_view query, std::string_view pool);

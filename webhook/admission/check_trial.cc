@@ -33,6 +33,8 @@ class Trial {
     if (!check.job_spec.is_null()) TryJob(check, path + ".job");
     if (!check.prometheus) return;
     const std::string at = path + ".prometheus";
+    WarnOfBarePool(check.prometheus->query, at + ".query");
+    WarnOfBarePool(check.prometheus->control_query, at + ".compare.query");
     if (!check_query_) {
       Warn(at, "the operator has no --prometheus-url (value checks.prometheus.url of the chart): no update starts");
       return;
@@ -47,6 +49,13 @@ class Trial {
   void Warn(const std::string& path, const std::string& text) { findings_.warnings.push_back(path + ": " + text); }
   void Refuse(const std::string& path, const std::string& text) {
     findings_.refusals.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
+  }
+
+  // Prometheus may accept the query with one pool's name, and reject it or compute another value with another name.
+  void WarnOfBarePool(const std::string& query, const std::string& path) {
+    if (PoolIsInLiteral(query)) return;
+    const std::string variable(kPoolVariable);
+    Warn(path, variable + " must be inside a string literal, as in {pool=\"" + variable + "\"}");
   }
 
   void TryJob(const Check& check, const std::string& path) {

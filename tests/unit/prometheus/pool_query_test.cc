@@ -67,5 +67,18 @@ TEST(PoolQueryTest, ANameThatIsTooLongMatchesNothing) {
   EXPECT_EQ(Expression({std::string(kMaxPoolExpression, 'a')}), "(?:$.)");
 }
 
+TEST(PoolQueryTest, PoolIsInLiteralFindsEachVariableOutsideOfStrings) {
+  for (const char* good :
+       {"up", "", "up{pool=\"{{nodepool-name}}\"}", "up{pool='x{{nodepool-name}}y'}", "up{pool=`\\{{nodepool-name}}`}",
+        "up{pool=\"\\\"{{nodepool-name}}\"}", "up # {{nodepool-name}}\n", "up{a=\"'\", pool=\"{{nodepool-name}}\"}"}) {
+    EXPECT_TRUE(PoolIsInLiteral(good)) << good;
+  }
+  for (const char* bad : {"{{nodepool-name}}", "up_{{nodepool-name}}", "up{pool={{nodepool-name}}}",
+                          "up{pool=\"{{nodepool-name}}\"} + {{nodepool-name}}", "up{a=\"x\"} # \"\n{{nodepool-name}}",
+                          "up{a=`\\`} / {{nodepool-name}}", "up{a=\"\\\\\"} / {{nodepool-name}}"}) {
+    EXPECT_FALSE(PoolIsInLiteral(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace yad

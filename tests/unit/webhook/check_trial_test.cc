@@ -56,6 +56,16 @@ TEST_F(CheckTrialTest, WithoutPrometheusAWarningNamesTheFlag) {
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
 }
 
+TEST_F(CheckTrialTest, PoolOutsideAStringLiteralIsAWarning) {
+  PrometheusCheck& prometheus = *daemon_.strategy.rolling.checks[0].prometheus;
+  prometheus.query = "errors_{{nodepool-name}}";
+  prometheus.control_query = "sum(errors{pool=~\"{{nodepool-name}}\"})";
+  const Findings found = Try([](const std::string&, std::stop_token) { return Status(); });
+  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.warnings, ElementsAre(std::string(kQuery) + ": {{nodepool-name}} must be inside a string literal, "
+                                                                "as in {pool=\"{{nodepool-name}}\"}"));
+}
+
 TEST_F(CheckTrialTest, KnownQueryIsNotTriedAgain) {
   const YurtAppDaemon before = daemon_;
   const Findings found = Try(nullptr, &before);
