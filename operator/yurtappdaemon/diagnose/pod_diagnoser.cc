@@ -47,14 +47,19 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the diagnosis of the workload in the last status; nullopt if the status has none.
+// Returns the diagnosis of the workload in the last status; nullopt if the status has none. Without a fault, it is the
+// state: one without knowledge of the pods may be another.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
-  if (entry == nullptr || entry->workload() != workload || !IsFaultOfPods(entry->reason())) return std::nullopt;
+  if (entry == nullptr || entry->workload() != workload || entry->state().empty()) return std::nullopt;
   const PoolPhase phase = entry->phase();
   if (phase != PoolPhase::kUpdating && phase != PoolPhase::kUnhealthy && phase != PoolPhase::kFailed)
     return std::nullopt;
+  if (!IsFaultOfPods(entry->reason())) {
+    if (entry->state() == kCreatedState) return std::nullopt;
+    return Diagnosis{std::string(entry->state()), "", "", true};
+  }
   return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
 }
 

@@ -159,6 +159,21 @@ TEST_F(PodDiagnoserTest, NewProcessKeepsTheReportedFaultUntilItListsThePods) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
+// The workload's status does not count the second pod yet.
+TEST_F(PodDiagnoserTest, NewProcessKeepsTheStateOfAPoolThatIsUpdatedUntilItListsThePods) {
+  Deployed({"a"});
+  world_.EditWorkload("a", [](Json& w) { w["status"]["availableReplicas"] = 0; });
+  AddPod("a", ReadyPod("old"));
+  AddPod("a", PodOf("new"));
+  Wait(seconds(5));
+  ASSERT_EQ(State("a"), "Provision");
+  world_.Restart();
+  ASSERT_TRUE(world_.Reconcile());
+  EXPECT_EQ(State("a"), "Provision");
+  Wait(seconds(5));
+  EXPECT_EQ(State("a"), "Provision");
+}
+
 TEST_F(PodDiagnoserTest, AChangeOfTheWorkloadIsLookedAtAtOnce) {
   Deployed({"a"});
   Break("a");
