@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kParallelQueries = 4;
 constexpr std::size_t kMaxSampleMessage = 256;
 
+// Returns whether Prometheus has answered a query that failed. Its answer was an error, or not one number.
+bool IsAnswer(const Error& error) {
+  return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.reason == Reason::kTooLarge;
+}
+
 }  // namespace
 
 std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& plan) {
@@ -27,7 +32,7 @@ std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& pl
     if (!pool.checks.verifying || !pool.health.soaked || pool.offline || !progress || !progress->failure.empty())
       continue;
     const Check& check = snapshot.daemon.strategy.rolling.checks[pool.checks.index];
-    if (!check.prometheus) continue;
+    if (!check.prometheus || progress->since == WallTime()) continue;
     running.push_back({pool.pool, check.name, progress->since, progress->failures, *check.prometheus, {}});
     if (!check.prometheus->control_query.empty()) running.back().control = control;
   }
@@ -59,6 +64,7 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
         sampled.samples.check = sampled.check.name;
         sampled.samples.since = sampled.check.since;
         sampled.samples.failures = sampled.check.failures;
+        sampled.samples.began = clock_.WallNow();
         sampled.samples.message = "waits for the first sample of Prometheus";
         any_new = true;
       }
@@ -84,7 +90,7 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   const PrometheusCheck& spec = check.spec;
   const WallTime now = clock_.WallNow();  // Both queries are about the same instant.
   const auto none = [](const Error& error) {
-    return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage)};
+    return Reading{Reading::Kind::kNone, Cut("no sample: " + error.message, kMaxSampleMessage), IsAnswer(error)};
   };
   const auto value = query_(WithPool(spec.query, check.pool), now, stop);
   if (!value) return none(value.error());
@@ -125,6 +131,12 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       sampled.samples.conclusive += readings[i].kind != Reading::Kind::kNone;
       changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
       sampled.samples.message = readings[i].message;
+      if (!readings[i].answered) {
+        changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
+      } else if (std::exchange(sampled.samples.unanswered, 0) > 0) {
+        sampled.samples.began = clock_.WallNow();
+        changed = true;
+      }
     }
     return changed;
   });

@@ -151,7 +151,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 }
 
 Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) const {
-  YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, snapshot));
+  YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
   snapshot.refused_jobs = state.refused_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;

@@ -82,6 +82,7 @@ class Observer {
   const CheckSampler* const sampler_;
   mutable Denial no_freeze_{"the operator may not read the ConfigMap of the freeze: no freeze has an effect"};
   mutable Denial no_nodes_{"the operator may not list and watch Nodes: their conditions hold no pool"};
+  mutable Denial no_jobs_{"the operator may no longer watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;
 };
 

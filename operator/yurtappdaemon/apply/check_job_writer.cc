@@ -1,14 +1,58 @@
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 
+#include <utility>
 #include <vector>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
+namespace {
+
+// Returns whether the server would reject the same Job again, so that the check fails. All other answers are retried,
+// and leave the check undecided, because nothing has been tested:
+//
+//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may answer so as well
+//   401            the server rejects the operator
+//   403            a missing right, a quota, a policy, or a namespace that is being deleted
+//   404            the namespace is gone
+//   409            another Job has the name
+//   429, 5xx       the server is overloaded or fails
+//   no answer      the Job may have been created
+bool IsFinal(const Error& error) {
+  return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest;  // 413 is kBadRequest
+}
+
+ObjectPtr Kept(const JsonDocument& job) {
+  return StoredObject::WithoutContent(StoredObject(job.TreeOfObject(), ProjectCheckJob));
+}
+
+}  // namespace
+
+Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.field_selector = "metadata.name=" + name;  // the chart does not grant `get`
+  Status found = Fail(Reason::kConflict, "a Job of this name was deleted just now");
+  const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
+    const ObjectMeta meta = ParseMeta(item);
+    if (!ControlledBy(meta, daemon.meta.uid)) {
+      found = Fail(Reason::kAlreadyExists, "it exists and belongs to " + ControllerOf(meta) + "; delete it");
+    } else if (meta.Label(kCheckLabel).empty()) {
+      found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
+    } else {
+      if (store_ != nullptr) store_->Observe(Kept(item));
+      found = {};
+    }
+    return true;
+  });
+  return read ? found : Fail(read.error());
+}
 
 Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan,
                               std::stop_token stop) const {
@@ -17,7 +61,7 @@ Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const 
   YAD_TRY(const auto job, MakeCheckJob(snapshot.daemon, check, snapshot.pools[pool].pool(), label, plan.checks.job));
   const auto created = client_.Create(kJobType, job, {}, stop);
   if (!created) {
-    if (created.error().reason == Reason::kAlreadyExists) return {};
+    if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
     return Fail(created.error());
   }
   if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectCheckJob)));
@@ -53,7 +97,7 @@ CheckJobOutcome CheckJobWriter::Apply(const Snapshot& snapshot, const Plan& plan
       if (error.reason != Reason::kNotFound) outcome.retry = error;
       continue;
     }
-    const bool invalid = error.reason == Reason::kInvalid;
+    const bool invalid = IsFinal(error);
     outcome.refused.emplace(plan.pools[starts[task]].checks.job, RefusedJob{Cut(error.message, kMaxMessage), invalid});
     outcome.rejected = outcome.rejected || invalid;
     if (!invalid) outcome.retry = error;

@@ -11,6 +11,7 @@
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {
@@ -28,11 +29,13 @@ class CheckJobWriter {
   CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
-  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job that exists already is the one that
-  // another attempt has created, and stays.
+  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job of the daemon that exists already is
+  // the one that another attempt has created, and stays. A Job of another owner stays too, and is reported.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
+  // Returns nothing if the Job that prevents a creation is the daemon's own, and puts it into the store.
+  Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
   Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
 
   Client& client_;

@@ -20,20 +20,22 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns) {
   return options;
 }
 
-Result<bool> ReadCheckJobs(Informer* jobs, Snapshot& snapshot) {
+Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot) {
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
   if (!needed || jobs == nullptr) return true;
   jobs->Demand();
-  if (!jobs->synced()) {
-    const std::string error = jobs->last_error();
-    if (error.empty()) return false;
+  const std::string error = jobs->last_error();
+  if (!jobs->synced() && error.empty()) return false;
+  // The watch of a filled cache breaks now and then. Meanwhile, the cache may lack the end of a Job.
+  snapshot.jobs_outdated = !error.empty();
+  if (!jobs->synced() || denial.IsBelieved(error, now)) {
     const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
     snapshot.checks_fault = "the Jobs can't be read: " + error +
                             (forbidden ? "; set checks.jobs=true in the values of the Helm chart" : "");
-    return true;
   }
+  if (!jobs->synced()) return true;
   YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
   for (ObjectPtr& object : owned) {
     std::string name = object->meta().key.name;

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "operator/base/clock.h"
 #include "operator/runtime/informer.h"
+#include "operator/yurtappdaemon/observe/denial.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
@@ -12,9 +14,10 @@ namespace yad {
 // Reads the Jobs with kCheckLabel of namespace `ns` ("": all), without their content, once a daemon needs them.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job; if they can't be read, sets checks_fault.
-// Returns false while the first list is under way. Otherwise, a failed read would look like a Job that does not exist.
-Result<bool> ReadCheckJobs(Informer* jobs, Snapshot& snapshot);
+// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if this process has read Jobs anyway.
+// If they can't be read, sets checks_fault; if the cache may be outdated, sets jobs_outdated. Returns false while the
+// first list is under way. Otherwise, a failed read would look like a Job that does not exist.
+Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
 }  // namespace yad
 

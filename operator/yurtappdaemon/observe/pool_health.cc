@@ -59,7 +59,8 @@ void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, Poo
   health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);
   const auto is_offline = [](State state) { return state == State::kOffline || state == State::kDark; };
   const bool returns = is_offline(before.state) && !is_offline(health.state);
-  if (health.check) health.check->since = returns ? now : std::min(health.check->since, now);
+  if (health.check && health.check->since != WallTime())
+    health.check->since = returns ? now : std::min(health.check->since, now);
 }
 
 }  // namespace
@@ -106,7 +107,8 @@ void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
     // Records without a time belong to pools that have soaked, or that are overdue.
     if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
-    if (health.check) health.check->since += std::chrono::duration_cast<WallTime::duration>(leap);
+    if (health.check && health.check->since != WallTime())
+      health.check->since += std::chrono::duration_cast<WallTime::duration>(leap);
   }
 }
 

@@ -27,7 +27,7 @@ struct RefusedWrite {
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
   std::string name;           // of the check that runs, or that has failed
-  WallTime since;             // the time at which it began
+  WallTime since;             // the time from which its time-out counts; WallTime(): it does not count now
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "": it runs
 

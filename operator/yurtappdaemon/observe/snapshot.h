@@ -168,6 +168,8 @@ struct CheckSamples {
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples that had a value
   std::string message;          // the last sample, as a text
+  WallTime began{};             // the time at which this process began to sample, or Prometheus answered again
+  int unanswered = 0;           // queries since the last one that Prometheus answered
 
   bool operator==(const CheckSamples&) const = default;
 };
@@ -196,6 +198,7 @@ struct Snapshot {
   std::map<std::string, RefusedJob> refused_jobs;  // by name
   std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run
   std::string checks_fault;                        // the reason why checks can't run; no update starts; "": they can
+  bool jobs_outdated = false;                      // their watch fails, so `check_jobs` may lack the end of a Job
   std::map<std::string, PrefetchRef> prefetches;   // by name
   std::map<std::string, std::string> refused_prefetches;  // DaemonSets that can't be created, and the error; by name
   ImageVolumeSupport image_volumes;

@@ -13,6 +13,10 @@
 namespace yad {
 namespace {
 
+// No event reports that a check can be observed again, or that its Job can be created.
+constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
+// While the cache of Jobs may be outdated, a time-out waits for this time.
+constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
@@ -28,6 +32,12 @@ Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot
   for (const Check& check : checks_) digests_.push_back(check.job_spec.is_null() ? 0 : CheckJobDigest(check));
 }
 
+Checks::Look Checks::Unavailable() const { return Unavailable(snapshot_.checks_fault); }
+
+Checks::Look Checks::Unavailable(std::string message) {
+  return {Look::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
+}
+
 Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                PoolChecks& checks) const {
   const CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel),
@@ -36,22 +46,21 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
   const std::string name = "Job " + checks.job;
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
     const CheckJobState& state = job->second.state();
-    if (state.state == CheckJobState::State::kComplete) return {Look::State::kPassed, "", std::nullopt};
-    if (state.state == CheckJobState::State::kFailed)
-      return {Look::State::kFailed, name + kFailed + state.message, std::nullopt};
-    return {Look::State::kRuns, name + kRuns, std::nullopt};
+    if (state.state == CheckJobState::State::kComplete) return {Look::State::kPassed, ""};
+    if (state.state == CheckJobState::State::kFailed) return {Look::State::kFailed, name + kFailed + state.message};
+    return snapshot_.checks_fault.empty() ? Look{Look::State::kRuns, name + kRuns} : Unavailable();
   }
   const auto refused = snapshot_.refused_jobs.find(checks.job);
   if (refused != snapshot_.refused_jobs.end() && refused->second.final)
-    return {Look::State::kFailed, name + " was rejected: " + refused->second.message, std::nullopt};
-  if (!snapshot_.checks_fault.empty()) return {Look::State::kRuns, snapshot_.checks_fault, std::nullopt};
-  if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure, std::nullopt};
+    return {Look::State::kFailed, name + " was rejected: " + refused->second.message};
+  if (!snapshot_.checks_fault.empty()) return Unavailable();
+  if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure};
   // A Job that was deleted is created again. If the check had failed, it is repeated, as after a change of its spec.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (refused != snapshot_.refused_jobs.end())
-    return {Look::State::kRuns, name + " can't be created: " + refused->second.message, std::nullopt};
-  return {Look::State::kRuns, name + " is created", std::nullopt};
+    return Unavailable(name + " can't be created: " + refused->second.message);
+  return {Look::State::kRuns, name + " is created"};
 }
 
 Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool) const {
@@ -59,49 +68,75 @@ Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool
     if (condition.type != check.condition) continue;
     // A condition that is older than the update tells about the revision before it.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
-    if (condition.status == check.condition_status && !outdated) return {Look::State::kPassed, "", std::nullopt};
+    if (condition.status == check.condition_status && !outdated) return {Look::State::kPassed, ""};
   }
   return {Look::State::kRuns,
-          "waits for condition " + check.condition + "=" + check.condition_status + " of the workload", std::nullopt};
+          "waits for condition " + check.condition + "=" + check.condition_status + " of the workload"};
 }
 
 Checks::Look Checks::LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const {
+  if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
+  // An earlier leader's samples are not known, so the time-out counts from the first one of this process.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
-    return {Look::State::kRuns, "waits for the first sample of Prometheus", std::nullopt};
+    return {Look::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
   const CheckSamples& samples = found->second;
   progress.failures = samples.failures;
-  if (samples.failures > check.prometheus->failure_limit) return {Look::State::kFailed, samples.message, std::nullopt};
-  if (snapshot_.now < end) return {Look::State::kRuns, samples.message, end};
-  if (samples.conclusive > 0) return {Look::State::kPassed, "", std::nullopt};
-  return {Look::State::kRuns, samples.message, std::nullopt};
+  if (samples.failures > check.prometheus->failure_limit) return {Look::State::kFailed, samples.message};
+  Look look{Look::State::kRuns, samples.message, std::nullopt, samples.began};
+  // A Prometheus that does not answer proves nothing about the pool.
+  if (samples.unanswered > 0) look.counts_from = snapshot_.now;
+  look.unavailable = samples.unanswered >= kUnansweredQueries;
+  if (snapshot_.now < end) {
+    look.due = end;
+  } else if (samples.conclusive > 0) {
+    return {Look::State::kPassed, ""};
+  }
+  return look;
+}
+
+Checks::Look Checks::Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const {
+  checks.unavailable = look.unavailable;
+  if (look.counts_from == WallTime::max()) {
+    progress.since = {};
+    look.due = snapshot_.now + kUnavailableRetry;
+    return look;
+  }
+  WallTime timeout = std::max(progress.since, look.counts_from) + check.timeout;
+  if (snapshot_.now >= timeout && checks.starts_job) {
+    // Without a Job, nothing has been tested.
+    progress.since = snapshot_.now;
+    timeout = snapshot_.now + check.timeout;
+  }
+  if (snapshot_.now >= timeout && !check.job_spec.is_null() && snapshot_.jobs_outdated) {
+    look.due = snapshot_.now + kOutdatedRetry;
+    return look;
+  }
+  if (snapshot_.now >= timeout)
+    return {Look::State::kFailed, "not passed within " + std::to_string(check.timeout.count()) + " s: " + look.message};
+  look.due = look.due ? std::min(*look.due, timeout) : timeout;
+  return look;
 }
 
 Checks::Look Checks::LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                             PoolChecks& checks) const {
   Look look;
   checks.job.clear();
-  checks.starts_job = false;
+  checks.starts_job = checks.unavailable = false;
+  if (progress.since == WallTime()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
     look = LookAtJob(check, pool, progress, checks);
   } else if (!progress.failure.empty()) {
-    look = {Look::State::kFailed, progress.failure, std::nullopt};
+    look = {Look::State::kFailed, progress.failure};
   } else if (check.prometheus) {
     look = LookAtSamples(check, pool, progress);
   } else {
     look = LookAtCondition(check, pool);
   }
   if (look.state != Look::State::kRuns) return look;
-  if (!progress.failure.empty()) return {Look::State::kFailed, progress.failure, std::nullopt};
-  const WallTime timeout = progress.since + check.timeout;
-  if (snapshot_.now >= timeout) {
-    checks.starts_job = false;
-    return {Look::State::kFailed, "not passed within " + std::to_string(check.timeout.count()) + " s: " + look.message,
-            std::nullopt};
-  }
-  look.due = look.due ? std::min(*look.due, timeout) : timeout;
-  return look;
+  if (!progress.failure.empty()) return {Look::State::kFailed, progress.failure};
+  return Timed(check, std::move(look), progress, checks);
 }
 
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
@@ -117,7 +152,7 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   checks.index = first == checks_.end() ? 0 : static_cast<std::size_t>(first - checks_.begin());
   for (; checks.index < checks_.size(); ++checks.index) {
     const Check& check = checks_[checks.index];
-    if (!health.check) health.check = CheckProgress{check.name, snapshot_.now, 0, ""};
+    if (!health.check) health.check = CheckProgress{check.name, {}, 0, ""};
     const Look look = LookAt(check, pool, *health.check, checks);
     const bool failed = look.state == Look::State::kFailed;
     if (look.state == Look::State::kPassed || (failed && check.dry_run)) {

@@ -14,12 +14,16 @@
 
 namespace yad {
 
+// If so many queries in a row have no answer, Prometheus counts as unavailable.
+inline constexpr int kUnansweredQueries = 3;
+
 // The checks of one pool in a plan.
 struct PoolChecks {
   bool verifying = false;              // the rollout updated the pool, and not all checks have passed
   std::size_t index = 0;               // of the check that runs or has failed, in RollingUpdate::checks
   std::string job;                     // the name of its Job; "": it is of another kind, or no check has begun
   bool starts_job = false;             // the Job does not exist yet, and is created now
+  bool unavailable = false;            // the check can't be observed, so its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed
   std::optional<WallTime> due;         // the next time at which its result may change without an event
   std::vector<std::string> tolerated;  // the failures of checks with dryRun in this plan
@@ -48,12 +52,19 @@ class Checks {
     enum class State { kRuns, kPassed, kFailed };
     State state = State::kRuns;
     std::string message;
-    std::optional<WallTime> due;
+    std::optional<WallTime> due = std::nullopt;
+    WallTime counts_from = {};  // the time-out counts from this time, or from the begin of the check if that is later
+    bool unavailable = false;
   };
+  // Looks at a check that can't be observed.
+  static Look Unavailable(std::string message);
+  Look Unavailable() const;
   Look LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
   Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
+  // Returns `look` at a check that runs: its time-out may be over, or does not count.
+  Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;
   const std::vector<Check>& checks_;

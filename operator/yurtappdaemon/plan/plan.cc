@@ -415,7 +415,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // No event reports that a list without a freeze has succeeded.
   if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
-  if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty()) Note(plan.wake, snapshot.now + kFreezeRetry);
+  if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
+    Note(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_jobs = OutdatedCheckJobs(snapshot);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(plan));
   PlanRemovals(snapshot, workloads, plan);

@@ -201,6 +201,7 @@ class View {
     } else {
       view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
+    if (view_.phase == PoolPhase::kVerifying && plan_.checks.unavailable) view_.reason = kChecksUnavailable;
     SetUnhealthySeconds();
   }
 
@@ -251,7 +252,7 @@ class View {
   void SetCheck() {
     if (!view_.verifying || fresh_ || !plan_.health.check) return;
     view_.check = plan_.health.check->name;
-    view_.check_started = FormatTime(plan_.health.check->since);
+    if (plan_.health.check->since != WallTime()) view_.check_started = FormatTime(plan_.health.check->since);
     view_.check_failures = plan_.health.check->failures;
     if (view_.phase == PoolPhase::kVerifying && view_.message.empty()) view_.message = plan_.checks.message;
   }

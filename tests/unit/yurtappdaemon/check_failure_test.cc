@@ -188,26 +188,6 @@ TEST_P(CheckFailureTest, RejectedJobFailsTheCheck) {
   });
 }
 
-TEST_P(CheckFailureTest, JobThatAQuotaRejectsIsRetriedUntilTheTimeOut) {
-  Play([&] {
-    DeployedWithChecks({"a", "b"});
-    world_.SetImage("app:2");
-    Step();
-    Heal("a");
-    AnswerJobs({StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"), false});
-    Step(60);
-    EXPECT_EQ(Phase("a"), "Verifying");
-    EXPECT_THAT(MessageOf("a"), HasSubstr("exceeded quota"));
-    EXPECT_GT(JobPosts(), 1U);
-    Step(600);
-    for (int i = 0; i < 3; ++i) {
-      EXPECT_EQ(Phase("a"), "Failed CheckFailed");
-      EXPECT_EQ(Images(), "a=2 b=1");
-      Step(10);
-    }
-  });
-}
-
 TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaAllowsIt) {
   Play([&] {
     DeployedWithChecks({"a"});

@@ -82,7 +82,7 @@ class CheckSamplerTest : public ::testing::Test {
 TEST_F(CheckSamplerTest, FirstSampleIsRequestedAtOnce) {
   Begin({Running()});
   EXPECT_THAT(requested_, ElementsAre(kWeb));
-  EXPECT_EQ(Of(), (CheckSamples{"errors", began_, 0, 0, "waits for the first sample of Prometheus"}));
+  EXPECT_EQ(Of(), (CheckSamples{"errors", began_, 0, 0, "waits for the first sample of Prometheus", began_}));
   EXPECT_EQ(Sample(), Duration(seconds(30)));
   EXPECT_THAT(Queries(), ElementsAre("errors{pool=\"a\"}"));
   EXPECT_EQ(Of().conclusive, 1);
@@ -376,6 +376,23 @@ TEST_F(RunningChecksTest, PoolThatHasNotSoakedIsNotSampled) {
   std::swap(checks_[0], checks_[1]);
   health_.soaked = false;
   EXPECT_THAT(Running(), IsEmpty());
+}
+
+TEST_F(CheckSamplerTest, QueriesWithoutAnAnswerAreCountedUntilPrometheusAnswers) {
+  Begin({Running()});
+  answer_ = [](const std::string&) -> Value { return Fail(Reason::kTransport, "connection refused"); };
+  for (int i = 1; i <= kUnansweredQueries; ++i) {
+    shown_.clear();
+    Sample();
+    EXPECT_EQ(Of().unanswered, i);
+    clock_.Advance(seconds(30));
+  }
+  EXPECT_THAT(shown_, SizeIs(1)) << "Prometheus counts as unavailable";
+  EXPECT_EQ(Of().began, began_);
+  answer_ = [](const std::string&) -> Value { return Fail(Reason::kBadRequest, "several samples"); };
+  Sample();
+  EXPECT_EQ(Of().unanswered, 0) << "an error about the query is an answer";
+  EXPECT_EQ(Of().began, clock_.WallNow()) << "the time-out begins again";
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ class CheckScene : public ::testing::Test {
     snapshot.refused_jobs = refused_;
     snapshot.samples = samples_;
     snapshot.checks_fault = fault_;
+    snapshot.jobs_outdated = jobs_outdated_;
     return snapshot;
   }
 
@@ -100,6 +101,7 @@ class CheckScene : public ::testing::Test {
   std::map<std::string, RefusedJob> refused_;
   std::map<std::string, CheckSamples> samples_;
   std::string fault_;
+  bool jobs_outdated_ = false;
   WallTime now_ = ParseTime("2026-01-02T03:10:00Z");
   bool offline_ = false;
   bool has_record_ = true;

@@ -176,43 +176,6 @@ TEST_F(ChecksTest, RejectedJobIsTriedAgainWhenTheCheckIsEdited) {
   EXPECT_EQ(Failure(), "");
 }
 
-TEST_F(ChecksTest, JobThatCanNotBeCreatedIsRetriedUntilTheTimeOut) {
-  const std::string job = Run().job;
-  refused_[job] = {"exceeded quota", false};
-  PoolChecks checks = RunAfter(599);
-  EXPECT_TRUE(checks.starts_job);
-  EXPECT_EQ(checks.message, "check smoke: Job " + job + " can't be created: exceeded quota");
-  for (int i = 0; i < 3; ++i) {
-    checks = RunAfter(1);
-    EXPECT_FALSE(checks.starts_job);
-    EXPECT_EQ(checks.message, "check smoke: not passed within 600 s: Job " + job + " can't be created: exceeded quota");
-    EXPECT_NE(Failure(), "") << i;
-  }
-}
-
-// Another client's Job has the name: the caches of the operator's own Jobs never show it.
-TEST_F(ChecksTest, JobThatNeverAppearsFailsTheCheckAtTheTimeOut) {
-  Run();
-  EXPECT_TRUE(RunAfter(1).starts_job);
-  RunAfter(600);
-  EXPECT_NE(Failure(), "");
-  EXPECT_FALSE(RunAfter(1).starts_job);
-  EXPECT_NE(Failure(), "") << "the failure stays";
-}
-
-TEST_F(ChecksTest, NoJobStartsWhileJobsCanNotBeRead) {
-  fault_ = "the Jobs can't be read: Forbidden";
-  PoolChecks checks = Run();
-  EXPECT_FALSE(checks.starts_job);
-  EXPECT_EQ(checks.message, "check smoke: the Jobs can't be read: Forbidden");
-  RunAfter(600);
-  EXPECT_NE(Failure(), "");
-  EXPECT_FALSE(RunAfter(1).starts_job);
-  fault_ = "";
-  EXPECT_TRUE(RunAfter(1).starts_job) << "the check never ran, so it is repeated";
-  EXPECT_EQ(Failure(), "");
-}
-
 TEST_F(ChecksTest, FailureWithDryRunIsReportedOnceAndPasses) {
   checks_ = Json::array({JobCheckJson("smoke", {{"dryRun", true}}), JobCheckJson("second")});
   const std::string job = Run().job;

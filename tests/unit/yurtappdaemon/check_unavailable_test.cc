@@ -1,0 +1,269 @@
+// Checks that can't be observed: their time-outs do not count, and they fail nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/check_rollout_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+class UnavailableCheckTest : public CheckScene {};
+
+TEST_F(UnavailableCheckTest, TimeWithoutTheRightToReadJobsDoesNotCount) {
+  AddJob(Run().job);
+  fault_ = "the Jobs can't be read: Forbidden";
+  PoolChecks checks = RunAfter(10000);
+  EXPECT_TRUE(checks.unavailable);
+  EXPECT_FALSE(checks.starts_job);
+  EXPECT_EQ(checks.message, "check smoke: the Jobs can't be read: Forbidden");
+  EXPECT_EQ(Failure(), "");
+  EXPECT_EQ(health_.check->since, WallTime());
+  fault_ = "";
+  checks = RunAfter(10000);
+  EXPECT_FALSE(checks.unavailable);
+  EXPECT_EQ(health_.check->since, now_) << "the time-out begins again";
+  EXPECT_EQ(checks.due, now_ + seconds(600));
+  RunAfter(600);
+  EXPECT_THAT(Failure(), StartsWith("not passed within 600 s"));
+}
+
+TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCanNotBeRead) {
+  fault_ = "the Jobs can't be read: Forbidden";
+  EXPECT_FALSE(Run().starts_job);
+  EXPECT_FALSE(RunAfter(600).starts_job);
+  fault_ = "";
+  EXPECT_TRUE(RunAfter(1).starts_job);
+  EXPECT_EQ(Failure(), "");
+}
+
+TEST_F(UnavailableCheckTest, EndOfAJobCountsWithoutTheRightToReadIt) {
+  AddJob(Run().job, EndedJob("Failed", "no"));
+  fault_ = "the Jobs can't be read: Forbidden";
+  RunAfter(1);
+  EXPECT_THAT(Failure(), HasSubstr("failed: no"));
+}
+
+// The Job may have ended, and the cache does not show it.
+TEST_F(UnavailableCheckTest, TimeOutWaitsForAnOutdatedCache) {
+  AddJob(Run().job);
+  jobs_outdated_ = true;
+  const PoolChecks checks = RunAfter(600);
+  EXPECT_EQ(checks.due, now_ + seconds(5));
+  EXPECT_EQ(Failure(), "");
+  jobs_outdated_ = false;
+  RunAfter(1);
+  EXPECT_NE(Failure(), "");
+}
+
+TEST_F(UnavailableCheckTest, JobThatCanNotBeCreatedIsRetriedAndFailsNothing) {
+  const std::string job = Run().job;
+  refused_[job] = {"exceeded quota", false};
+  PoolChecks checks = RunAfter(10000);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_TRUE(checks.unavailable);
+  EXPECT_EQ(checks.message, "check smoke: Job " + job + " can't be created: exceeded quota");
+  EXPECT_EQ(Failure(), "");
+  refused_.clear();
+  AddJob(job);
+  RunAfter(1);
+  EXPECT_EQ(health_.check->since, now_);
+}
+
+// The operator was stopped for longer than the time-out, and the Job was deleted meanwhile.
+TEST_F(UnavailableCheckTest, CheckWithoutAJobBeginsAgainAtItsTimeOut) {
+  Run();
+  const PoolChecks checks = RunAfter(600);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_EQ(Failure(), "");
+  EXPECT_EQ(health_.check->since, now_);
+}
+
+class UnansweredQueryTest : public CheckScene {
+ protected:
+  UnansweredQueryTest() {
+    checks_ = Json::array({Json{{"name", "errors"}, {"prometheus", {{"query", "x"}, {"max", "0.05"}}}}});
+    began_ = now_;
+  }
+  void Sampled(int unanswered, WallTime began) {
+    samples_["a"] = {"errors", began_, 0, 0, "no sample: connection refused", began, unanswered};
+  }
+  WallTime began_;
+};
+
+TEST_F(UnansweredQueryTest, TimeOutDoesNotCountWhilePrometheusDoesNotAnswer) {
+  Run();
+  Sampled(1, began_);
+  EXPECT_FALSE(RunAfter(10000).unavailable);
+  Sampled(kUnansweredQueries, began_);
+  EXPECT_TRUE(RunAfter(10000).unavailable);
+  EXPECT_EQ(Failure(), "");
+  Sampled(0, now_);
+  EXPECT_EQ(Run().due, now_ + seconds(600));
+  RunAfter(600);
+  EXPECT_NE(Failure(), "");
+}
+
+TEST_F(UnansweredQueryTest, TimeOutCountsFromTheFirstSampleOfThisProcess) {
+  Run();
+  const PoolChecks checks = RunAfter(10000);
+  EXPECT_EQ(checks.due, now_ + seconds(600));
+  EXPECT_EQ(Failure(), "") << "an earlier leader's samples are not known";
+}
+
+TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusDoesNotCount) {
+  Run();
+  fault_ = "the operator has no --prometheus-url";
+  EXPECT_TRUE(RunAfter(10000).unavailable);
+  EXPECT_EQ(Failure(), "");
+  EXPECT_EQ(health_.check->since, WallTime());
+}
+
+class UnavailableRolloutTest : public CheckRolloutTest {
+ protected:
+  void UpdatedWithRollback(Json check = JobCheckJson("smoke", {{"timeoutSeconds", 60}})) {
+    DeployedWithChecks({"a", "b"}, Json::array({std::move(check)}), {{"onFailure", "Rollback"}});
+    UpdateA();
+  }
+  // Takes the right to watch Jobs away. Their cache stays as it is.
+  void RevokeRights() {
+    world_.jobs_readable = false;
+    world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot watch"));
+  }
+  void ExpectUnavailable() {
+    EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+    EXPECT_EQ(CheckOf("a"), "smoke");
+    EXPECT_EQ(CheckStarted("a"), "");
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_FALSE(IsMarkedFailed());
+  }
+};
+
+TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutBeginsAgain) {
+  UpdatedWithRollback();
+  ASSERT_EQ(Phase("a"), "Verifying");
+  RevokeRights();
+  Wait(seconds(200));
+  ExpectUnavailable();
+  EXPECT_EQ(Progressing(), "True RollingOut") << "pool a has not finished";
+  EXPECT_THAT(MessageOf("a"), HasSubstr("set checks.jobs=true in the values of the Helm chart"));
+  world_.cluster.ClearWrites();
+  Wait(seconds(200));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  for (int i = 0; i < 2; ++i) {
+    world_.Restart();
+    RevokeRights();
+    Wait(seconds(200));
+    ExpectUnavailable();
+  }
+  world_.jobs_readable = true;
+  world_.Restart();
+  Wait(seconds(50));
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_NE(CheckStarted("a"), "");
+  Wait(seconds(20));
+  EXPECT_TRUE(IsMarkedFailed()) << "the Job did not end within its time";
+}
+
+// The server answers for each status of a POST; the same table is in check_job_writer.cc.
+TEST_P(UnavailableRolloutTest, OnlyAnswersAboutTheJobItselfFailTheCheck) {
+  struct Answer {
+    int status;
+    const char* reason;
+    bool final;
+  };
+  for (const Answer& answer : {Answer{400, "BadRequest", true},
+                               {413, "RequestEntityTooLarge", true},
+                               {422, "Invalid", true},
+                               {401, "Unauthorized", false},
+                               {403, "Forbidden", false},
+                               {404, "NotFound", false},
+                               {409, "Conflict", false},
+                               {429, "TooManyRequests", false},
+                               {500, "InternalError", false},
+                               {503, "ServiceUnavailable", false}}) {
+    SCOPED_TRACE(answer.status);
+    StartOver();
+    DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"timeoutSeconds", 20}})}));
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    AnswerJobs({StatusResponse(answer.status, answer.reason, "the server's words"), false});
+    Wait(seconds(50));
+    EXPECT_EQ(Phase("a"), answer.final ? "Failed CheckFailed" : "Verifying ChecksUnavailable");
+    EXPECT_THAT(MessageOf("a"), HasSubstr("the server's words"));
+    if (answer.final) {
+      EXPECT_EQ(JobPosts(), 1U);
+      continue;
+    }
+    world_.cluster.SetFaults(nullptr);
+    Wait(seconds(5));
+    Wait(seconds(5));
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_THAT(JobsOf("a"), SizeIs(1));
+  }
+}
+
+TEST_P(UnavailableRolloutTest, QuotaThatRejectsTheJobFailsNothing) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"timeoutSeconds", 30}})}),
+                       {{"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    AnswerJobs({StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"), false});
+    Step(5);
+    for (int i = 0; i < 3; ++i) {
+      Step(40);
+      ExpectUnavailable();
+      EXPECT_THAT(MessageOf("a"), HasSubstr("exceeded quota"));
+    }
+  });
+}
+
+TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndFailsNothing) {
+  Play([&] {
+    UpdatedWithRollback();
+    const std::string job = JobOf("a");
+    DeleteJobs("a");
+    const Json owner = {
+        {"apiVersion", "batch/v1"}, {"kind", "CronJob"}, {"name", "backup"}, {"uid", "u"}, {"controller", true}};
+    world_.cluster.Create(kJobType, {{"metadata", {{"namespace", kNs}, {"name", job}, {"ownerReferences", {owner}}}}});
+    Step(5);
+    EXPECT_EQ(MessageOf("a"),
+              "check smoke: Job " + job + " can't be created: it exists and belongs to CronJob backup; delete it");
+    Step(100);
+    ExpectUnavailable();
+    world_.cluster.Delete(kJobType, {kNs, job});
+    Step(5);
+    Step(5);
+    EXPECT_EQ(JobOf("a"), job);
+    EXPECT_EQ(Phase("a"), "Verifying");
+  });
+}
+
+TEST_P(UnavailableRolloutTest, StopOfTheOperatorFailsNoQuery) {
+  world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return std::nullopt;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  EXPECT_EQ(Phase("a"), "Verifying");
+  world_.clock.Advance(seconds(5000));
+  world_.Restart();
+  Step();
+  EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+  Step();
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_FALSE(IsMarkedFailed());
+}
+
+INSTANTIATE_TEST_SUITE_P(Kind, UnavailableRolloutTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+}  // namespace
+}  // namespace yad::testing
