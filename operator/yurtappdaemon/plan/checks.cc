@@ -153,6 +153,11 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   for (; checks.index < checks_.size(); ++checks.index) {
     const Check& check = checks_[checks.index];
     if (!health.check) health.check = CheckProgress{check.name, {}, 0, ""};
+    const bool begins = health.check->since == WallTime() && health.check->failure.empty();
+    if (begins && health.state != PoolHealth::State::kHealthy) {
+      checks.message = CheckMessage(check.name, "begins when the pool is healthy again");
+      return checks;
+    }
     const Look look = LookAt(check, pool, *health.check, checks);
     const bool failed = look.state == Look::State::kFailed;
     if (look.state == Look::State::kPassed || (failed && check.dry_run)) {

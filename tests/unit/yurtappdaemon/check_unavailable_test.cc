@@ -83,6 +83,30 @@ TEST_F(UnavailableCheckTest, CheckWithoutAJobBeginsAgainAtItsTimeOut) {
   EXPECT_EQ(health_.check->since, now_);
 }
 
+TEST_F(UnavailableCheckTest, NoCheckBeginsWhileThePoolIsUnhealthy) {
+  checks_ = Json::array({JobCheckJson("first"), JobCheckJson("second")});
+  AddJob(Run().job, EndedJob("Complete"), "first");
+  health_.state = PoolHealth::State::kUnhealthy;
+  for (int i = 0; i < 2; ++i) {
+    const PoolChecks checks = RunAfter(1000);
+    EXPECT_TRUE(checks.verifying);
+    EXPECT_FALSE(checks.starts_job);
+    EXPECT_FALSE(checks.due);
+    EXPECT_EQ(checks.message, "check second: begins when the pool is healthy again");
+    EXPECT_EQ(health_.check, (CheckProgress{"second", {}, 0, ""}));
+  }
+  health_.state = PoolHealth::State::kHealthy;
+  EXPECT_TRUE(RunAfter(1).starts_job);
+  EXPECT_EQ(health_.check->since, now_);
+}
+
+TEST_F(UnavailableCheckTest, CheckThatRunsGoesOnWhileThePoolIsUnhealthy) {
+  AddJob(Run().job);
+  health_.state = PoolHealth::State::kUnhealthy;
+  RunAfter(600);
+  EXPECT_NE(Failure(), "");
+}
+
 class UnansweredQueryTest : public CheckScene {
  protected:
   UnansweredQueryTest() {
@@ -260,6 +284,31 @@ TEST_P(UnavailableRolloutTest, StopOfTheOperatorFailsNoQuery) {
   Step();
   EXPECT_EQ(Phase("a"), "Verifying");
   EXPECT_FALSE(IsMarkedFailed());
+}
+
+TEST_P(UnavailableRolloutTest, NextCheckBeginsWhenThePoolIsHealthyAgain) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));
+    UpdateA();
+    EndJobs("a", "Complete");
+    Break("a");
+    Step(100);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(Phase("a"), "Unhealthy");
+      EXPECT_EQ(CheckOf("a"), "second");
+      EXPECT_EQ(CheckStarted("a"), "");
+      EXPECT_THAT(JobsOf("a"), SizeIs(1));
+      Step(100);
+    }
+    Heal("a");
+    Step(10);
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_THAT(JobsOf("a"), SizeIs(2));
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Kind, UnavailableRolloutTest,
