@@ -24,18 +24,21 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
-  if (!needed || jobs == nullptr) return true;
-  jobs->Demand();
-  const std::string error = jobs->last_error();
-  if (!jobs->synced() && error.empty()) return false;
-  // The watch of a filled cache breaks now and then. Meanwhile, the cache may lack the end of a Job.
-  snapshot.jobs_outdated = !error.empty();
-  if (!jobs->synced() || denial.IsBelieved(error, now)) {
-    const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
-    snapshot.checks_fault = "the Jobs can't be read: " + error +
-                            (forbidden ? "; set checks.jobs=true in the values of the Helm chart" : "");
+  // Jobs of checks that the spec no longer has are deleted.
+  if (jobs == nullptr || (!needed && !jobs->synced())) return true;
+  if (needed) {
+    jobs->Demand();
+    const std::string error = jobs->last_error();
+    if (!jobs->synced() && error.empty()) return false;
+    // The watch of a filled cache breaks now and then. Meanwhile, the cache may lack the end of a Job.
+    snapshot.jobs_outdated = !error.empty();
+    if (!jobs->synced() || denial.IsBelieved(error, now)) {
+      const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
+      snapshot.checks_fault = "the Jobs can't be read: " + error +
+                              (forbidden ? "; set checks.jobs=true in the values of the Helm chart" : "");
+    }
+    if (!jobs->synced()) return true;
   }
-  if (!jobs->synced()) return true;
   YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));
   for (ObjectPtr& object : owned) {
     std::string name = object->meta().key.name;

@@ -179,7 +179,11 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   if (snapshot.check_jobs.empty()) return {};
   std::set<std::string_view> names, pools;
-  for (const Check& check : snapshot.daemon.strategy.rolling.checks) names.insert(check.name);
+  if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate) {
+    for (const Check& check : snapshot.daemon.strategy.rolling.checks) {
+      if (!check.job_spec.is_null()) names.insert(check.name);
+    }
+  }
   for (const PoolRef& pool : snapshot.pools) pools.insert(pool.pool().name);
   for (const WorkloadRef& workload : snapshot.workloads) pools.insert(workload.pool);
   const auto age = [](const CheckJobRef& job) {

@@ -72,7 +72,7 @@ class Checks {
 };
 
 // Returns the Jobs that are no longer needed: of each check and pool, all but the last one; those of checks that the
-// spec no longer has; and those of pools that are not selected and have no workload.
+// spec no longer has, or that are no Jobs any more; and those of pools that are not selected and have no workload.
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);
 
 }  // namespace yad

@@ -311,6 +311,25 @@ TEST_P(UnavailableRolloutTest, NextCheckBeginsWhenThePoolIsHealthyAgain) {
   });
 }
 
+TEST_P(UnavailableRolloutTest, JobsAreDeletedWithTheLastCheckThatIsAJob) {
+  for (const bool other_strategy : {false, true}) {
+    SCOPED_TRACE(other_strategy);
+    StartOver();
+    DeployedWithChecks({"a"});
+    UpdateA();
+    EndJobs("a", "Complete");
+    Step();
+    ASSERT_THAT(JobsOf("a"), SizeIs(1));
+    if (other_strategy) {
+      world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
+    } else {
+      Strategy("checks", Json::array({ConditionCheckJson("smoke")}));
+    }
+    Step();
+    EXPECT_THAT(JobsOf("a"), IsEmpty());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kind, UnavailableRolloutTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
