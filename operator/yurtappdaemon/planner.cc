@@ -31,6 +31,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   if (plan.rollout->decision.roll_back && !confirmed) {
     // The caches may lag: a pool that they show as unhealthy may have been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
+    YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
     return false;
   }

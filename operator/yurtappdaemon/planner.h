@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "operator/base/clock.h"
+#include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/observer.h"
@@ -23,7 +24,8 @@ struct FinalPlan {
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Planner {
  public:
-  Planner(const RemovalGate& removals, Clock& clock) : removals_(removals), clock_(clock) {}
+  Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, Clock& clock)
+      : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
 
   // Returns the plan, or nullopt if the planner had to read or write something first; the reconcile then starts again.
   // `executor` is the one for the daemon's kind.
@@ -36,6 +38,7 @@ class Planner {
                               DaemonState& state, std::stop_token stop) const;
 
   const RemovalGate& removals_;
+  const CheckJobWriter& check_jobs_;
   Clock& clock_;
 };
 

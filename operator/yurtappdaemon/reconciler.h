@@ -80,13 +80,13 @@ class Reconciler {
   const RemovalGate removals_;
   ImageVolumes image_volumes_;
   const Observer observer_;
+  const CheckJobWriter check_jobs_;
   const Planner planner_;
   Reporter reporter_;
   const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
-  const CheckJobWriter check_jobs_;
   const PrefetchWriter prefetches_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;

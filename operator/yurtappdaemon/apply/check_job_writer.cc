@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 
 namespace yad {
 namespace {
+
+constexpr int kPageSize = 500;
 
 // Returns whether the server would reject the same Job again, so that the check fails. All other answers are retried,
 // and leave the check undecided, because nothing has been tested:
@@ -52,6 +55,32 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
     return true;
   });
   return read ? found : Fail(read.error());
+}
+
+Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const {
+  std::set<std::string> wanted;
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    const bool failed = plan.rollout->decision.pools[i].failed;
+    if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
+  }
+  // Without rights, there is nothing newer than the cache. It has seen the end of each Job that it calls failed.
+  if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
+  ListOptions options;
+  options.ns = snapshot.daemon.meta.key.ns;
+  options.limit = kPageSize;
+  options.label_selector = kCheckLabel;
+  const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
+    const ObjectMeta meta = ParseMeta(item);
+    if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
+    if (store_ != nullptr) store_->Observe(Kept(item));
+    wanted.erase(meta.key.name);
+    return true;
+  });
+  if (!read) return Fail(read.error());
+  for (const std::string& name : wanted) {
+    if (snapshot.check_jobs.contains(name)) return Fail(Reason::kConflict, "Job " + name + " has been deleted");
+  }
+  return {};
 }
 
 Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan,

@@ -33,6 +33,10 @@ class CheckJobWriter {
   // the one that another attempt has created, and stays. A Job of another owner stays too, and is reported.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
+  // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been
+  // deleted.
+  Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
+
  private:
   // Returns nothing if the Job that prevents a creation is the daemon's own, and puts it into the store.
   Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;

@@ -270,6 +270,20 @@ TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndFailsNothing)
   });
 }
 
+TEST_P(UnavailableRolloutTest, RollbackReadsTheJobFirst) {
+  for (const bool passed : {false, true}) {
+    SCOPED_TRACE(passed);
+    StartOver();
+    UpdatedWithRollback();
+    Step(10);
+    world_.jobs_readable = false;  // The watch is silent, and reports no error.
+    if (passed) EndJobs("a", "Complete");
+    Step(100);
+    EXPECT_EQ(IsMarkedFailed(), !passed);
+    EXPECT_EQ(ImageOf(world_.Workload("a")), passed ? "app:2" : "app:1");
+  }
+}
+
 TEST_P(UnavailableRolloutTest, StopOfTheOperatorFailsNoQuery) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return std::nullopt;
