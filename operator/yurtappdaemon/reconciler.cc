@@ -104,8 +104,11 @@ std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
     // A daemon that was recreated under the same name has no earlier state.
-    if (state == nullptr || state->uid != meta.uid)
-      state = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
+    if (state == nullptr || state->uid != meta.uid) {
+      auto fresh = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
+      if (state != nullptr) fresh->waits_shown = state->waits_shown;  // metrics have the name of the daemon
+      state = std::move(fresh);
+    }
     return state;
   });
 }
@@ -217,7 +220,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
                    "created ControllerRevision " + snapshot.update->name);
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
-  Reporter::ShowPools(meta.key, status.fields, outcome.pools);
+  Reporter::ShowPools(meta.key, status.fields, outcome.pools, state.waits_shown);
 
   // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();

@@ -27,38 +27,38 @@ metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
   return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
 }
 
-// Only reasons for which a pool waits have a series, because most daemons have no pool that waits.
-void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools) {
+// A reason has a series after a pool has waited for it once, because most daemons have no pool that waits. `shown` are
+// these reasons.
+void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
   for (const PoolOutcome& pool : pools) {
     if (pool.workload) ++counts[ToString(pool.plan->waiting_for)];
   }
   for (const std::string_view reason : WaitingForValues()) {
-    const auto found = counts.find(reason);
-    if (found == counts.end()) {
-      metrics::Remove(kWaitingPools, WaitLabels(key, reason));
-    } else {
-      metrics::GetGauge(kWaitingPools, "Pools of a YurtAppDaemon that wait for their update, by reason.",
-                        WaitLabels(key, reason))
-          .Set(static_cast<double>(found->second));
-    }
+    const std::size_t count = counts[reason];
+    if (count > 0) shown.insert(reason);
+    if (!shown.contains(reason)) continue;
+    metrics::GetGauge(kWaitingPools, "Pools of a YurtAppDaemon that wait for their update, by reason.",
+                      WaitLabels(key, reason))
+        .Set(static_cast<double>(count));
   }
 }
 
 }  // namespace
 
-void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::vector<PoolOutcome>& pools) {
+void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::vector<PoolOutcome>& pools,
+                         std::set<std::string_view>& waits_shown) {
   for (const char* state : kPoolCounters) {
     metrics::GetGauge("yurtappdaemon_pools", "Pools of a YurtAppDaemon, as its status counts them.",
                       PoolLabels(key, state))
         .Set(static_cast<double>(IntAt(status, {std::string(state) + "Pools"})));
   }
-  ShowWaiting(key, pools);
+  ShowWaiting(key, pools, waits_shown);
 }
 
 void Reporter::RemoveMetrics(const ObjectKey& key) {
   for (const char* state : kPoolCounters) metrics::Remove("yurtappdaemon_pools", PoolLabels(key, state));
-  ShowWaiting(key, {});
+  for (const std::string_view reason : WaitingForValues()) metrics::Remove(kWaitingPools, WaitLabels(key, reason));
 }
 
 void Reporter::Forget(const ObjectKey& key) {

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <stop_token>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "operator/base/clock.h"
 #include "operator/base/synchronized.h"
@@ -31,8 +33,9 @@ class Reporter {
   // Returns the time until the status may be written, as WriteStatus does.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
-  // Sets the metrics of the daemon's pools.
-  static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools);
+  // Sets the metrics of the daemon's pools. `waits_shown` are the reasons to wait that have a metric.
+  static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
+                        std::set<std::string_view>& waits_shown);
 
   // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
   // about the status requires no reconcile. Thread-safe.

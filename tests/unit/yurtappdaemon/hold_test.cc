@@ -264,7 +264,7 @@ TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
   EXPECT_THAT(metrics::Render(), Not(HasSubstr(metric("Group"))));
   Release("a");
   Step();
-  EXPECT_THAT(metrics::Render(), Not(HasSubstr(metric("Hold"))));
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric("Hold") + " 0\n"));
   EXPECT_THAT(metrics::Render(), HasSubstr(metric("Slot") + " 3\n"));
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   Look();
