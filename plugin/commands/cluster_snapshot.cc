@@ -5,18 +5,16 @@
 #include <set>
 
 #include "operator/api/well_known.h"
-#include "operator/cluster/nodepool_type.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/plan/services.h"
-#include "plugin/commands/daemon.h"
 #include "plugin/commands/revision_of.h"
 #include "plugin/commands/revisions.h"
 
 namespace yad {
 namespace {
 
-Status AddPools(Client& client, Snapshot& snapshot) {
-  YAD_TRY(auto pools, ListNodePools(client));
+Status AddPools(ObjectReader& objects, Snapshot& snapshot) {
+  YAD_TRY(auto pools, objects.ListNodePools());
   for (const Json& object : pools) {
     PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
     if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
@@ -27,9 +25,9 @@ Status AddPools(Client& client, Snapshot& snapshot) {
 }
 
 // Adds the daemon's workloads and the orphans. Returns their revision labels.
-Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
+Result<std::set<std::string>> AddWorkloads(ObjectReader& objects, Snapshot& snapshot) {
   const ObjectMeta& meta = snapshot.daemon.meta;
-  YAD_TRY(auto workloads, ListAll(client, TypeOf(snapshot.daemon.kind), meta.key.ns));
+  YAD_TRY(auto workloads, objects.List(TypeOf(snapshot.daemon.kind), meta.key.ns));
   const Projector project = snapshot.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
   std::set<std::string> labels;
   for (const Json& object : workloads) {
@@ -46,8 +44,8 @@ Result<std::set<std::string>> AddWorkloads(Client& client, Snapshot& snapshot) {
 
 // Adds the revisions that workloads name in `labels`, as the operator does. If a workload names an unknown revision,
 // adds all revisions, because any of them may have made it.
-Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapshot& snapshot) {
-  YAD_TRY(auto entries, ReadRevisions(client, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid));
+Status AddRevisions(ObjectReader& objects, const std::set<std::string>& labels, Snapshot& snapshot) {
+  YAD_TRY(auto entries, ReadRevisions(objects, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid));
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);
   snapshot.update = RevisionOf(snapshot.daemon, all);
@@ -66,9 +64,9 @@ Status AddRevisions(Client& client, const std::set<std::string>& labels, Snapsho
   return {};
 }
 
-Status AddServices(Client& client, Snapshot& snapshot) {
+Status AddServices(ObjectReader& objects, Snapshot& snapshot) {
   const ObjectMeta& meta = snapshot.daemon.meta;
-  YAD_TRY(auto services, ListAll(client, kServiceType, meta.key.ns, kPoolNameLabel));
+  YAD_TRY(auto services, objects.List(kServiceType, meta.key.ns, kPoolNameLabel));
   for (const Json& object : services) {
     const ObjectMeta of_service = ParseMeta(object);
     if (!ControlledBy(of_service, meta.uid)) continue;
@@ -79,33 +77,23 @@ Status AddServices(Client& client, Snapshot& snapshot) {
 
 }  // namespace
 
-// Objects that are stored in another version may need a conversion webhook that is gone.
-Result<std::vector<Json>> ListNodePools(Client& client) {
-  YAD_TRY(const auto types, DiscoverNodePoolTypes(client, {}));
-  Result<std::vector<Json>> pools;
-  for (const ResourceType& type : types) {
-    pools = ListAll(client, type, "");
-    if (pools) break;
-  }
-  return pools;
-}
-
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now) {
   Json unhindered = daemon;
   unhindered["spec"].erase("paused");
   unhindered["spec"].erase("updateStrategy");
-  return ReadRolloutSnapshot(client, unhindered, now);
+  ClusterReader objects(client);
+  return ReadRolloutSnapshot(objects, unhindered, now);
 }
 
-Result<Snapshot> ReadRolloutSnapshot(Client& client, const Json& daemon, WallTime now) {
+Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now) {
   Snapshot snapshot;
   YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(daemon));
   snapshot.now = now;
 
-  YAD_TRY_VOID(AddPools(client, snapshot));
-  YAD_TRY(const auto labels, AddWorkloads(client, snapshot));
-  YAD_TRY_VOID(AddRevisions(client, labels, snapshot));
-  if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(client, snapshot));
+  YAD_TRY_VOID(AddPools(objects, snapshot));
+  YAD_TRY(const auto labels, AddWorkloads(objects, snapshot));
+  YAD_TRY_VOID(AddRevisions(objects, labels, snapshot));
+  if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(objects, snapshot));
   return snapshot;
 }
 

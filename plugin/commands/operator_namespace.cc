@@ -5,7 +5,6 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
-#include "plugin/commands/daemon.h"
 
 namespace yad {
 namespace {
@@ -17,8 +16,13 @@ constexpr char kAdvice[] = "give the operator's namespace: --operator-namespace 
 }  // namespace
 
 Result<std::string> OperatorNamespace(Session& session) {
-  if (!session.options.operator_ns.empty()) return session.options.operator_ns;
-  const auto deployments = ListAll(session.client, kDeploymentType, "", kLabel);
+  ClusterReader objects(session.client);
+  return OperatorNamespace(objects, session.options.operator_ns);
+}
+
+Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given) {
+  if (!given.empty()) return given;
+  const auto deployments = objects.List(kDeploymentType, "", kLabel);
   if (!deployments) {
     Error error = deployments.error();
     if (error.reason == Reason::kForbidden) error.message += "; " + std::string(kAdvice);

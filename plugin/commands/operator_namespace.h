@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operator/base/error.h"
+#include "plugin/commands/object_reader.h"
 #include "plugin/commands/session.h"
 
 namespace yad {
@@ -13,6 +14,7 @@ namespace yad {
 // labels of the chart identify. Fails with the advice to give the flag if that Deployment can't be listed, or if there
 // is not exactly one such namespace.
 Result<std::string> OperatorNamespace(Session& session);
+Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 
 }  // namespace yad
 

@@ -6,12 +6,16 @@
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
-#include "plugin/commands/daemon.h"
 
 namespace yad {
 
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid) {
-  YAD_TRY(auto objects, ListAll(client, kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true"));
+  ClusterReader objects(client);
+  return ReadRevisions(objects, ns, uid);
+}
+
+Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid) {
+  YAD_TRY(auto objects, reader.List(kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true"));
   std::vector<RevisionEntry> revisions;
   for (Json& object : objects) {
     const ObjectMeta meta = ParseMeta(object);

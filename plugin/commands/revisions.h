@@ -9,6 +9,7 @@
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "plugin/commands/object_reader.h"
 
 namespace yad {
 
@@ -20,6 +21,7 @@ struct RevisionEntry {
 // Returns the revisions in ascending order of their numbers. Omits objects whose data is not a revision of this
 // operator.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
+Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
 
 // Returns the revision with this number. If there is none, the error names the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);

@@ -44,7 +44,8 @@ Result<std::optional<Freeze>> ReadFreeze(Session& session, WallTime now) {
 Result<int> RunSimulate(Session& session) {
   const WallTime now = session.clock.WallNow();
   YAD_TRY(const auto daemon, WantedDaemon(session));
-  YAD_TRY(auto snapshot, ReadRolloutSnapshot(session.client, daemon, now));
+  ClusterReader objects(session.client);
+  YAD_TRY(auto snapshot, ReadRolloutSnapshot(objects, daemon, now));
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     return Fail(Reason::kBadRequest, Quoted(snapshot.daemon.meta.key.name) +
                                          " has no rollout to simulate: updateStrategy.type is not RollingUpdate");

@@ -7,10 +7,10 @@
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/gates.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
-#include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/object_reader.h"
 #include "plugin/commands/pool_opening.h"
 #include "plugin/view/console.h"
 #include "plugin/view/pool_table.h"
@@ -27,7 +27,7 @@ std::string Join(const std::vector<std::string>& zones) {
 
 // Returns the selected pools, by name.
 Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& daemon) {
-  YAD_TRY(auto pools, ListNodePools(client));
+  YAD_TRY(auto pools, ClusterReader(client).ListNodePools());
   std::erase_if(pools, [&](const Json& pool) { return !daemon.pools.Selects(ParseNodePool(pool)); });
   std::sort(pools.begin(), pools.end(), [](const Json& a, const Json& b) {
     return StringAt(a, {"metadata", "name"}) < StringAt(b, {"metadata", "name"});

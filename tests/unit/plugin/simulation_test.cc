@@ -219,7 +219,8 @@ class RealRollout {
     Client client(transport_, {});
     SimulationOptions options;
     options.failing = failing_;
-    return Simulate(*ReadRolloutSnapshot(client, world_.Daemon(), world_.clock.WallNow()), options);
+    ClusterReader objects(client);
+    return Simulate(*ReadRolloutSnapshot(objects, world_.Daemon(), world_.clock.WallNow()), options);
   }
 
   // Returns the times until `end` at which the pools got app:1.
@@ -258,7 +259,8 @@ class RealRollout {
   // The approval is there before it is needed. The status would report the need up to a second late.
   void Approve() {
     Client client(transport_, {});
-    const auto snapshot = ReadRolloutSnapshot(client, world_.Daemon(), world_.clock.WallNow());
+    ClusterReader objects(client);
+    const auto snapshot = ReadRolloutSnapshot(objects, world_.Daemon(), world_.clock.WallNow());
     world_.EditDaemon([&](Json& daemon) {
       daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = snapshot->update->name + "/n";
     });

@@ -1,0 +1,45 @@
+// Reads objects for commands that take them from a cluster or from a file.
+#ifndef PLUGIN_COMMANDS_OBJECT_READER_H_
+#define PLUGIN_COMMANDS_OBJECT_READER_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+
+namespace yad {
+
+// Used by one thread.
+class ObjectReader {
+ public:
+  virtual ~ObjectReader() = default;
+
+  // Returns the object. Fails with kNotFound if it does not exist.
+  virtual Result<Json> Get(const ResourceType& type, const ObjectKey& key) = 0;
+  // Returns all objects of a type in a namespace ("" for all namespaces). `label_selector` is "", KEY or KEY=VALUE.
+  virtual Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
+                                         const std::string& label_selector = "") = 0;
+  // Returns all NodePools, in one version.
+  virtual Result<std::vector<Json>> ListNodePools() = 0;
+};
+
+// Reads live from the server.
+class ClusterReader : public ObjectReader {
+ public:
+  explicit ClusterReader(Client& client) : client_(client) {}
+
+  Result<Json> Get(const ResourceType& type, const ObjectKey& key) override;
+  Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
+                                 const std::string& label_selector) override;
+  // Reads the highest version that can be read.
+  Result<std::vector<Json>> ListNodePools() override;
+
+ private:
+  Client& client_;
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_OBJECT_READER_H_
