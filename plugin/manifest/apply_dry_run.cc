@@ -11,7 +11,29 @@ namespace {
 
 constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
 
+// Returns the patch that kubectl apply would send.
+Json PatchOf(const Json& live, const Json& manifest) {
+  Json last;
+  if (const auto text = StringAt(live, {"metadata", "annotations", kLastApplied}); !text.empty()) {
+    if (auto parsed = ParseJson(text)) last = *std::move(parsed);
+  }
+  Json patch = MergePatch(last, manifest, live);
+  patch.erase("status");
+  return patch;
+}
+
 }  // namespace
+
+Json ApplyWithoutServer(const Json& live, const Json& manifest) {
+  Json applied = live.is_null() ? manifest : live;
+  if (live.is_null()) {
+    applied.erase("status");
+    applied["metadata"]["uid"] = "simulated";
+  } else {
+    applied.merge_patch(PatchOf(live, manifest));
+  }
+  return applied;
+}
 
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest) {
   const ObjectKey key{StringAt(manifest, {"metadata", "namespace"}), StringAt(manifest, {"metadata", "name"})};
@@ -20,12 +42,7 @@ Result<Json> ApplyAsDryRun(Client& client, const Json& manifest) {
   const auto live = client.Get(kYurtAppDaemonType, key);
   if (!live && live.error().reason == Reason::kNotFound) return client.Create(kYurtAppDaemonType, manifest, dry_run);
   if (!live) return live;
-  Json last;
-  if (const auto text = StringAt(*live, {"metadata", "annotations", kLastApplied}); !text.empty()) {
-    if (auto parsed = ParseJson(text)) last = *std::move(parsed);
-  }
-  Json patch = MergePatch(last, manifest, *live);
-  patch.erase("status");
+  const Json patch = PatchOf(*live, manifest);
   if (patch.empty()) return live;
   return client.Patch(kYurtAppDaemonType, key, PatchType::kMerge, patch, dry_run);
 }

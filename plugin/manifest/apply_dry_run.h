@@ -12,6 +12,10 @@ namespace yad {
 // defaults and calls the webhooks. The manifest must have a namespace.
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
+// Returns the YurtAppDaemon that would result from `kubectl apply` of this manifest, without the defaults and webhooks
+// of a server. `live` is null if there is none. Pure.
+Json ApplyWithoutServer(const Json& live, const Json& manifest);
+
 }  // namespace yad
 
 #endif  // PLUGIN_MANIFEST_APPLY_DRY_RUN_H_

@@ -1,6 +1,6 @@
 #include "plugin/manifest/manifest.h"
 
-#include <iterator>
+#include <istream>
 #include <nlohmann/json.hpp>
 
 #include "operator/base/file.h"
@@ -22,37 +22,73 @@ Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::stri
   return ReadYaml(text, source);
 }
 
-}  // namespace
-
-Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console) {
+Result<std::string> ReadInput(std::istream& in, std::size_t most) {
   std::string text;
-  if (path == "-") {
-    text.assign(std::istreambuf_iterator<char>(console.in), {});
-  } else {
-    YAD_TRY(text, ReadSmallFile(path, kMaxSize));
-  }
-  const std::string source = path == "-" ? "standard input" : path;
-  YAD_TRY(auto documents, ReadDocuments(text, source));
-  std::vector<Json> objects;
-  for (Json& document : documents) {
-    if (!document.is_object())
-      return Fail(Reason::kConfig, source + ": a document is not an object with apiVersion and kind");
-    const auto items = document.find("items");
-    if (StringAt(document, {"kind"}).ends_with("List") && items != document.end() && items->is_array()) {
-      // The items of a NodeList have no kind and apiVersion of their own.
-      const std::string kind = StringAt(document, {"kind"}), version = StringAt(document, {"apiVersion"});
-      for (Json& item : *items) {
-        if (kind != "List" && item.is_object() && !item.contains("kind")) {
-          item["kind"] = kind.substr(0, kind.size() - 4);
-          if (!item.contains("apiVersion")) item["apiVersion"] = version;
-        }
-        objects.push_back(std::move(item));
-      }
-    } else {
-      objects.push_back(std::move(document));
+  char chunk[16384];
+  for (std::streamsize count; (count = in.rdbuf()->sgetn(chunk, sizeof(chunk))) > 0;) {
+    text.append(chunk, static_cast<std::size_t>(count));
+    if (text.size() > most) {
+      return Fail(Reason::kConfig, "standard input: the text is larger than " + std::to_string(most >> 20) + " MiB");
     }
   }
-  return objects;
+  return text;
+}
+
+// Adds the objects of a document.
+Status Split(Json document, std::size_t number, ManifestFile& file) {
+  if (!document.is_object())
+    return Fail(Reason::kConfig, file.source + ": a document is not an object with apiVersion and kind");
+  const auto items = document.find("items");
+  const std::string kind = StringAt(document, {"kind"}), version = StringAt(document, {"apiVersion"});
+  if (!kind.ends_with("List") || items == document.end() || !items->is_array()) {
+    file.objects.push_back(std::move(document));
+    file.places.push_back({number, std::nullopt});
+    return {};
+  }
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    Json& item = (*items)[i];
+    // The items of a NodeList have no kind and apiVersion of their own.
+    if (kind != "List" && item.is_object() && !item.contains("kind")) {
+      item["kind"] = kind.substr(0, kind.size() - 4);
+      if (!item.contains("apiVersion")) item["apiVersion"] = version;
+    }
+    file.objects.push_back(std::move(item));
+    file.places.push_back({number, i});
+  }
+  return {};
+}
+
+}  // namespace
+
+Error ManifestFile::Fault(std::size_t object, const std::string& field, const std::string& why) const {
+  const Place& place = places[object];
+  std::string path = place.item ? "items[" + std::to_string(*place.item) + "]" : "";
+  if (!field.empty()) path += (path.empty() ? "" : ".") + field;
+  const std::size_t line = LineOfField(text, place.document, path);
+  const std::string kind = StringAt(objects[object], {"kind"}), name = StringAt(objects[object], {"metadata", "name"});
+  std::string message = source;
+  if (line > 0) message += ": line " + std::to_string(line);
+  message += ": " + (kind.empty() ? "object " + std::to_string(object + 1) : kind);
+  if (!name.empty()) message += " \"" + name + "\"";
+  return Error{Reason::kConfig, message + ": " + (field.empty() ? "" : field + ": ") + why, 0, std::nullopt, {}};
+}
+
+Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most, Console& console) {
+  ManifestFile file;
+  file.source = path == "-" ? "standard input" : path;
+  if (path == "-") {
+    YAD_TRY(file.text, ReadInput(console.in, most));
+  } else {
+    YAD_TRY(file.text, ReadSmallFile(path, most));
+  }
+  YAD_TRY(auto documents, ReadDocuments(file.text, file.source));
+  for (std::size_t i = 0; i < documents.size(); ++i) YAD_TRY_VOID(Split(std::move(documents[i]), i, file));
+  return file;
+}
+
+Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console) {
+  YAD_TRY(auto file, ReadManifestFile(path, kMaxSize, console));
+  return std::move(file.objects);
 }
 
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,

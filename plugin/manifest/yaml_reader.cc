@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <exception>
@@ -137,7 +138,54 @@ tl::unexpected<Error> Refuse(const std::string& source, const YAML::Mark& mark, 
   return Fail(Reason::kConfig, source + line + ": " + why);
 }
 
+// Splits "a.b[2][c.d]" into "a", "b", "2" and "c.d".
+std::vector<std::string> PartsOf(const std::string& field) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < field.size();) {
+    const bool bracket = field[at] == '[';
+    if (bracket || field[at] == '.') ++at;
+    const std::size_t end = std::min(field.find_first_of(bracket ? "]" : ".[", at), field.size());
+    if (end > at) parts.push_back(field.substr(at, end - at));
+    at = bracket ? end + 1 : end;
+  }
+  return parts;
+}
+
+// Returns the mark of the deepest part of the path, from parts[depth], that the node has.
+YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts, std::size_t depth, YAML::Mark mark) {
+  if (depth == parts.size()) return mark;
+  const std::string& part = parts[depth];
+  if (node.IsMap()) {
+    for (const auto& member : node) {
+      if (member.first.IsScalar() && member.first.Scalar() == part)
+        return MarkOf(member.second, parts, depth + 1, member.first.Mark());
+    }
+  } else if (node.IsSequence()) {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+    if (error != std::errc() || end != part.data() + part.size()) return mark;
+    for (const YAML::Node& element : node) {
+      if (index-- == 0) return MarkOf(element, parts, depth + 1, element.Mark());
+    }
+  }
+  return mark;
+}
+
 }  // namespace
+
+std::size_t LineOfField(const std::string& text, std::size_t document, const std::string& field) {
+  try {
+    for (const YAML::Node& node : YAML::LoadAll(text)) {
+      const bool empty = !node.IsMap() && !node.IsSequence() && Converter().Convert(node).is_null();
+      if (empty || document-- > 0) continue;
+      const YAML::Mark mark = MarkOf(node, PartsOf(field), 0, node.Mark());
+      return mark.is_null() ? 0 : static_cast<std::size_t>(mark.line) + 1;
+    }
+  } catch (const std::exception&) {
+    return 0;
+  }
+  return 0;
+}
 
 Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source) {
   std::vector<Json> documents;

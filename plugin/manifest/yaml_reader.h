@@ -2,6 +2,7 @@
 #ifndef PLUGIN_MANIFEST_YAML_READER_H_
 #define PLUGIN_MANIFEST_YAML_READER_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace yad {
 // `yes` and `on` are booleans, 0777 is octal); quoted scalars are texts. If the text is not valid YAML, fails with
 // kConfig and a message with `source` and the line.
 Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& source);
+
+// Returns the line, counted from 1, of a field such as "spec.groups[2].name" or "metadata.labels[a.b/c]" in the
+// document with this index, as ReadYaml counts them. If the text does not have the field, returns the line of the
+// deepest part of the path that it has. Returns 0 if the text is not valid YAML. Parses the whole text.
+std::size_t LineOfField(const std::string& text, std::size_t document, const std::string& field);
 
 }  // namespace yad
 
