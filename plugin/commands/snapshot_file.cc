@@ -1,0 +1,198 @@
+#include "plugin/commands/snapshot_file.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
+#include "operator/api/yurtappdaemon.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+
+namespace yad {
+namespace {
+
+// Returns the type of an object; nullptr if a simulation does not read it.
+const ResourceType* TypeOfObject(const Json& object) {
+  static const std::array<const ResourceType*, 7> kTypes{
+      &kYurtAppDaemonType,      &kNodePoolType, &kDeploymentType, &kStatefulSetType,
+      &kControllerRevisionType, &kServiceType,  &kConfigMapType};
+  const std::string kind = StringAt(object, {"kind"}), version = StringAt(object, {"apiVersion"});
+  for (const ResourceType* type : kTypes) {
+    const bool same_group = type->group.empty() ? version == "v1" : version.starts_with(type->group + "/");
+    if (kind == type->kind && same_group) return type;
+  }
+  return nullptr;
+}
+
+struct FieldFault {
+  std::string field;
+  std::string why;
+};
+
+// Checks that the member is a text that is not empty.
+std::optional<FieldFault> CheckText(const Json& object, const char* member, const std::string& path) {
+  const auto found = object.find(member);
+  const std::string field = path + member;
+  if (found == object.end()) return FieldFault{field, "is missing"};
+  if (!found->is_string()) return FieldFault{field, "must be a string: put it in quotes"};
+  if (found->get_ref<const std::string&>().empty()) return FieldFault{field, "must not be empty"};
+  return std::nullopt;
+}
+
+// Checks that the member, if there is one, is an object.
+std::optional<FieldFault> CheckObject(const Json& object, const char* member, const std::string& path) {
+  const auto found = object.find(member);
+  if (found == object.end() || found->is_null() || found->is_object()) return std::nullopt;
+  return FieldFault{path + member, "must be an object"};
+}
+
+std::optional<FieldFault> CheckTexts(const Json& metadata, const char* member) {
+  const std::string path = "metadata.";
+  if (auto fault = CheckObject(metadata, member, path)) return fault;
+  const auto found = metadata.find(member);
+  if (found == metadata.end() || found->is_null()) return std::nullopt;
+  for (const auto& [key, value] : found->items()) {
+    if (!value.is_string()) return FieldFault{path + member + "[" + key + "]", "must be a string: put it in quotes"};
+  }
+  return std::nullopt;
+}
+
+std::optional<FieldFault> CheckObjectOf(const ResourceType& type, const Json& object) {
+  const auto metadata = object.find("metadata");
+  if (metadata == object.end()) return FieldFault{"metadata", "is missing"};
+  if (!metadata->is_object()) return FieldFault{"metadata", "must be an object"};
+  for (const char* member : {"name", "uid", "namespace"}) {
+    if (!type.namespaced && member == std::string_view("namespace")) continue;
+    if (auto fault = CheckText(*metadata, member, "metadata.")) return fault;
+  }
+  for (const char* member : {"labels", "annotations"}) {
+    if (auto fault = CheckTexts(*metadata, member)) return fault;
+  }
+  for (const char* member : {"spec", "status"}) {
+    if (auto fault = CheckObject(object, member, "")) return fault;
+  }
+  if (IsDeeperThan(object, kMaxJsonDepth)) return FieldFault{"", "is nested too deeply"};
+  return std::nullopt;
+}
+
+bool Matches(const Json& object, const std::string& selector) {
+  if (selector.empty()) return true;
+  const std::size_t equals = selector.find('=');
+  const StringMap labels = StringMapAt(object, {"metadata", "labels"});
+  const auto label = labels.find(selector.substr(0, equals));
+  return label != labels.end() && (equals == std::string::npos || label->second == selector.substr(equals + 1));
+}
+
+ObjectKey KeyOf(const Json& object) {
+  return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
+}
+
+}  // namespace
+
+Result<SnapshotFile> SnapshotFile::Read(const std::string& path, Console& console) {
+  YAD_TRY(auto file, ReadManifestFile(path, kMaxBytes, console));
+  return Make(std::move(file));
+}
+
+Result<SnapshotFile> SnapshotFile::Make(ManifestFile file) {
+  if (file.objects.size() > kMaxObjects) {
+    return Fail(Reason::kConfig, file.source + ": it has " + std::to_string(file.objects.size()) +
+                                     " objects; a snapshot has at most " + std::to_string(kMaxObjects));
+  }
+  SnapshotFile snapshot;
+  snapshot.file_ = std::move(file);
+  for (std::size_t i = 0; i < snapshot.file_.objects.size(); ++i) YAD_TRY_VOID(snapshot.Add(i));
+  return snapshot;
+}
+
+Status SnapshotFile::Add(std::size_t object) {
+  const Json& json = file_.objects[object];
+  const auto refuse = [&](const FieldFault& fault) { return Fail(file_.Fault(object, fault.field, fault.why)); };
+  if (!json.is_object()) return refuse({"", "is not an object with apiVersion and kind"});
+  for (const char* member : {"kind", "apiVersion"}) {
+    if (const auto fault = CheckText(json, member, "")) return refuse(*fault);
+  }
+  const ResourceType* type = TypeOfObject(json);
+  if (type == nullptr) return {};
+  if (const auto fault = CheckObjectOf(*type, json)) return refuse(*fault);
+  const auto [same, is_new] = by_key_[type->resource].emplace(KeyOf(json), object);
+  if (!is_new) return refuse({"metadata.name", "object " + std::to_string(same->second + 1) + " is the same object"});
+  by_type_[type->resource].push_back(object);
+  return {};
+}
+
+Result<Json> SnapshotFile::Get(const ResourceType& type, const ObjectKey& key) {
+  if (!Has(type)) return Fail(Reason::kConfig, file_.source + " has no " + type.kind + "s");
+  const auto& keys = by_key_.at(type.resource);
+  if (const auto found = keys.find(key); found != keys.end()) return file_.objects[found->second];
+  return Fail(Reason::kNotFound, file_.source + " has no " + type.kind + " " + key.ToString());
+}
+
+Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std::string& ns,
+                                             const std::string& label_selector) {
+  std::vector<Json> objects;
+  const auto of_type = by_type_.find(type.resource);
+  if (of_type == by_type_.end()) return objects;
+  for (const std::size_t i : of_type->second) {
+    const Json& object = file_.objects[i];
+    if (!ns.empty() && StringAt(object, {"metadata", "namespace"}) != ns) continue;
+    if (Matches(object, label_selector)) objects.push_back(object);
+  }
+  return objects;
+}
+
+Result<std::vector<Json>> SnapshotFile::ListNodePools() { return List(kNodePoolType, "", ""); }
+
+Result<std::string> SnapshotFile::NamespaceOf(const std::string& name, const std::string& ns) const {
+  std::vector<std::string> namespaces, all;
+  if (const auto daemons = by_key_.find(kYurtAppDaemonType.resource); daemons != by_key_.end()) {
+    for (const auto& [key, object] : daemons->second) {
+      all.push_back(key.ToString());
+      if (key.name == name && (ns.empty() || key.ns == ns)) namespaces.push_back(key.ns);
+    }
+  }
+  if (namespaces.size() == 1) return namespaces.front();
+  if (namespaces.empty()) {
+    return Fail(Reason::kNotFound, file_.source + " has no YurtAppDaemon \"" + name + "\"" +
+                                       (ns.empty() ? "" : " in namespace \"" + ns + "\"") + "; it has " +
+                                       (all.empty() ? "none" : NameSome(all)));
+  }
+  return Fail(Reason::kBadRequest, file_.source + " has a YurtAppDaemon \"" + name + "\" in each of the namespaces " +
+                                       NameSome(namespaces) + ": give -n NAMESPACE");
+}
+
+Status SnapshotFile::CheckSpec(const ObjectKey& key) const {
+  const std::size_t object = by_key_.at(kYurtAppDaemonType.resource).at(key);
+  const FieldErrors errors = ValidateYurtAppDaemon(file_.objects[object]);
+  if (errors.empty()) return {};
+  const std::string more =
+      errors.size() == 1 ? "" : " (and " + std::to_string(errors.size() - 1) + " more invalid fields)";
+  return Fail(file_.Fault(object, errors.front().path, errors.front().ToCause().message + more));
+}
+
+Status SnapshotFile::CheckParts(const Json& daemon) const {
+  const auto missing = [&](const std::string& what) {
+    return Fail(Reason::kConfig, file_.source + " has no " + what + ": make the snapshot with " + kSnapshotCommand);
+  };
+  if (!Has(kNodePoolType)) return missing("NodePools");
+  const std::string ns = KeyOf(daemon).ns;
+  for (const char* field : {"currentRevision", "updateRevision"}) {
+    const std::string name = StringAt(daemon, {"status", field});
+    if (name.empty()) continue;
+    const auto revisions = by_key_.find(kControllerRevisionType.resource);
+    if (revisions == by_key_.end() || !revisions->second.contains({ns, name}))
+      return missing("ControllerRevision " + ns + "/" + name + ", which status." + field + " names");
+  }
+  const auto status = daemon.find("status");
+  if (status == daemon.end()) return {};
+  const YurtAppDaemon typed = ParseYurtAppDaemon(daemon).value_or(YurtAppDaemon());
+  const ResourceType& type = TypeOf(typed.kind);
+  for (const PoolStatusView& pool : StatusView(*status).pools()) {
+    if (!pool.workload().empty() && !Has(type))
+      return missing(type.kind + "s, and status.pools names \"" + std::string(pool.workload()) + "\"");
+  }
+  return {};
+}
+
+}  // namespace yad

@@ -1,0 +1,56 @@
+// A cluster's objects in a file that `kubectl get … -o yaml` (or json) has written.
+#ifndef PLUGIN_COMMANDS_SNAPSHOT_FILE_H_
+#define PLUGIN_COMMANDS_SNAPSHOT_FILE_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugin/commands/object_reader.h"
+#include "plugin/manifest/manifest.h"
+
+namespace yad {
+
+// The command that writes a snapshot, for messages.
+inline constexpr char kSnapshotCommand[] =
+    "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
+
+// Objects of other types than those of kSnapshotCommand are ignored.
+class SnapshotFile : public ObjectReader {
+ public:
+  static constexpr std::size_t kMaxBytes = 256u << 20;
+  static constexpr std::size_t kMaxObjects = 200'000;
+
+  // Reads and checks the file ("-": standard input). An error names the line and the field.
+  static Result<SnapshotFile> Read(const std::string& path, Console& console);
+  static Result<SnapshotFile> Make(ManifestFile file);
+
+  // Fails with kConfig if the file has no object of the type.
+  Result<Json> Get(const ResourceType& type, const ObjectKey& key) override;
+  Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
+                                 const std::string& label_selector) override;
+  Result<std::vector<Json>> ListNodePools() override;
+
+  // Returns the namespace of the YurtAppDaemon with this name: `ns` if it is not "". Fails if the file has no such
+  // YurtAppDaemon, or one in each of several namespaces.
+  Result<std::string> NamespaceOf(const std::string& name, const std::string& ns) const;
+  // Checks that the spec of this YurtAppDaemon of the file is valid.
+  Status CheckSpec(const ObjectKey& key) const;
+  // Checks that the file has the objects that the daemon's status names. Fails with the types that are missing.
+  Status CheckParts(const Json& daemon) const;
+  // Returns whether the file has an object of the type.
+  bool Has(const ResourceType& type) const { return by_type_.contains(type.resource); }
+  const std::string& source() const { return file_.source; }
+
+ private:
+  Status Add(std::size_t object);
+
+  ManifestFile file_;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_type_;  // objects by resource
+  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;        // by resource
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_SNAPSHOT_FILE_H_
