@@ -94,6 +94,8 @@ int RunPlugin(const std::vector<std::string>& arguments, const std::string& vers
     ended = RunCompletion(*options, console);
   } else if (options->command == Command::kRender) {
     ended = RunRender(*options, console);
+  } else if (options->command == Command::kSimulate && !options->from.empty()) {
+    ended = RunSimulateFrom(*options, console);
   } else if (options->command == Command::kCapacityPlan) {
     ended = RunCapacityPlan(*options, console);
   } else {

@@ -25,6 +25,7 @@ Result<int> RunCapacity(Session& session);
 
 // These do not need a cluster.
 Result<int> RunRender(const PluginOptions& options, Console& console);
+Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  // simulate --from
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 

@@ -146,7 +146,7 @@ struct Candidates {
 Candidates ForValue(const Line& line) {
   const std::string& flag = line.open_flag->name;
   if (!line.open_flag->values.empty()) return {line.open_flag->values};
-  if (flag == "--kubeconfig" || flag == "--filename" || flag == "--pool-file") return {{}, kFiles};
+  if (flag == "--kubeconfig" || flag == "--filename" || flag == "--pool-file" || flag == "--from") return {{}, kFiles};
   if (flag == "--namespace" || flag == "--operator-namespace") return {Names(line).Of(kNamespaces)};
   const std::string daemon = line.positionals.empty() ? "" : line.positionals.front();
   if (flag == "--pool") {

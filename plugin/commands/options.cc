@@ -5,11 +5,9 @@
 #include <map>
 #include <memory>
 
-#include "operator/api/names.h"
-#include "operator/yurtappdaemon/observe/freeze.h"
 #include "plugin/commands/exit_code.h"
-#include "plugin/commands/freeze_end.h"
 #include "plugin/commands/object_name.h"
+#include "plugin/commands/option_values.h"
 #include "plugin/view/text.h"
 
 namespace yad {
@@ -68,9 +66,7 @@ class Parser {
     app.add_option_function<std::string>(
            flag, [&value](const std::string& text) { value = *ParseDuration(text); }, help)
         ->type_name("DURATION")
-        ->check([](const std::string& text) -> std::string {
-          return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: write 90s, 5m or 1h30m";
-        });
+        ->check(CheckDuration);
   }
 
   CLI::Option* Name(CLI::App* app, const std::string& help = "YurtAppDaemon: NAME or yad/NAME.") {
@@ -78,10 +74,7 @@ class Parser {
         ->add_option_function<std::string>(
             "NAME", [this](const std::string& text) { options_.daemon = *DaemonNameOf(text); }, help)
         ->type_name("")
-        ->check([](const std::string& text) -> std::string {
-          const auto name = DaemonNameOf(text);
-          return name ? "" : name.error().message;
-        });
+        ->check(CheckDaemonName);
   }
 
   void Pool(CLI::App* app) {
@@ -89,20 +82,14 @@ class Parser {
            "POOL", [this](const std::string& pool) { options_.pools = {pool}; }, "Name of the NodePool.")
         ->type_name("")
         ->required()
-        ->check([](const std::string& pool) -> std::string {
-          const std::string fault = CheckDns1123Subdomain(pool);
-          return fault.empty() ? "" : "\"" + pool + "\" is not a valid name of a NodePool: " + fault;
-        });
+        ->check(CheckPoolName);
   }
 
   void OperatorNamespace(CLI::App* app) {
     app->add_option("--operator-namespace", options_.operator_ns,
                     "Namespace of the operator. Default: the namespace of its Deployment.")
         ->type_name("NAMESPACE")
-        ->check([](const std::string& ns) -> std::string {
-          const std::string fault = CheckDns1123Label(ns);
-          return fault.empty() ? "" : "\"" + ns + "\" is not a valid namespace: " + fault;
-        });
+        ->check(CheckNamespace);
   }
 
   void Output(CLI::App* app, std::initializer_list<const char*> formats) {
@@ -140,6 +127,13 @@ class Parser {
         ->check([](const std::string& kind) -> std::string {
           return kinds.contains(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
         });
+  }
+
+  void Now(CLI::App* app, const std::string& help) {
+    app->add_option_function<std::string>(
+           "--now", [this](const std::string& text) { options_.now = ParseTime(text); }, help)
+        ->type_name("TIME")
+        ->check(CheckTime);
   }
 
   void File(CLI::App* app, const std::string& help) {
@@ -294,20 +288,12 @@ class Parser {
                      "Reason for the freeze. It is part of the status of the pools that wait.")
         ->type_name("TEXT")
         ->required()
-        ->check([](const std::string& text) -> std::string {
-          if (text.empty()) return "the reason must not be empty";
-          if (text.size() <= kMaxFreezeReason) return "";
-          return "the reason has " + std::to_string(text.size()) + " bytes: give one of at most " +
-                 std::to_string(kMaxFreezeReason);
-        });
+        ->check(CheckFreezeReason);
     freeze
         ->add_option("--until", options_.until,
                      "End of the freeze: a time (RFC 3339), or a duration from now, such as 12h. Default: no end.")
         ->type_name("TIME")
-        ->check([](const std::string& text) -> std::string {
-          const auto end = FreezeEnd(text, Clock::Real().WallNow());
-          return end ? "" : end.error().message;
-        });
+        ->check(CheckFreezeEnd);
     OperatorNamespace(freeze);
     Output(freeze, {"json", "yaml", "name"});
 
@@ -319,14 +305,47 @@ class Parser {
   void AddSimulate() {
     CLI::App* simulate = Add(Command::kSimulate, "simulate",
                              "Show how a rollout would go, now or after a file is applied. Writes nothing",
-                             "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing");
+                             "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing\n"
+                             "  kubectl yad simulate web --from snapshot.yaml\n"
+                             "  kubectl yad simulate web --failure-rate=5%");
     Name(simulate);
     File(simulate, "Manifest to apply; - is standard input.");
-    Duration(*simulate, "--duration", options_.duration, "Time that the update of one pool takes. Default: 2m.");
+    simulate
+        ->add_option("--from", options_.from,
+                     "File with the output of kubectl get -o yaml (or json), which replaces the cluster; - is standard "
+                     "input. No request is sent.")
+        ->type_name("SNAPSHOT");
+    Now(simulate, "Time at which the simulation begins (RFC 3339). Default: now.");
+    simulate
+        ->add_option_function<std::string>(
+            "--duration", [this](const std::string& text) { options_.duration = *ParseDuration(text); },
+            "Time that the update of each pool takes. Default: the time of the pool's last update, or 2m.")
+        ->type_name("DURATION")
+        ->check(CheckDuration);
     simulate->add_flag("--failing", options_.failing,
                        "If set, every update fails, so the output shows how many pools a bad revision would reach.");
+    AddFailures(simulate);
     OperatorNamespace(simulate);
     Output(simulate, {"json", "yaml"});
+  }
+
+  void AddFailures(CLI::App* simulate) {
+    CLI::Option* rate =
+        simulate
+            ->add_option_function<std::string>(
+                "--failure-rate", [this](const std::string& text) { options_.failure_rate = ParseRate(text); },
+                "Probability that the update of a pool fails, such as 5%. The rollout is then also "
+                "simulated --runs times with failures at random.")
+            ->type_name("RATE")
+            ->check(CheckRate);
+    simulate->add_option("--runs", options_.runs, "Number of simulations with failures. Default: 100.")
+        ->type_name("N")
+        ->check(CLI::Range(1, kMaxFailureRuns))
+        ->needs(rate);
+    simulate
+        ->add_option("--seed", options_.seed, "Seed of the failures. The same seed gives the same result. Default: 1.")
+        ->type_name("N")
+        ->needs(rate);
   }
 
   void AddCapacity() {
@@ -338,10 +357,7 @@ class Parser {
             "NAME", [this](const std::string& text) { options_.autoscaler = *AutoscalerNameOf(text); },
             "NodePoolAutoscaler: NAME or npa/NAME.")
         ->type_name("")
-        ->check([](const std::string& text) -> std::string {
-          const auto name = AutoscalerNameOf(text);
-          return name ? "" : name.error().message;
-        });
+        ->check(CheckAutoscalerName);
     Output(capacity, {"json", "yaml"});
 
     CLI::App* plan = capacity->add_subcommand(
@@ -350,15 +366,7 @@ class Parser {
         "\nExamples:\n  kubectl get npa,nodes,pods -A -o json | kubectl yad capacity plan -f -\n  kubectl yad "
         "capacity plan -f snapshot.yaml --now=2026-11-22T12:00:00Z -o json");
     File(plan, "File with Nodes, Pods, one NodePoolAutoscaler, and optionally its NodePool; - is standard input.");
-    plan->add_option_function<std::string>(
-            "--now", [this](const std::string& text) { options_.now = ParseTime(text); },
-            "Time of the plan (RFC 3339). Default: now.")
-        ->type_name("TIME")
-        ->check([](const std::string& text) -> std::string {
-          return ParseTime(text) != WallTime()
-                     ? ""
-                     : "\"" + text + "\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z";
-        });
+    Now(plan, "Time of the plan (RFC 3339). Default: now.");
     Output(plan, {"json", "yaml"});
     capacity->final_callback(
         [this, plan] { options_.command = plan->parsed() ? Command::kCapacityPlan : Command::kCapacity; });
@@ -376,6 +384,8 @@ class Parser {
     }
     if (options_.command == Command::kSimulate && options_.daemon.empty() == options_.file.empty())
       return "give either NAME (the rollout of the present spec) or -f FILE (the rollout after applying it)";
+    if (options_.failing && options_.failure_rate)
+      return "give either --failing (every update fails) or --failure-rate (each one with a probability)";
     if (options_.command == Command::kDiff && options_.daemon.empty() == options_.file.empty())
       return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
     if (options_.command == Command::kRender) {
@@ -389,7 +399,8 @@ class Parser {
       if (options_.file.empty())
         return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
     }
-    if (options_.file == "-" && options_.pool_file == "-") return "only one file can come from standard input";
+    if (options_.file == "-" && (options_.pool_file == "-" || options_.from == "-"))
+      return "only one file can come from standard input";
     return "";
   }
 

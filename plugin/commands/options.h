@@ -36,6 +36,9 @@ enum class Command {
   kCompletion,
   kVersion,
 };
+// The largest value of --runs of simulate.
+inline constexpr int kMaxFailureRuns = 1000;
+
 enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName };
 enum class DryRun { kNone, kClient, kServer };
 
@@ -67,10 +70,14 @@ struct PluginOptions {
   OutputFormat output = OutputFormat::kDefault;
   DryRun dry_run = DryRun::kNone;
   bool watch = false;
-  std::chrono::milliseconds timeout{0};         // for status; 0: none
-  std::optional<WallTime> now;                  // for capacity plan
-  std::chrono::milliseconds duration{120'000};  // of the update of one pool, for simulate
-  bool failing = false;                         // for simulate
+  std::chrono::milliseconds timeout{0};  // for status; 0: none
+  std::optional<WallTime> now;           // for capacity plan and simulate
+  bool failing = false;                  // for simulate
+  std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
+  std::optional<std::chrono::milliseconds> duration;  // of the update of one pool, for simulate; nullopt: learned
+  std::optional<double> failure_rate;                 // for simulate: from 0 to 1
+  int runs = 100;                                     // for simulate, with failure_rate
+  std::uint64_t seed = 1;                             // for simulate, with failure_rate
 };
 
 // Returns nullopt if the program must exit with `exit_code` (help 0, a wrong command line 2). All output has then been

@@ -9,29 +9,53 @@
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/operator_namespace.h"
+#include "plugin/commands/snapshot_file.h"
 #include "plugin/commands/timeline.h"
+#include "plugin/commands/update_durations.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"
 
 namespace yad {
 namespace {
 
+// Returns the YurtAppDaemon of --filename.
+Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
+  std::size_t left_out = 0;
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out));
+  if (manifests.size() > 1) {
+    return Fail(Reason::kBadRequest,
+                options.file + " has " + std::to_string(manifests.size()) + " YurtAppDaemons: give a file with one");
+  }
+  return std::move(manifests.front());
+}
+
 // Returns the YurtAppDaemon as it would be on the server.
 Result<Json> WantedDaemon(Session& session) {
   if (session.options.file.empty()) return GetDaemon(session);
-  std::size_t left_out = 0;
-  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out));
-  if (manifests.size() > 1) {
-    return Fail(Reason::kBadRequest, session.options.file + " has " + std::to_string(manifests.size()) +
-                                         " YurtAppDaemons: give a file with one");
-  }
-  YAD_TRY_VOID(SettleNamespace(manifests.front(), session.options.ns, session.ns));
-  return ApplyAsDryRun(session.client, manifests.front());
+  YAD_TRY(auto manifest, ReadManifest(session.options, session.console));
+  YAD_TRY_VOID(SettleNamespace(manifest, session.options.ns, session.ns));
+  return ApplyAsDryRun(session.client, manifest);
 }
 
-Result<std::optional<Freeze>> ReadFreeze(Session& session, WallTime now) {
-  YAD_TRY(const auto ns, OperatorNamespace(session));
-  const auto config_map = session.client.Get(kConfigMapType, {ns, kFreezeName});
+// Returns the YurtAppDaemon of a snapshot, after applying --filename.
+Result<Json> WantedDaemon(SnapshotFile& file, const PluginOptions& options, Console& console) {
+  if (options.file.empty()) {
+    YAD_TRY(const auto ns, file.NamespaceOf(options.daemon, options.ns));
+    YAD_TRY_VOID(file.CheckSpec({ns, options.daemon}));
+    return file.Get(kYurtAppDaemonType, {ns, options.daemon});
+  }
+  YAD_TRY(auto manifest, ReadManifest(options, console));
+  const std::string name = StringAt(manifest, {"metadata", "name"});
+  auto ns = file.NamespaceOf(name, options.ns);
+  if (!ns && ns.error().reason != Reason::kNotFound) return Fail(ns.error());
+  YAD_TRY_VOID(SettleNamespace(manifest, options.ns, ns ? *ns : "default"));
+  const auto live = file.Get(kYurtAppDaemonType, {StringAt(manifest, {"metadata", "namespace"}), name});
+  return ApplyWithoutServer(live ? *live : Json(), manifest);
+}
+
+Result<std::optional<Freeze>> ReadFreeze(ObjectReader& objects, const PluginOptions& options, WallTime now) {
+  YAD_TRY(const auto ns, OperatorNamespace(objects, options.operator_ns));
+  const auto config_map = objects.Get(kConfigMapType, {ns, kFreezeName});
   if (!config_map && config_map.error().reason == Reason::kNotFound) return std::nullopt;
   if (!config_map) return Fail(config_map.error());
   Freeze freeze = static_cast<const FreezeProjection&>(*ProjectFreeze(*config_map)).freeze;
@@ -39,30 +63,58 @@ Result<std::optional<Freeze>> ReadFreeze(Session& session, WallTime now) {
   return freeze;
 }
 
-}  // namespace
+SimulationOptions OptionsOf(const PluginOptions& given, const Snapshot& snapshot) {
+  SimulationOptions options;
+  options.failing = given.failing;
+  if (given.duration) {
+    options.duration = std::chrono::duration_cast<std::chrono::seconds>(*given.duration);
+    return options;
+  }
+  options.durations = LearnDurations(snapshot);
+  if (!options.durations.empty()) options.duration = MedianOf(options.durations);
+  return options;
+}
 
-Result<int> RunSimulate(Session& session) {
-  const WallTime now = session.clock.WallNow();
-  YAD_TRY(const auto daemon, WantedDaemon(session));
-  ClusterReader objects(session.client);
+Result<int> SimulateFor(const Json& daemon, ObjectReader& objects, const PluginOptions& given, Console& console,
+                        WallTime now) {
   YAD_TRY(auto snapshot, ReadRolloutSnapshot(objects, daemon, now));
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     return Fail(Reason::kBadRequest, Quoted(snapshot.daemon.meta.key.name) +
                                          " has no rollout to simulate: updateStrategy.type is not RollingUpdate");
   }
-  if (auto freeze = ReadFreeze(session, now)) {
+  if (auto freeze = ReadFreeze(objects, given, now)) {
     snapshot.freeze = *std::move(freeze);
   } else {
-    session.console.err << "Warning: a freeze can't be read, so the simulation has none: "
-                        << Printable(freeze.error().message) << "\n";
+    console.err << "Warning: a freeze can't be read, so the simulation has none: " << Printable(freeze.error().message)
+                << "\n";
   }
-  SimulationOptions options;
-  options.duration = std::chrono::duration_cast<std::chrono::seconds>(session.options.duration);
-  options.failing = session.options.failing;
-  const Timeline timeline{snapshot.daemon.meta.key.name, snapshot.update->name, options, Simulate(snapshot, options)};
-  if (PrintObject(session.options, session.console, ToJson(timeline))) return kDone;
-  for (const std::string& line : DescribeTimeline(timeline)) session.console.out << Printable(line) << "\n";
+  Timeline timeline;
+  timeline.daemon = snapshot.daemon.meta.key.name;
+  timeline.revision = snapshot.update->name;
+  timeline.duration_given = given.duration.has_value();
+  timeline.options = OptionsOf(given, snapshot);
+  timeline.simulation = Simulate(snapshot, timeline.options);
+  if (given.failure_rate)
+    timeline.failures = SimulateFailures(snapshot, timeline.options, {*given.failure_rate, given.runs, given.seed});
+  if (PrintObject(given, console, ToJson(timeline))) return kDone;
+  for (const std::string& line : DescribeTimeline(timeline)) console.out << Printable(line) << "\n";
   return kDone;
+}
+
+}  // namespace
+
+Result<int> RunSimulate(Session& session) {
+  YAD_TRY(const auto daemon, WantedDaemon(session));
+  ClusterReader objects(session.client);
+  const WallTime now = session.options.now.value_or(session.clock.WallNow());
+  return SimulateFor(daemon, objects, session.options, session.console, now);
+}
+
+Result<int> RunSimulateFrom(const PluginOptions& options, Console& console) {
+  YAD_TRY(auto file, SnapshotFile::Read(options.from, console));
+  YAD_TRY(const auto daemon, WantedDaemon(file, options, console));
+  YAD_TRY_VOID(file.CheckParts(daemon));
+  return SimulateFor(daemon, file, options, console, options.now.value_or(Clock::Real().WallNow()));
 }
 
 }  // namespace yad

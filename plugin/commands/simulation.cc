@@ -17,6 +17,28 @@ namespace {
 
 constexpr int kMaxPlans = 50'000;
 
+std::string_view NameOf(RolloutState state) {
+  switch (state) {
+    case RolloutState::kComplete:
+      return "Complete";
+    case RolloutState::kMoving:
+      return "Moving";
+    case RolloutState::kWaitingForApproval:
+      return "WaitingForApproval";
+    case RolloutState::kWaitingForWindow:
+      return "WaitingForWindow";
+    case RolloutState::kFrozen:
+      return "Frozen";
+    case RolloutState::kOutage:
+      return "SitesOffline";
+    case RolloutState::kBudgetExceeded:
+      return "FailureBudgetExceeded";
+    case RolloutState::kPaused:
+      return "Paused";
+  }
+  return "";
+}
+
 // Returns the status that the workload's controller writes when all replicas are updated and available.
 Json HealthyStatus(const Json& workload) {
   const std::int64_t replicas = IntAt(workload, {"spec", "replicas"}, 1);
@@ -87,6 +109,13 @@ class Simulator {
     result_.events.push_back({snapshot_.now, std::move(what)});
   }
 
+  bool Fails(const std::string& pool) const { return options_.failing || options_.failing_pools.contains(pool); }
+
+  std::chrono::seconds DurationOf(const std::string& pool) const {
+    const auto found = options_.durations.find(pool);
+    return found == options_.durations.end() ? options_.duration : found->second;
+  }
+
   // Marks the revision of the spec as failed, as the operator marks its ControllerRevision.
   void MarkFailed() {
     auto failed = std::make_shared<Revision>(*snapshot_.update);
@@ -108,7 +137,7 @@ class Simulator {
     for (const PoolPlan& pool : plan.pools) {
       const bool updating = pool.workload && pool.on_update && !pool.offline && !pool.overdue &&
                             pool.health.state == PoolHealth::State::kUnhealthy;
-      if (updating && !options_.failing) heals_at_[pool.pool] = snapshot_.now + options_.duration;
+      if (updating && !Fails(pool.pool)) heals_at_[pool.pool] = snapshot_.now + DurationOf(pool.pool);
     }
   }
 
@@ -120,6 +149,8 @@ class Simulator {
       const PoolPlan& planned = plan.pools[i];
       SimulatedPool& pool = result_.pools[i];
       pool.waiting_for = planned.waiting_for;
+      const bool healthy = planned.on_update && planned.health.state == PoolHealth::State::kHealthy;
+      if (pool.starts && !pool.healthy && healthy) pool.healthy = snapshot_.now;
       const bool done = planned.on_update && planned.health.soaked && planned.write == WorkloadAction::kNone;
       if (pool.starts && !pool.ends && !pool.goes_back && done) pool.ends = result_.to = snapshot_.now;
       if (decision.pools[i].failed && !pool.failed_at) {
@@ -174,9 +205,9 @@ class Simulator {
     } else if (!to_update && pool.starts) {
       pool.goes_back = snapshot_.now;
     }
-    const bool heals = !pool.offline && !(to_update && options_.failing);
+    const bool heals = !pool.offline && !(to_update && Fails(pool.name));
     if (heals) {
-      heals_at_[pool.name] = snapshot_.now + options_.duration;
+      heals_at_[pool.name] = snapshot_.now + DurationOf(pool.name);
     } else {
       heals_at_.erase(pool.name);
     }
@@ -266,6 +297,11 @@ class Simulator {
 };
 
 }  // namespace
+
+std::string EndOf(const Simulation& simulation) {
+  if (!simulation.finished) return "Unfinished";
+  return simulation.rolled_back ? "RolledBack" : std::string(NameOf(simulation.state));
+}
 
 std::size_t Simulation::reached() const {
   return static_cast<std::size_t>(

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,13 +17,16 @@ namespace yad {
 
 struct SimulationOptions {
   std::chrono::seconds duration{120};  // from the write of a pool's workload until the workload is healthy
-  bool failing = false;                // no workload becomes healthy on the revision of the spec
+  std::map<std::string, std::chrono::seconds> durations;  // by pool; the other pools have `duration`
+  bool failing = false;                                   // no workload becomes healthy on the revision of the spec
+  std::set<std::string> failing_pools;                    // the same for the workloads of these pools
 };
 
 struct SimulatedPool {
   std::string name;
   std::string group;
   std::optional<WallTime> starts;              // the write that brings the pool to the revision of the spec
+  std::optional<WallTime> healthy;             // on that revision, for the first time
   std::optional<WallTime> ends;                // healthy on it for minReadySeconds
   std::optional<WallTime> failed_at;           // it counts for maxFailures
   std::optional<WallTime> goes_back;           // the write that brings the pool back to status.currentRevision
@@ -51,6 +56,9 @@ struct Simulation {
 // Simulates the rollout of `snapshot`, whose strategy is RollingUpdate. A workload that is unhealthy on another
 // revision stays so, and an offline pool stays offline. Each approval is given at the moment at which it is needed.
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
+
+// Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState, such as "Complete".
+std::string EndOf(const Simulation& simulation);
 
 }  // namespace yad
 

@@ -3,10 +3,12 @@
 #define PLUGIN_COMMANDS_TIMELINE_H_
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "operator/api/object.h"
+#include "plugin/commands/failure_runs.h"
 #include "plugin/commands/simulation.h"
 
 namespace yad {
@@ -15,11 +17,26 @@ struct Timeline {
   std::string daemon;    // its name
   std::string revision;  // of the spec
   SimulationOptions options;
+  bool duration_given = false;  // options.duration is --duration, and not a median or the default
   Simulation simulation;
+  std::optional<FailureRuns> failures;  // with --failure-rate
 };
 
 std::vector<std::string> DescribeTimeline(const Timeline& timeline);
 Json ToJson(const Timeline& timeline);
+
+// Parts of the output.
+std::string Headline(const Timeline& timeline);
+std::string LastLine(const Timeline& timeline);
+std::string FailuresLine(const FailureRuns& runs);
+std::string ReachedLine(const FailureRuns& runs);
+std::string ResultOf(const SimulatedPool& pool);        // "Updated"
+std::string ShareOf(int runs, const FailureRuns& all);  // "12%"
+// Returns the time since the start of the simulation, such as "+5m"; "<none>" for nullopt.
+std::string After(const std::optional<WallTime>& time, const Simulation& simulation);
+
+// The largest number of rows for the numbers of pools that a revision reaches.
+inline constexpr std::size_t kMaxRanges = 10;
 
 }  // namespace yad
 

@@ -92,7 +92,16 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_EQ(simulate->daemon, "web");
   EXPECT_EQ(simulate->duration, std::chrono::seconds(90));
   EXPECT_TRUE(simulate->failing);
-  EXPECT_EQ(Parse({"simulate", "-f", "-"}).options->duration, std::chrono::minutes(2));
+  EXPECT_FALSE(Parse({"simulate", "-f", "-"}).options->duration);
+  EXPECT_FALSE(Parse({"simulate", "-f", "-"}).options->failure_rate);
+  const auto runs = Parse({"simulate", "web", "--failure-rate=2.5%", "--runs=9", "--seed=7"}).options;
+  EXPECT_DOUBLE_EQ(runs->failure_rate.value_or(-1), 0.025);
+  EXPECT_EQ(runs->runs, 9);
+  EXPECT_EQ(runs->seed, 7u);
+  EXPECT_EQ(Parse({"simulate", "web", "--failure-rate", "0.5"}).options->failure_rate, 0.5);
+  const auto from = Parse({"simulate", "web", "--from", "x.yaml", "--now", "2026-01-02T03:04:05Z"}).options;
+  EXPECT_EQ(from->from, "x.yaml");
+  EXPECT_EQ(from->now, ParseTime("2026-01-02T03:04:05Z"));
 }
 
 TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
@@ -130,6 +139,15 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
       {{"explain", "a", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
       {{"simulate"}, "give either NAME"},
       {{"simulate", "web", "-f", "x"}, "give either NAME"},
+      {{"simulate", "-f", "-", "--from", "-"}, "only one file can come from standard input"},
+      {{"simulate", "web", "--now", "soon"}, "\"soon\" is not a valid time"},
+      {{"simulate", "web", "--failure-rate", "101%"}, "\"101%\" is not a valid probability: write 5% or 0.05"},
+      {{"simulate", "web", "--failure-rate", "nan"}, "\"nan\" is not a valid probability"},
+      {{"simulate", "web", "--failure-rate", "-1%"}, "\"-1%\" is not a valid probability"},
+      {{"simulate", "web", "--failure-rate=5%", "--runs=0"}, "--runs"},
+      {{"simulate", "web", "--failure-rate=5%", "--runs=1001"}, "--runs"},
+      {{"simulate", "web", "--runs=5"}, "--failure-rate"},
+      {{"simulate", "web", "--failure-rate=5%", "--failing"}, "give either --failing"},
       {{"simulate", "web", "--duration", "soon"}, "\"soon\" is not a valid duration: write 90s, 5m or 1h30m"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},

@@ -321,6 +321,7 @@ class SimulateCommandTest : public ::testing::Test {
     options_.command = Command::kSimulate;
     options_.daemon = "web";
     options_.operator_ns = "sys";
+    options_.duration = minutes(2);
     world_.AddPools({"a", "b"});
     Json daemon = DaemonJson("app:0");
     daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
@@ -378,7 +379,37 @@ TEST_F(SimulateCommandTest, JsonHasTimes) {
                                     {"group", "default"},
                                     {"result", "Updated"},
                                     {"starts", FormatTime(from + minutes(1))},
+                                    {"healthy", FormatTime(from + minutes(2))},
                                     {"ends", FormatTime(from + minutes(2))}}));
+}
+
+TEST_F(SimulateCommandTest, TimesOfTheLastUpdateAreTheDefault) {
+  options_.duration.reset();
+  world_.EditWorkload("a", [this](Json& workload) {
+    const Json record = {{"at", FormatTime(world_.clock.WallNow())},
+                         {"revision", workload["metadata"]["labels"][kRevisionLabel]}};
+    workload["metadata"]["annotations"][kUpdateRecordAnnotation] = record.dump();
+    workload["status"]["conditions"].push_back({{"type", "Progressing"},
+                                                {"status", "True"},
+                                                {"reason", "NewReplicaSetAvailable"},
+                                                {"lastUpdateTime", FormatTime(world_.clock.WallNow() + minutes(5))}});
+  });
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr(" as long as its last one (5m), and the median, 5m, in 1 pool without a record\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 10m: 2 of 2 pools get web-"));
+}
+
+TEST_F(SimulateCommandTest, RunsWithFailuresArePrinted) {
+  options_.failure_rate = 1;
+  options_.runs = 5;
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("FailureBudgetExceeded   100%   +10m     +10m\n"));
+}
+
+TEST_F(SimulateCommandTest, NowIsTheStart) {
+  options_.now = ParseTime("2030-01-02T03:04:05Z");
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("simulated from 2030-01-02T03:04:05Z"));
 }
 
 TEST_F(SimulateCommandTest, FreezeOfTheClusterCounts) {

@@ -1,0 +1,71 @@
+#include "plugin/commands/option_values.h"
+
+#include <charconv>
+
+#include "operator/api/names.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+#include "plugin/commands/freeze_end.h"
+#include "plugin/commands/object_name.h"
+#include "plugin/view/text.h"
+
+namespace yad {
+
+std::string CheckDuration(const std::string& text) {
+  return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: write 90s, 5m or 1h30m";
+}
+
+std::string CheckTime(const std::string& text) {
+  return ParseTime(text) != WallTime()
+             ? ""
+             : "\"" + text + "\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z";
+}
+
+std::string CheckDaemonName(const std::string& argument) {
+  const auto name = DaemonNameOf(argument);
+  return name ? "" : name.error().message;
+}
+
+std::string CheckAutoscalerName(const std::string& argument) {
+  const auto name = AutoscalerNameOf(argument);
+  return name ? "" : name.error().message;
+}
+
+std::string CheckPoolName(const std::string& pool) {
+  const std::string fault = CheckDns1123Subdomain(pool);
+  return fault.empty() ? "" : "\"" + pool + "\" is not a valid name of a NodePool: " + fault;
+}
+
+std::string CheckNamespace(const std::string& ns) {
+  const std::string fault = CheckDns1123Label(ns);
+  return fault.empty() ? "" : "\"" + ns + "\" is not a valid namespace: " + fault;
+}
+
+std::string CheckFreezeReason(const std::string& reason) {
+  if (reason.empty()) return "the reason must not be empty";
+  if (reason.size() <= kMaxFreezeReason) return "";
+  return "the reason has " + std::to_string(reason.size()) + " bytes: give one of at most " +
+         std::to_string(kMaxFreezeReason);
+}
+
+std::string CheckFreezeEnd(const std::string& end) {
+  const auto time = FreezeEnd(end, Clock::Real().WallNow());
+  return time ? "" : time.error().message;
+}
+
+std::string CheckRate(const std::string& text) {
+  return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: write 5% or 0.05";
+}
+
+std::optional<double> ParseRate(const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const char* const end = text.data() + text.size() - (percent ? 1 : 0);
+  double rate = -1;
+  const auto [read, error] = std::from_chars(text.data(), end, rate);
+  if (error != std::errc() || read != end) return std::nullopt;
+  if (percent) rate /= 100;
+  if (!(rate >= 0 && rate <= 1)) return std::nullopt;
+  return rate;
+}
+
+}  // namespace yad

@@ -1,0 +1,25 @@
+// Checks of values on the command line. Each returns the error; "" if the value is valid. Pure.
+#ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
+#define PLUGIN_COMMANDS_OPTION_VALUES_H_
+
+#include <optional>
+#include <string>
+
+namespace yad {
+
+std::string CheckDuration(const std::string& text);
+std::string CheckTime(const std::string& text);  // RFC 3339
+std::string CheckDaemonName(const std::string& argument);
+std::string CheckAutoscalerName(const std::string& argument);
+std::string CheckPoolName(const std::string& pool);
+std::string CheckNamespace(const std::string& ns);
+std::string CheckFreezeReason(const std::string& reason);
+std::string CheckFreezeEnd(const std::string& end);
+std::string CheckRate(const std::string& text);
+
+// Reads a probability from 0 to 1 or from 0% to 100%; nullopt for other text.
+std::optional<double> ParseRate(const std::string& text);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_OPTION_VALUES_H_

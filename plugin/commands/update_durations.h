@@ -1,0 +1,27 @@
+// How long the last update of each pool took. Pure.
+#ifndef PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
+#define PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// By pool, without the pools whose last update left no times.
+//
+// An update starts at the time in its record, which is an annotation of the workload. For a Deployment, it ends when
+// its controller found the new ReplicaSet available (condition Progressing). For a StatefulSet, it ends when the pool
+// became healthy, by the daemon's status: minReadySeconds before the pool was Ready. With checks, a Ready pool has no
+// such time. A duration over progressDeadlineSeconds does not count: that update had failed, or the pool was unhealthy
+// again later.
+std::map<std::string, std::chrono::seconds> LearnDurations(const Snapshot& snapshot);
+
+// Returns the median. `durations` is not empty.
+std::chrono::seconds MedianOf(const std::map<std::string, std::chrono::seconds>& durations);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_UPDATE_DURATIONS_H_

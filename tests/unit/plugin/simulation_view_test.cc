@@ -1,0 +1,188 @@
+// kubectl yad simulate: learned durations and failures at random.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plugin/commands/failure_runs.h"
+#include "plugin/commands/timeline.h"
+#include "plugin/commands/update_durations.h"
+#include "tests/unit/yurtappdaemon/builders.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;  // NOLINT: the builders
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+// A daemon that is deployed with app:0 in pools, and whose spec has app:1 now. It is 2026-01-02T03:04:05Z.
+Moment Fleet(const std::vector<std::string>& pools, const Json& rolling,
+             WorkloadKind kind = WorkloadKind::kDeployment) {
+  Moment moment;
+  const Json before = DaemonJson("app:0", kind);
+  moment.daemon = DaemonJson("app:1", kind);
+  moment.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+  moment.current = MakeRevision(before, 1);
+  for (const std::string& pool : pools) {
+    moment.pools.push_back(PoolJson(pool));
+    moment.workloads.push_back(WorkloadJson(before, moment.current, moment.pools.back()));
+  }
+  return moment;
+}
+
+Snapshot Take(const Moment& moment) {
+  Snapshot snapshot = moment.Take();
+  snapshot.now = ParseTime("2026-01-02T03:04:05Z");
+  return snapshot;
+}
+
+// Records that the workload was updated at this time.
+void Record(Json& workload, const std::string& at) {
+  const Json record = {{"at", at}, {"revision", workload["metadata"]["labels"][kRevisionLabel]}};
+  workload["metadata"]["annotations"][kUpdateRecordAnnotation] = record.dump();
+}
+
+Json PoolStatus(const std::string& pool, const std::string& since, const std::string& phase = "Ready") {
+  return {{"name", pool}, {"phase", phase}, {"lastTransitionTime", since}};
+}
+
+TEST(UpdateDurationsTest, StatusEndsTheUpdateOfAStatefulSet) {
+  const auto learn = [](const Json& rolling) {
+    Moment moment = Fleet({"a", "b", "c", "d", "e", "f"}, rolling, WorkloadKind::kStatefulSet);
+    for (const std::size_t i : {0u, 1u, 2u, 4u, 5u}) Record(moment.workloads[i], "2026-01-01T10:00:00Z");
+    moment.daemon["status"] = {
+        {"pools",
+         {PoolStatus("a", "2026-01-01T10:01:30Z"), PoolStatus("b", "2026-01-01T10:00:00Z"),
+          PoolStatus("c", "2026-01-01T12:00:00Z"), PoolStatus("d", "2026-01-01T10:01:00Z"),
+          PoolStatus("e", "2026-01-01T10:01:00Z", "Unhealthy"), PoolStatus("f", "2026-01-01T10:00:20Z", "Soaking")}}};
+    return LearnDurations(Take(moment));
+  };
+  EXPECT_THAT(learn(Json::object()),
+              ElementsAre(Pair("a", seconds(90)), Pair("b", seconds(1)), Pair("f", seconds(20))));
+  EXPECT_THAT(learn(R"({"minReadySeconds": 30})"_json), ElementsAre(Pair("a", seconds(60)), Pair("f", seconds(20))));
+  EXPECT_THAT(learn(R"({"checks": [{"name": "x", "condition": {"type": "Ok"}}]})"_json),
+              ElementsAre(Pair("f", seconds(20))));
+}
+
+TEST(UpdateDurationsTest, ConditionEndsTheUpdateOfADeployment) {
+  Moment moment = Fleet({"a", "b", "c", "d"}, Json::object());
+  for (Json& workload : moment.workloads) {
+    Record(workload, "2026-01-01T10:00:00Z");
+    workload["status"]["conditions"].push_back({{"type", "Progressing"},
+                                                {"status", "True"},
+                                                {"reason", "NewReplicaSetAvailable"},
+                                                {"lastUpdateTime", "2026-01-01T10:01:00Z"}});
+  }
+  moment.workloads[1]["status"]["conditions"].back()["reason"] = "ReplicaSetUpdated";
+  moment.workloads[2]["status"]["conditions"].back()["lastUpdateTime"] = "2026-01-01T09:59:59Z";
+  moment.workloads[3]["metadata"]["annotations"].erase(kUpdateRecordAnnotation);
+  const auto durations = LearnDurations(Take(moment));
+  EXPECT_THAT(durations, ElementsAre(Pair("a", seconds(60))));
+  EXPECT_EQ(MedianOf(durations), seconds(60));
+  EXPECT_EQ(MedianOf({{"a", seconds(9)}, {"b", seconds(1)}, {"c", seconds(5)}}), seconds(5));
+}
+
+TEST(UpdateDurationsTest, EachPoolTakesItsOwnTimeInTheSimulation) {
+  Timeline timeline;
+  timeline.options.durations = {{"a", seconds(30)}, {"b", seconds(90)}};
+  timeline.options.duration = seconds(60);
+  timeline.simulation = Simulate(Take(Fleet({"a", "b", "c"}, Json::object())), timeline.options);
+  std::vector<long> ends;
+  for (const SimulatedPool& pool : timeline.simulation.pools)
+    ends.push_back((*pool.ends - timeline.simulation.from) / seconds(1));
+  EXPECT_THAT(ends, ElementsAre(30, 120, 180));
+  EXPECT_THAT(Headline(timeline), HasSubstr(", if the update of a pool takes as long as its last one (30s to 90s), and "
+                                            "the median, 60s, in 1 pool without a record"));
+  const Json json = ToJson(timeline);
+  EXPECT_EQ(json["durations"], (Json{{"source", "Recorded"}, {"seconds", 60}, {"recordedPools", 2}}));
+  EXPECT_EQ(json["pools"][0]["lastUpdateSeconds"], 30);
+  EXPECT_FALSE(json["pools"][2].contains("lastUpdateSeconds"));
+  timeline.options.durations.clear();
+  EXPECT_THAT(Headline(timeline), HasSubstr("takes 60s (no pool has recorded its last one)"));
+  EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Default");
+  timeline.duration_given = true;
+  EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
+}
+
+constexpr char kStops[] = R"({"progressDeadlineSeconds": 300})";
+
+FailureRuns Runs(const Json& rolling, double rate, std::uint64_t seed = 1, int runs = 200) {
+  return SimulateFailures(Take(Fleet({"a", "b", "c", "d"}, rolling)), {}, {rate, runs, seed});
+}
+
+TEST(FailureRunsTest, SeedDecidesAndEachRunCounts) {
+  const FailureRuns runs = Runs(Json::parse(kStops), 0.3);
+  Timeline timeline;
+  timeline.failures = runs;
+  const Json json = ToJson(timeline)["failureRuns"];
+  timeline.failures = Runs(Json::parse(kStops), 0.3);
+  EXPECT_EQ(ToJson(timeline)["failureRuns"], json);
+  timeline.failures = Runs(Json::parse(kStops), 0.3, 2);
+  EXPECT_NE(ToJson(timeline)["failureRuns"], json);
+  int ends = 0, reached = 0;
+  for (const FailureRuns::End& end : runs.ends) ends += end.runs;
+  for (const auto& [pools, count] : runs.reached) reached += count;
+  EXPECT_EQ(ends, 200);
+  EXPECT_EQ(reached, 200);
+  // The rollout completes if no update fails, in 0.7^4 = 24% of the runs.
+  ASSERT_EQ(runs.ends.size(), 2u);
+  EXPECT_EQ(runs.ends[0].name, "FailureBudgetExceeded");
+  EXPECT_EQ(runs.ends[1].name, "Complete");
+  EXPECT_NEAR(runs.ends[1].runs, 48, 20);
+  EXPECT_EQ(runs.ends[1].times.median, seconds(480));
+  // The first pool fails in 30% of the runs.
+  EXPECT_NEAR(runs.reached.at(1), 60, 22);
+}
+
+TEST(FailureRunsTest, RatesOfZeroAndOneAreCertain) {
+  const FailureRuns never = Runs(Json::parse(kStops), 0), always = Runs(Json::parse(kStops), 1);
+  ASSERT_EQ(never.ends.size(), 1u);
+  EXPECT_EQ(never.ends[0].name, "Complete");
+  EXPECT_THAT(never.reached, ElementsAre(Pair(4, 200)));
+  ASSERT_EQ(always.ends.size(), 1u);
+  EXPECT_THAT(always.reached, ElementsAre(Pair(1, 200)));
+  EXPECT_EQ(always.times.p90, seconds(300));
+  const FailureRuns back = Runs(R"({"onFailure": "Rollback"})"_json, 1, 1, 10);
+  EXPECT_EQ(back.ends[0].name, "RolledBack");
+}
+
+TEST(FailureRunsTest, QuantilesAndRangesAreExact) {
+  FailureRuns runs;
+  runs.options.runs = 10;
+  runs.reached = {{1, 5}, {3, 4}, {25, 1}};
+  EXPECT_EQ(runs.ReachedIn(0.5), 1u);
+  EXPECT_EQ(runs.ReachedIn(0.9), 3u);
+  EXPECT_EQ(runs.ReachedIn(1), 25u);
+  std::vector<std::string> texts;
+  for (const ReachedRange& range : RangesOf(runs, 10))
+    texts.push_back(std::to_string(range.from) + "-" + std::to_string(range.to) + ":" + std::to_string(range.runs));
+  EXPECT_THAT(texts,
+              ElementsAre("1-3:9", "4-6:0", "7-9:0", "10-12:0", "13-15:0", "16-18:0", "19-21:0", "22-24:0", "25-25:1"));
+  EXPECT_THAT(RangesOf(FailureRuns(), 10), IsEmpty());
+  EXPECT_EQ(ShareOf(1, runs), "10%");
+  runs.options.runs = 1000;
+  EXPECT_EQ(ShareOf(1, runs), "<1%");
+  EXPECT_EQ(ShareOf(999, runs), ">99%");
+}
+
+TEST(FailureRunsTest, TextHasEndsAndReachedPools) {
+  Timeline timeline;
+  timeline.simulation.from = timeline.simulation.to = ParseTime("2026-01-02T03:04:05Z");
+  timeline.failures = Runs(Json::parse(kStops), 1, 7, 10);
+  std::string text;
+  for (const std::string& line : DescribeTimeline(timeline)) text += line + "\n";
+  EXPECT_THAT(
+      text, HasSubstr("\n10 runs in which each update fails with a probability of 100% (seed 7): half of them "
+                      "end within 5m, and 90% within 5m\n\n"
+                      "END                     RUNS   MEDIAN   90%\n"
+                      "FailureBudgetExceeded   100%   +5m      +5m\n\n"
+                      "POOLS   RUNS\n"
+                      "1       100%\n\n"
+                      "The revision reaches at most 1 pool in half of the runs, and at most 1 pool in 90% of them\n"));
+}
+
+}  // namespace
+}  // namespace yad
