@@ -33,7 +33,8 @@ All commands take --kubeconfig, --context, -n/--namespace and --request-timeout 
 const std::map<std::string, OutputFormat> kOutputs{{"wide", OutputFormat::kWide},
                                                    {"json", OutputFormat::kJson},
                                                    {"yaml", OutputFormat::kYaml},
-                                                   {"name", OutputFormat::kName}};
+                                                   {"name", OutputFormat::kName},
+                                                   {"html", OutputFormat::kHtml}};
 
 class Parser {
  public:
@@ -307,7 +308,7 @@ class Parser {
                              "Show how a rollout would go, now or after a file is applied. Writes nothing",
                              "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing\n"
                              "  kubectl yad simulate web --from snapshot.yaml\n"
-                             "  kubectl yad simulate web --failure-rate=5%");
+                             "  kubectl yad simulate web --failure-rate=5% -o html >rollout.html");
     Name(simulate);
     File(simulate, "Manifest to apply; - is standard input.");
     simulate
@@ -326,7 +327,7 @@ class Parser {
                        "If set, every update fails, so the output shows how many pools a bad revision would reach.");
     AddFailures(simulate);
     OperatorNamespace(simulate);
-    Output(simulate, {"json", "yaml"});
+    Output(simulate, {"json", "yaml", "html"});
   }
 
   void AddFailures(CLI::App* simulate) {

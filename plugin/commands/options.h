@@ -39,7 +39,7 @@ enum class Command {
 // The largest value of --runs of simulate.
 inline constexpr int kMaxFailureRuns = 1000;
 
-enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName };
+enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName, kHtml };
 enum class DryRun { kNone, kClient, kServer };
 
 struct PluginOptions {

@@ -11,6 +11,7 @@
 #include "plugin/commands/operator_namespace.h"
 #include "plugin/commands/snapshot_file.h"
 #include "plugin/commands/timeline.h"
+#include "plugin/commands/timeline_page.h"
 #include "plugin/commands/update_durations.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"
@@ -96,6 +97,10 @@ Result<int> SimulateFor(const Json& daemon, ObjectReader& objects, const PluginO
   timeline.simulation = Simulate(snapshot, timeline.options);
   if (given.failure_rate)
     timeline.failures = SimulateFailures(snapshot, timeline.options, {*given.failure_rate, given.runs, given.seed});
+  if (given.output == OutputFormat::kHtml) {
+    console.out << TimelinePage(timeline);
+    return kDone;
+  }
   if (PrintObject(given, console, ToJson(timeline))) return kDone;
   for (const std::string& line : DescribeTimeline(timeline)) console.out << Printable(line) << "\n";
   return kDone;

@@ -221,7 +221,7 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
   EXPECT_EQ(complete({"pools", "-o", ""}), "wide\njson\nyaml\nname\n:4\n");
   EXPECT_EQ(complete({"diff", "-f", ""}), ":0\n");
   EXPECT_EQ(complete({"simulate", "--from", ""}), ":0\n");
-  EXPECT_EQ(complete({"simulate", "-o", ""}), "json\nyaml\n:4\n");
+  EXPECT_EQ(complete({"simulate", "-o", ""}), "json\nyaml\nhtml\n:4\n");
   EXPECT_THAT(complete({"simulate", "--fail"}), AllOf(HasSubstr("--failing\t"), HasSubstr("--failure-rate\t")));
   EXPECT_EQ(complete({"render", "x"}), ":0\n");
   EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");

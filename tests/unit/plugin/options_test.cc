@@ -94,10 +94,11 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_TRUE(simulate->failing);
   EXPECT_FALSE(Parse({"simulate", "-f", "-"}).options->duration);
   EXPECT_FALSE(Parse({"simulate", "-f", "-"}).options->failure_rate);
-  const auto runs = Parse({"simulate", "web", "--failure-rate=2.5%", "--runs=9", "--seed=7"}).options;
+  const auto runs = Parse({"simulate", "web", "--failure-rate=2.5%", "--runs=9", "--seed=7", "-o", "html"}).options;
   EXPECT_DOUBLE_EQ(runs->failure_rate.value_or(-1), 0.025);
   EXPECT_EQ(runs->runs, 9);
   EXPECT_EQ(runs->seed, 7u);
+  EXPECT_EQ(runs->output, OutputFormat::kHtml);
   EXPECT_EQ(Parse({"simulate", "web", "--failure-rate", "0.5"}).options->failure_rate, 0.5);
   const auto from = Parse({"simulate", "web", "--from", "x.yaml", "--now", "2026-01-02T03:04:05Z"}).options;
   EXPECT_EQ(from->from, "x.yaml");

@@ -399,11 +399,15 @@ TEST_F(SimulateCommandTest, TimesOfTheLastUpdateAreTheDefault) {
   EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 10m: 2 of 2 pools get web-"));
 }
 
-TEST_F(SimulateCommandTest, RunsWithFailuresArePrinted) {
+TEST_F(SimulateCommandTest, PageAndRunsWithFailuresArePrinted) {
   options_.failure_rate = 1;
   options_.runs = 5;
   EXPECT_EQ(Run(), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("FailureBudgetExceeded   100%   +10m     +10m\n"));
+  options_.output = OutputFormat::kHtml;
+  EXPECT_EQ(Run(), kDone);
+  EXPECT_THAT(out_.str(), ::testing::StartsWith("<!DOCTYPE html>\n"));
+  EXPECT_THAT(out_.str(), ::testing::EndsWith("</html>\n"));
 }
 
 TEST_F(SimulateCommandTest, NowIsTheStart) {

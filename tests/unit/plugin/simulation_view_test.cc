@@ -1,9 +1,10 @@
-// kubectl yad simulate: learned durations and failures at random.
+// kubectl yad simulate: learned durations, failures at random, and the page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plugin/commands/failure_runs.h"
 #include "plugin/commands/timeline.h"
+#include "plugin/commands/timeline_page.h"
 #include "plugin/commands/update_durations.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
@@ -13,9 +14,11 @@ namespace {
 using namespace testing;  // NOLINT: the builders
 
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 
 // A daemon that is deployed with app:0 in pools, and whose spec has app:1 now. It is 2026-01-02T03:04:05Z.
@@ -182,6 +185,59 @@ TEST(FailureRunsTest, TextHasEndsAndReachedPools) {
                       "POOLS   RUNS\n"
                       "1       100%\n\n"
                       "The revision reaches at most 1 pool in half of the runs, and at most 1 pool in 90% of them\n"));
+}
+
+TEST(TimelinePageTest, PageHasEveryPoolGroupAndEvent) {
+  Timeline timeline;
+  timeline.daemon = "web";
+  timeline.revision = "web-2";
+  timeline.simulation = Simulate(Take(Fleet({"a", "b"}, R"({"minReadySeconds": 60,
+      "groups": [{"name": "canary", "pools": ["b"]}]})"_json)),
+                                 {});
+  timeline.failures = Runs(Json::parse(kStops), 0.5, 1, 20);
+  const std::string page = TimelinePage(timeline);
+  EXPECT_THAT(page, AllOf(HasSubstr("<h1>Rollout of web to web-2</h1>"), HasSubstr("<td>group canary begins</td>"),
+                          HasSubstr("<h2>Failures at random</h2>"), HasSubstr("prefers-color-scheme: dark")));
+  // Group canary is first: its update takes a third of the time, and then it soaks.
+  const std::size_t canary = page.find("<h3>canary <span>1 pool</span></h3>");
+  const std::size_t rest = page.find("<h3>default <span>1 pool</span></h3>");
+  ASSERT_NE(rest, std::string::npos);
+  ASSERT_LT(canary, rest);
+  EXPECT_THAT(
+      page.substr(canary, rest - canary),
+      AllOf(HasSubstr("<b>b</b><span>Updated</span><span class=\"soft\">+0s to +3m</span>"),
+            HasSubstr("<span class=\"bar update\" style=\"left:min(0.000%,calc(100% - 3px));width:33.333%\"></span>"),
+            HasSubstr("<span class=\"bar soak\" style=\"left:min(33.333%,calc(100% - 3px));width:16.667%\"></span>")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http://")), Not(HasSubstr("https://"))));
+}
+
+TEST(TimelinePageTest, FailuresAndRollbacksHaveTheirBars) {
+  SimulationOptions failing;
+  failing.failing = true;
+  Timeline timeline;
+  timeline.simulation = Simulate(Take(Fleet({"a"}, R"({"onFailure": "Rollback"})"_json)), failing);
+  EXPECT_THAT(TimelinePage(timeline),
+              AllOf(HasSubstr("bar update\""), HasSubstr("bar back\""), HasSubstr("<span>RolledBack</span>")));
+}
+
+TEST(TimelinePageTest, TextsOfTheClusterAreEscaped) {
+  const std::string evil = "<img src=x onerror='alert(\"1\")'>&\x1b[2J";
+  Timeline timeline;
+  timeline.daemon = timeline.revision = evil;
+  timeline.simulation.events = {{WallTime(), evil}};
+  timeline.simulation.pools.resize(1);
+  timeline.simulation.pools[0].name = timeline.simulation.pools[0].group = evil;
+  timeline.simulation.failures = {evil};
+  timeline.failures = FailureRuns();
+  timeline.failures->ends = {{evil, 1, {}}};
+  timeline.failures->reached = {{1, 1}};
+  const std::string page = TimelinePage(timeline);
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("onerror='")), Not(HasSubstr("alert(\"")),
+                          Not(HasSubstr("\x1b"))));
+  std::size_t times = 0;
+  const std::string escaped = "&lt;img src=x onerror=&#39;alert(&quot;1&quot;)&#39;&gt;&amp;";
+  for (std::size_t at = page.find(escaped); at != std::string::npos; at = page.find(escaped, at + 1)) ++times;
+  EXPECT_EQ(times, 11u) << page;
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// A simulated rollout as a page. Pure.
+#ifndef PLUGIN_COMMANDS_TIMELINE_PAGE_H_
+#define PLUGIN_COMMANDS_TIMELINE_PAGE_H_
+
+#include <string>
+
+#include "plugin/commands/timeline.h"
+
+namespace yad {
+
+// Returns one HTML document that needs no other file and no script. Every text of the cluster is escaped.
+std::string TimelinePage(const Timeline& timeline);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_TIMELINE_PAGE_H_
