@@ -1,6 +1,10 @@
 // kubectl yad diff and render, beside what the operator writes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
 #include "operator/workload/merge.h"
 #include "tests/cluster/fixture.h"
 #include "tests/cluster/plugin_fixture.h"
@@ -104,7 +108,7 @@ TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndNamesTheBlastRadius) {
   Json manifest = Manifest();
   SetImageIn(manifest, "example.org/app:2");
   const std::string version = VersionOf(GetDaemon("web"));
-  EXPECT_THAT(YadOut({"simulate", "-f", "-"}, kDone, manifest.dump()),
+  EXPECT_THAT(YadOut({"simulate", "-f", "-", "--duration", "2m"}, kDone, manifest.dump()),
               HasSubstr("\nComplete after 4m: 2 of 2 pools get web-"));
   const Json bad = Json::parse(YadOut({"simulate", "-f", "-", "--failing", "-o", "json"}, kDone, manifest.dump()));
   EXPECT_EQ(bad["end"], "FailureBudgetExceeded");
@@ -112,6 +116,37 @@ TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndNamesTheBlastRadius) {
   EXPECT_THAT(YadOut({"simulate", "web"}), HasSubstr("\nComplete after 0s: 0 of 2 pools get web-"));
   EXPECT_EQ(VersionOf(GetDaemon("web")), version);
   EXPECT_EQ(Revisions("web").size(), 1u);
+}
+
+TEST_P(PluginBothKindsTest, SimulationFromASnapshotEqualsThatOfTheCluster) {
+  StartTwoPools("RollingUpdate");
+  SetImage("web", "example.org/app:2");
+  WaitUntilReady("web");
+  Json manifest = Manifest();
+  SetImageIn(manifest, "example.org/app:3");
+  manifest["spec"]["updateStrategy"]["rollingUpdate"] = {
+      {"groups", {{{"name", "first"}, {"pools", {Pool("b")}}}}}, {"minReadySeconds", 30}, {"onFailure", "Rollback"}};
+  const std::string file = ::testing::TempDir() + ns() + "-simulate.json";
+  std::ofstream(file) << manifest.dump();
+  const std::string now = FormatTime(Now());
+  const std::string types = "yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps";
+  for (const char* format : {"yaml", "json"}) {
+    const std::string snapshot = Kubectl({"get", types, "-A", "-o", format});
+    for (const std::vector<std::string>& what : std::vector<std::vector<std::string>>{
+             {"web"}, {"-f", file}, {"-f", file, "--failing"}, {"-f", file, "--failure-rate=50%", "--runs=20"}}) {
+      std::vector<std::string> live{"simulate", "--now", now, "-o", "json"};
+      live.insert(live.end(), what.begin(), what.end());
+      std::vector<std::string> from = live;
+      from.insert(from.end(), {"--from", "-", "--kubeconfig=/nonexistent"});
+      const Json expected = Json::parse(YadOut(live));
+      EXPECT_EQ(Json::parse(YadOut(from, kDone, snapshot)), expected) << what.back();
+      EXPECT_EQ(expected["durations"]["source"], "Recorded");
+      if (what.front() == "web") continue;
+      const bool failing = std::count(what.begin(), what.end(), "--failing") > 0;
+      EXPECT_EQ(expected["poolsReached"], failing ? 1 : 2);
+    }
+  }
+  std::remove(file.c_str());
 }
 
 }  // namespace
