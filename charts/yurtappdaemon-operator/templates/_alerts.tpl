@@ -79,6 +79,14 @@ Prometheus'.
   annotations:
     summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
     description: It may be paused, or wait for an approval or for sites. Condition Progressing of {{ $describe }} says for what.
+- alert: YurtAppDaemonPoolsWait
+  # The other reasons end with the clock or with the rollout.
+  expr: max by (namespace, name, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
+  for: 24h
+  labels: {severity: info}
+  annotations:
+    summary: {{ $daemon }} has {{ `{{ $value }} pools that have waited for their update for a day (reason {{ $labels.reason }})` }}.
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names them, and says how the wait ends.` }}
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
   for: 1m
