@@ -31,6 +31,8 @@ targets=$(hack/links.sh targets)
   echo "$targets"
 } | { grep -v '^\.github/' || true; } | sort -u | xargs cp --parents --target-directory build/docs
 
+"$environment/bin/python" hack/api-reference.py >build/docs/docs/reference.md
+
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 # Material would print on each build that it has a successor. With --quiet, --strict would see no warning.
 NO_MKDOCS_2_WARNING=1 "$environment/bin/mkdocs" build --strict 2>&1 | sed '/^INFO /d' >&2
