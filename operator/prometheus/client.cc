@@ -2,10 +2,6 @@
 
 #include <utility>
 
-#include "operator/base/file.h"
-#include "operator/client/transport/renewing_transport.h"
-#include "operator/client/transport/tls_material.h"
-#include "operator/client/transport/transport_options.h"
 #include "operator/client/url.h"
 #include "operator/prometheus/answer.h"
 #include "operator/runtime/stop_timer.h"
@@ -16,7 +12,7 @@ namespace {
 const std::string kSeconds = std::to_string(PrometheusClient::kTimeout.count()) + " s";
 
 // The query is in the body, because a query that names many pools is longer than some proxies allow for a URL.
-HttpRequest MakeRequest(const std::string& promql, WallTime at, const std::string& user_agent) {
+HttpRequest MakeRequest(const std::string& promql, WallTime at) {
   yad::Query form;
   form.Add("query", promql);
   form.Add("time", FormatMicroTime(at));
@@ -25,7 +21,6 @@ HttpRequest MakeRequest(const std::string& promql, WallTime at, const std::strin
   request.method = "POST";
   request.path = "/api/v1/query";
   request.headers = {{"Accept", "application/json"}, {"Content-Type", "application/x-www-form-urlencoded"}};
-  if (!user_agent.empty()) request.headers["User-Agent"] = user_agent;
   request.body = form.text().substr(1);
   request.timeout = PrometheusClient::kTimeout;
   request.max_answer = PrometheusClient::kMaxAnswer;
@@ -34,35 +29,10 @@ HttpRequest MakeRequest(const std::string& promql, WallTime at, const std::strin
 
 }  // namespace
 
-Result<std::unique_ptr<PrometheusClient>> PrometheusClient::Make(const PrometheusOptions& options) {
-  TlsMaterial material;
-  if (!options.ca_file.empty()) {
-    YAD_TRY(material.ca_pem, ReadSmallFile(options.ca_file));
-    // Without this check, an empty file would mean the system's CAs.
-    if (Trim(material.ca_pem).empty())
-      return Fail(Reason::kConfig, options.ca_file + ": the file holds no certificate");
-  }
-  TlsFiles paths;
-  paths.ca = options.ca_file;
-  const auto files = std::make_shared<TlsMaterialReader>(std::move(paths), std::move(material), Clock::Real());
-  TransportOptions to_server;
-  to_server.server = options.url;
-  // A proxy may close connections early. A POST on such a connection would fail, and queries are rare.
-  to_server.max_idle = std::chrono::seconds(5);
-  auto transport = std::make_shared<RenewingTransport>(
-      std::move(to_server), [files](const std::stop_token&) { return files->Get(); }, [files] { files->Invalidate(); });
-  YAD_TRY_VOID(transport->Current());
-  std::shared_ptr<TokenFile> token;
-  if (!options.token_file.empty()) {
-    token = std::make_shared<TokenFile>(options.token_file, Clock::Real());
-    YAD_TRY_VOID(token->Get());
-  }
-  return std::make_unique<PrometheusClient>(std::move(transport), std::move(token), options.user_agent);
+Result<std::unique_ptr<PrometheusClient>> PrometheusClient::Make(const ServiceOptions& options) {
+  YAD_TRY(auto server, ServiceClient::Make(options));
+  return std::make_unique<PrometheusClient>(std::move(server));
 }
-
-PrometheusClient::PrometheusClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token,
-                                   std::string user_agent, Clock& clock)
-    : transport_(std::move(transport)), token_(std::move(token)), user_agent_(std::move(user_agent)), clock_(clock) {}
 
 Status PrometheusClient::Enter(SteadyTime deadline, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
@@ -81,25 +51,13 @@ void PrometheusClient::Leave() {
   left_.notify_one();
 }
 
-Result<HttpResponse> PrometheusClient::Send(HttpRequest request, const std::stop_token& stop) {
-  for (int attempt = 1;; ++attempt) {
-    if (token_ != nullptr) {
-      YAD_TRY(const std::string token, token_->Get());
-      request.headers["Authorization"] = "Bearer " + token;
-    }
-    Result<HttpResponse> response = transport_->Send(request, stop);
-    if (!response || response->status != 401 || token_ == nullptr || attempt == 2) return response;
-    token_->Invalidate();
-  }
-}
-
 Result<std::optional<double>> PrometheusClient::Query(const std::string& promql, WallTime at, std::stop_token stop) {
   const SteadyTime deadline = clock_.Now() + kTimeout;
   YAD_TRY_VOID(Enter(deadline, stop));
   const std::shared_ptr<void> leave(nullptr, [this](void*) { Leave(); });
   // The time-out of a request is the longest silence, so a server that sends a byte now and then would never end.
   StopTimer timer(clock_);
-  const Result<HttpResponse> response = Send(MakeRequest(promql, at, user_agent_), timer.Begin(deadline, stop));
+  const Result<HttpResponse> response = server_->Send(MakeRequest(promql, at), timer.Begin(deadline, stop));
   if (response) return ParsePrometheusAnswer(*response);
   const Error& error = response.error();
   if (error.reason == Reason::kTooLarge) {

@@ -10,23 +10,15 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
-#include "operator/client/auth/token_source.h"
-#include "operator/client/transport/transport.h"
+#include "operator/client/auth/service_client.h"
 
 namespace yad {
 
-struct PrometheusOptions {
-  std::string url;         // "https://host[:port][/prefix]"
-  std::string ca_file;     // PEM; empty: the system's CAs. It is read again when it changes.
-  std::string token_file;  // empty: no token. It is read again when it changes.
-  std::string user_agent;
-};
-
-// Sends instant queries. Thread-safe. Each call returns within kTimeout, whatever the server does. Redirects are not
-// followed, because they would send the token to another server.
+// Sends instant queries. Thread-safe. Each call returns within kTimeout, whatever the server does.
 class PrometheusClient {
  public:
   static constexpr std::chrono::seconds kTimeout{10};
@@ -34,10 +26,10 @@ class PrometheusClient {
   static constexpr std::size_t kMaxAnswer = 64u << 10;  // bytes
 
   // Fails with kConfig if the address, the CA or the token is not usable. Sends nothing.
-  static Result<std::unique_ptr<PrometheusClient>> Make(const PrometheusOptions& options);
-  // `token` may be null. `clock` must outlive the client.
-  PrometheusClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token, std::string user_agent,
-                   Clock& clock = Clock::Real());
+  static Result<std::unique_ptr<PrometheusClient>> Make(const ServiceOptions& options);
+  // `clock` must outlive the client.
+  explicit PrometheusClient(std::unique_ptr<ServiceClient> server, Clock& clock = Clock::Real())
+      : server_(std::move(server)), clock_(clock) {}
 
   // Evaluates a query at the given time. Returns nullopt if there is no data (an empty vector, or NaN); the value may
   // be infinite. Fails
@@ -56,11 +48,8 @@ class PrometheusClient {
   // Blocks until fewer than kMaxQueries queries are in flight, and counts one more.
   Status Enter(SteadyTime deadline, const std::stop_token& stop);
   void Leave();
-  Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
 
-  const std::shared_ptr<HttpTransport> transport_;
-  const std::shared_ptr<TokenFile> token_;
-  const std::string user_agent_;
+  const std::unique_ptr<ServiceClient> server_;
   Clock& clock_;
   std::mutex mutex_;
   std::condition_variable_any left_;

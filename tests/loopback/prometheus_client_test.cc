@@ -22,7 +22,8 @@ class PrometheusClientTest : public TransportTest {
   std::unique_ptr<PrometheusClient> ClientOf(const TestServer& server, const std::string& prefix = "") {
     TransportOptions options = For(server);
     options.server += prefix;
-    return std::make_unique<PrometheusClient>(Make(options), nullptr, "test/1", clock_);
+    return std::make_unique<PrometheusClient>(std::make_unique<ServiceClient>(Make(options), nullptr, "test/1"),
+                                              clock_);
   }
   Error ErrorOf(PrometheusClient& client, std::stop_token stop = {}) {
     const auto value = client.Query("up", clock_.WallNow(), std::move(stop));
@@ -69,7 +70,7 @@ TEST_P(PrometheusClientTest, ARedirectIsNotFollowed) {
 TEST_P(PrometheusClientTest, AServerThatIsNotThereIsAnError) {
   TransportOptions options;
   options.server = "http://127.0.0.1:" + std::to_string(ClosedPort());
-  PrometheusClient client(Make(options), nullptr, "", clock_);
+  PrometheusClient client(std::make_unique<ServiceClient>(Make(options), nullptr, ""), clock_);
   const Error error = ErrorOf(client);
   EXPECT_EQ(error.reason, Reason::kTransport);
   EXPECT_THAT(error.message, HasSubstr("connection refused"));

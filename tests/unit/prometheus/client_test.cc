@@ -52,7 +52,7 @@ class PrometheusClientUnitTest : public ::testing::Test {
   FakeClock clock_;
   std::shared_ptr<FakeTransport> transport_ =
       std::make_shared<FakeTransport>([](const HttpRequest&) { return One("0.5"); });
-  PrometheusClient client_{transport_, nullptr, "test/1", clock_};
+  PrometheusClient client_{std::make_unique<ServiceClient>(transport_, nullptr, "test/1"), clock_};
 };
 
 TEST_F(PrometheusClientUnitTest, AQueryIsAFormWithItsTimeAndALimit) {
@@ -94,7 +94,8 @@ TEST_F(PrometheusClientUnitTest, ACheckedQueryIsInvalidOnlyIfPrometheusRejectsIt
 TEST_F(PrometheusClientUnitTest, ATokenIsReadAgainAfterItIsRejected) {
   const std::string path = ::testing::TempDir() + "prometheus_token_" + std::to_string(getpid());
   std::ofstream(path) << "first\n";
-  PrometheusClient client(transport_, std::make_shared<TokenFile>(path, clock_), "", clock_);
+  PrometheusClient client(std::make_unique<ServiceClient>(transport_, std::make_shared<TokenFile>(path, clock_), ""),
+                          clock_);
   transport_->OnSend([](const HttpRequest& request) {
     return request.headers.at("Authorization") == "Bearer second" ? One("1") : HttpResponse{401, {}, ""};
   });
@@ -132,7 +133,7 @@ class SilentPrometheusTest : public ::testing::Test {
 
   FakeClock clock_;
   std::shared_ptr<SilentTransport> transport_ = std::make_shared<SilentTransport>();
-  PrometheusClient client_{transport_, nullptr, "", clock_};
+  PrometheusClient client_{std::make_unique<ServiceClient>(transport_, nullptr, ""), clock_};
   std::stop_source stop_;
   std::mutex mutex_;
   std::vector<Error> errors_;
@@ -190,7 +191,7 @@ TEST_F(SilentPrometheusTest, AStopEndsQueriesInFlightAndQueriesThatWait) {
 
 class MakePrometheusClientTest : public ::testing::Test {
  protected:
-  static std::string Failure(const PrometheusOptions& options) {
+  static std::string Failure(const ServiceOptions& options) {
     const auto client = PrometheusClient::Make(options);
     if (client) return "no failure";
     EXPECT_EQ(client.error().reason, Reason::kConfig);
