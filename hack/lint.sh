@@ -21,7 +21,7 @@ mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/
 
 # --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
 pure='operator/(base|api|workload)'
-shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster|prometheus)'
+shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster|prometheus|notify)'
 daemon='operator/yurtappdaemon'
 declare -A may_include=(
   [operator/base]='operator/base'
@@ -34,6 +34,7 @@ declare -A may_include=(
   [operator/runtime]='operator/(base|api|json|client|client/transport|runtime)'
   [operator/cluster]='operator/(base|api|json|client|runtime|cluster)'
   [operator/prometheus]='operator/(base|api|json|client|client/transport|client/auth|runtime|prometheus)'
+  [operator/notify]='operator/(base|api|json|client|client/transport|client/auth|runtime|notify)'
   [operator/nodepool]='operator/(base|api|json|client|runtime|cluster|nodepool)'
   [operator/capacity]='operator/(base|api|json|client|runtime|cluster|capacity)'
   [$daemon/observe]="($shared|$daemon/observe)"
@@ -86,7 +87,7 @@ owner LZ4 'lz4' 'operator/json/packed_bytes\.cc'
 owner CLI11 'CLI/' 'operator/options\.cc|plugin/commands/options\.cc'
 owner utf8proc 'utf8proc' 'plugin/view/text\.cc'
 owner date 'date/' 'operator/base/time_zone\.cc'
-owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|prometheus|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
+owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|prometheus|notify|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
 fault "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |

@@ -8,6 +8,7 @@
 #include <random>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
@@ -16,6 +17,9 @@
 #include "operator/client/transport/tls_client.h"
 #include "operator/nodepool/auto_switch.h"
 #include "operator/nodepool/wiring.h"
+#include "operator/notify/cloud_event.h"
+#include "operator/notify/outbox.h"
+#include "operator/notify/receiver.h"
 #include "operator/options.h"
 #include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
@@ -107,20 +111,68 @@ ManagerOptions MakeManagerOptions(const Options& options, const std::string& own
   return manager;
 }
 
-// Returns null without --prometheus-url.
-Result<std::unique_ptr<PrometheusClient>> MakePrometheusClient(const Options& options) {
-  if (options.prometheus_url.empty()) return nullptr;
-  return PrometheusClient::Make({options.prometheus_url, options.prometheus_ca_file, options.prometheus_token_file,
-                                 std::string(kName) + "/" + YAD_VERSION});
+ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
+  return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
+}
+
+// The clients of the servers beside the apiserver. Null: there is none.
+struct Services {
+  std::unique_ptr<PrometheusClient> prometheus;
+  std::shared_ptr<Outbox> cloud_events;
+};
+
+// Returns an outbox whose messages are posted to the flags' address; null without an address.
+Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceFlags& flags,
+                                           const std::string& content_type) {
+  if (flags.url.empty()) return nullptr;
+  YAD_TRY(std::shared_ptr<Receiver> receiver, Receiver::Make(MakeServiceOptions(flags), content_type));
+  OutboxOptions options;
+  options.receiver = name;
+  return std::make_shared<Outbox>(options, [receiver](const std::string& message, std::stop_token stop) {
+    return receiver->Post(message, std::move(stop));
+  });
+}
+
+// An error names the flags.
+Result<Services> MakeServices(const Options& options) {
+  const auto at = [](const char* flags, const Error& error) {
+    return Fail(error.reason, std::string(flags) + ": " + error.message);
+  };
+  Services services;
+  if (!options.prometheus.url.empty()) {
+    auto prometheus = PrometheusClient::Make(MakeServiceOptions(options.prometheus));
+    if (!prometheus) return at("--prometheus-*", prometheus.error());
+    services.prometheus = *std::move(prometheus);
+  }
+  auto events = MakeOutbox("cloud-events", options.cloud_events, kCloudEventContentType);
+  if (!events) return at("--cloud-events-*", events.error());
+  services.cloud_events = *std::move(events);
+  return services;
+}
+
+// Returns the listeners that put their messages into the outboxes, and lets the manager run the outboxes.
+RolloutListeners AddListeners(Manager& manager, const Services& services) {
+  RolloutListeners listeners;
+  if (const auto outbox = services.cloud_events; outbox != nullptr) {
+    listeners.notices =
+        std::make_shared<RolloutNotices>([outbox](const CloudEvent& event) { outbox->Add(ToText(event)); });
+    // A server stops after the controllers, so the messages of the last reconciles are sent too.
+    manager.AddServer("cloud-events", [outbox](std::stop_token stop) -> Status {
+      outbox->Run(std::move(stop));
+      return {};
+    });
+  }
+  return listeners;
 }
 
 // Adds the controller yurtappdaemon, and the webhook if a certificate is configured.
-Status AddProduct(Manager& manager, Client& client, EventRecorder& events, PrometheusClient* prometheus,
+Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const Services& services,
                   const Options& options, const std::string& own_namespace) {
   YurtAppDaemonOptions daemons;
   daemons.ns = options.ns;
   daemons.freeze_ns = own_namespace;
-  daemons.prometheus = prometheus;
+  daemons.prometheus = services.prometheus.get();
+  daemons.listeners = AddListeners(manager, services);
   daemons.workers = options.workers;
   daemons.max_removals = options.max_removals;
   daemons.prefetch_image = options.prefetch_image;
@@ -128,7 +180,7 @@ Status AddProduct(Manager& manager, Client& client, EventRecorder& events, Prome
   if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
   const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
   WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
-  webhook.prometheus = prometheus;
+  webhook.prometheus = services.prometheus.get();
   return AddWebhook(manager, client, read, webhook);
 }
 
@@ -219,9 +271,9 @@ int Main(int argc, char** argv) {
     log::Err("Cannot make a client", {{"cluster", config->source}, {"error", client.error()}});
     return kCannotStart;
   }
-  const auto prometheus = MakePrometheusClient(*options);
-  if (!prometheus) {
-    log::Err("Cannot make a client of Prometheus", {{"flag", "--prometheus-*"}, {"error", prometheus.error()}});
+  const auto services = MakeServices(*options);
+  if (!services) {
+    log::Err("Cannot make the client of a service", {{"error", services.error()}});
     return kCannotStart;
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});
@@ -229,7 +281,7 @@ int Main(int argc, char** argv) {
   Manager manager(**client, MakeManagerOptions(*options, config->ns));
   EventRecorder& events = manager.AddEventRecorder({kName, Hostname()});
   if (options->controllers.Choose(kYurtAppDaemonController) != Chosen::kNo) {
-    if (const Status added = AddProduct(manager, **client, events, prometheus->get(), *options, config->ns); !added) {
+    if (const Status added = AddProduct(manager, **client, events, *services, *options, config->ns); !added) {
       log::Err("Cannot serve the webhook", {{"error", added.error()}});
       return kCannotStart;
     }

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "operator/client/transport/server_address.h"
 
@@ -14,20 +15,32 @@ constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
 
-// Returns a fault in the flags of Prometheus; "" if there is none.
-std::string PrometheusFault(const Options& options) {
-  const bool has_ca = !options.prometheus_ca_file.empty();
-  const bool has_token = !options.prometheus_token_file.empty();
-  if (options.prometheus_url.empty()) {
+// Returns a fault in the flags --NAME-url, --NAME-ca-file and --NAME-token-file; "" if there is none.
+std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
+  const std::string url = "--" + name + "-url", ca = "--" + name + "-ca-file", token = "--" + name + "-token-file";
+  const bool has_ca = !flags.ca_file.empty();
+  const bool has_token = !flags.token_file.empty();
+  if (flags.url.empty()) {
     if (!has_ca && !has_token) return "";
-    return "--prometheus-ca-file, --prometheus-token-file: have no effect without --prometheus-url; set it too";
+    return ca + ", " + token + ": have no effect without " + url + "; set it too";
   }
-  const Result<ServerAddress> address = ParseServerAddress(options.prometheus_url);
-  if (!address) return "--prometheus-url: " + address.error().message;
-  if (has_ca && !address->tls) return "--prometheus-ca-file: has no effect, because --prometheus-url is not https";
+  const Result<ServerAddress> address = ParseServerAddress(flags.url);
+  if (!address) return url + ": " + address.error().message;
+  if (has_ca && !address->tls) return ca + ": has no effect, because " + url + " is not https";
   if (has_token && !address->tls)
-    return "--prometheus-token-file: --prometheus-url must be https, because the token would be readable on the "
-           "network";
+    return token + ": " + url + " must be https, because the token would be readable on the network";
+  return "";
+}
+
+// Returns a fault in the flags of the servers beside the apiserver; "" if there is none.
+std::string ServicesFault(const Options& options) {
+  const bool used = options.controllers.Choose(kYurtAppDaemonController) != Chosen::kNo;
+  for (const auto& [name, flags] :
+       {std::pair{"prometheus", &options.prometheus}, {"cloud-events", &options.cloud_events}}) {
+    if (!used && !flags->url.empty())
+      return "--" + std::string(name) + "-url: has no effect without the controller yurtappdaemon";
+    if (std::string fault = ServiceFault(name, *flags); !fault.empty()) return fault;
+  }
   return "";
 }
 
@@ -41,8 +54,6 @@ std::string Contradiction(const Options& options) {
     return "--node-agents, --required-csi-drivers: have no effect without the controller nodepool";
   if (!runs(kYurtAppDaemonController) && !(options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()))
     return "--webhook-cert-dir, --webhook-cert-secret: the webhook needs the controller yurtappdaemon";
-  if (!runs(kYurtAppDaemonController) && !options.prometheus_url.empty())
-    return "--prometheus-url: has no effect without the controller yurtappdaemon";
   if (options.kube_api_timeout < std::chrono::seconds(1) || options.kube_api_timeout > kLongestTimeout)
     return "--kube-api-timeout: must be between 1s and 5m";
   if (leases && options.capacity_resync < options.kube_api_timeout)
@@ -62,7 +73,7 @@ std::string Contradiction(const Options& options) {
     return "--leader-elect-renew-deadline: must be longer than --leader-elect-retry-period";
   if (options.lease_duration <= options.renew_deadline)
     return "--leader-elect-lease-duration: must be longer than --leader-elect-renew-deadline";
-  return PrometheusFault(options);
+  return ServicesFault(options);
 }
 
 // Parses --node-agents: label selectors, separated by semicolons.
@@ -181,16 +192,24 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
       ->default_str("8760h");
 }
 
-void AddPrometheusFlags(CLI::App& app, Options& options) {
-  app.add_option(
-      "--prometheus-url", options.prometheus_url,
+void AddServiceFlags(CLI::App& app, const std::string& name, ServiceFlags& flags, const std::string& help) {
+  const std::string url = "--" + name + "-url";
+  app.add_option(url, flags.url, help);
+  app.add_option("--" + name + "-ca-file", flags.ca_file,
+                 "PEM file with the CAs that " + url +
+                     " is verified with. It is read again when it changes. Default: the system's CAs.");
+  app.add_option("--" + name + "-token-file", flags.token_file,
+                 "File with the bearer token for " + url + ". It is read again when it changes.");
+}
+
+void AddServicesFlags(CLI::App& app, Options& options) {
+  AddServiceFlags(
+      app, "prometheus", options.prometheus,
       "Address of the Prometheus server that checks of YurtAppDaemons query: https://HOST[:PORT][/PREFIX] or "
       "http://. Empty: such checks cannot run.");
-  app.add_option("--prometheus-ca-file", options.prometheus_ca_file,
-                 "PEM file with the CAs that --prometheus-url is verified with. It is read again when it changes. "
-                 "Default: the system's CAs.");
-  app.add_option("--prometheus-token-file", options.prometheus_token_file,
-                 "File with the bearer token for --prometheus-url. It is read again when it changes.");
+  AddServiceFlags(app, "cloud-events", options.cloud_events,
+                  "Address to which an event (CloudEvents) is posted when a rollout begins, waits for an approval, "
+                  "stops, is rolled back or is complete: https://HOST[:PORT][/PATH] or http://. Empty: none.");
 }
 
 void AddPrefetchFlags(CLI::App& app, Options& options) {
@@ -247,7 +266,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--namespace", options.ns, "Only namespace to watch. Default: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
-  AddPrometheusFlags(app, options);
+  AddServicesFlags(app, options);
   AddPrefetchFlags(app, options);
   AddWebhookFlags(app, options);
   AddLogFlags(app, options);

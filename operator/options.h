@@ -20,6 +20,13 @@ inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
 inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if it is named
 
+// The address of a server beside the apiserver, and its files. Empty: none.
+struct ServiceFlags {
+  std::string url;
+  std::string ca_file;     // empty: the system's CAs
+  std::string token_file;  // empty: no token
+};
+
 struct Options {
   std::string kubeconfig;
   ControllerList controllers;
@@ -39,9 +46,8 @@ struct Options {
   int kube_api_burst = 0;
   int workers = 4;
   std::optional<IntOrPercent> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
-  std::string prometheus_url;                // empty: checks cannot query Prometheus
-  std::string prometheus_ca_file;            // empty: the system's CAs
-  std::string prometheus_token_file;         // empty: no token
+  ServiceFlags prometheus;                   // for checks
+  ServiceFlags cloud_events;                 // the receiver of events about rollouts
   std::string prefetch_image = kDefaultPrefetchImage;
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // folder of a certificate that another program maintains

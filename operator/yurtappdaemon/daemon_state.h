@@ -21,6 +21,7 @@
 #include "operator/yurtappdaemon/plan/services.h"
 #include "operator/yurtappdaemon/removal_gate.h"
 #include "operator/yurtappdaemon/report/daemon_events.h"
+#include "operator/yurtappdaemon/report/rollout_notices.h"
 
 namespace yad {
 
@@ -51,6 +52,7 @@ struct DaemonState {
   std::set<std::string_view> waits_shown;  // reasons for which pools have waited, so that they have a metric
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;
+  RolloutNotices::Memory notices;
   PodDiagnoser::Memory pod_diagnoser;
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted

@@ -80,7 +80,7 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
                        std::optional<IntOrPercent> limit, PlanExecutor::Options apply,
                        std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler,
-                       const std::string& prefetch_image)
+                       const std::string& prefetch_image, RolloutListeners listeners)
     : client_(client),
       stores_(stores),
       events_(events),
@@ -95,6 +95,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       pod_diagnoser_(client, clock),
       misplaced_(std::move(misplaced)),
       sampler_(std::move(sampler)),
+      listeners_(std::move(listeners)),
       prefetches_(client, stores.prefetches == nullptr ? nullptr : &stores.prefetches->store(), image_volumes_,
                   prefetch_image, apply.parallel_writes),
       deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
@@ -221,6 +222,9 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status.fields, outcome.pools, state.waits_shown);
+  // Receivers learn what the cluster has, so that a later process knows what this one has reported.
+  if (due == Duration::zero() && listeners_.notices != nullptr)
+    listeners_.notices->Report(snapshot, seen.revisions, previous, status.fields, state.notices);
 
   // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();

@@ -29,11 +29,17 @@
 #include "operator/yurtappdaemon/planner.h"
 #include "operator/yurtappdaemon/removal_gate.h"
 #include "operator/yurtappdaemon/report/daemon_events.h"
+#include "operator/yurtappdaemon/report/rollout_notices.h"
 #include "operator/yurtappdaemon/report/status.h"
 #include "operator/yurtappdaemon/reporter.h"
 #include "operator/yurtappdaemon/stores.h"
 
 namespace yad {
+
+// The reports about rollouts for receivers outside the cluster. Null: there is no receiver.
+struct RolloutListeners {
+  std::shared_ptr<const RolloutNotices> notices = nullptr;
+};
 
 // Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
 class Reconciler {
@@ -43,7 +49,7 @@ class Reconciler {
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
-             const std::string& prefetch_image = kDefaultPrefetchImage);
+             const std::string& prefetch_image = kDefaultPrefetchImage, RolloutListeners listeners = {});
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
@@ -87,6 +93,7 @@ class Reconciler {
   PodDiagnoser pod_diagnoser_;
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
+  const RolloutListeners listeners_;
   const PrefetchWriter prefetches_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;

@@ -217,7 +217,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
   auto reconciler =
       std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
-                                   misplaced, sampler, options.prefetch_image);
+                                   misplaced, sampler, options.prefetch_image, options.listeners);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;

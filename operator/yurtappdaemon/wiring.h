@@ -22,6 +22,7 @@ struct YurtAppDaemonOptions {
   std::string prefetch_image = kDefaultPrefetchImage;
   int workers = 4;  // daemons reconciled in parallel
   std::optional<IntOrPercent> max_removals;
+  RolloutListeners listeners;
 };
 
 // Adds the informers and the controller to the manager, before its Run. `client` and `events` must outlive that Run.

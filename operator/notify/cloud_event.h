@@ -1,0 +1,32 @@
+// CloudEvents 1.0 in the JSON format.
+#ifndef OPERATOR_NOTIFY_CLOUD_EVENT_H_
+#define OPERATOR_NOTIFY_CLOUD_EVENT_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+
+namespace yad {
+
+// An event that a receiver may get more than once. `source` and `id` together are the same for each repeat, and for no
+// other event.
+struct CloudEvent {
+  std::string id;
+  std::string source;  // URI reference
+  std::string type;    // reverse DNS: "io.example.thing.began"
+  std::string subject;
+  std::optional<WallTime> time;  // nullopt: not known
+  Json data;
+};
+
+inline constexpr char kCloudEventContentType[] = "application/cloudevents+json";
+
+// Returns the event in structured mode. Bytes that are not UTF-8 are replaced.
+std::string ToText(const CloudEvent& event);
+
+}  // namespace yad
+
+#endif  // OPERATOR_NOTIFY_CLOUD_EVENT_H_

@@ -1,0 +1,77 @@
+// A bounded queue of messages for one receiver, and the thread that sends them.
+#ifndef OPERATOR_NOTIFY_OUTBOX_H_
+#define OPERATOR_NOTIFY_OUTBOX_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/backoff.h"
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/base/metrics.h"
+
+namespace yad {
+
+struct OutboxOptions {
+  std::string receiver;                       // for the log and the metrics: "cloud-events"
+  std::size_t max_bytes = 4u << 20;           // of all messages that wait; the oldest are dropped for a new one
+  Duration max_age = std::chrono::hours(24);  // an older message is dropped
+};
+
+// Sends messages one by one in the order of Add. A message is repeated until the receiver accepts or rejects it, so a
+// receiver may get it more than once. Thread-safe; one thread calls Run.
+class Outbox {
+ public:
+  // Fails as Receiver::Post does.
+  using Post = std::function<Status(const std::string& message, std::stop_token)>;
+
+  Outbox(OutboxOptions options, Post post, Clock& clock = Clock::Real());
+
+  // Never blocks on the network. A message that is longer than max_bytes is dropped.
+  void Add(std::string message);
+  // Sends until `stop` fires, then tries for at most 2 s to send the messages that wait.
+  void Run(std::stop_token stop);
+
+ private:
+  struct Message {
+    std::string text;
+    SteadyTime added;
+    std::uint64_t number = 0;
+  };
+  // All three require the lock.
+  void DropOldest();
+  void DropExpired();
+  void ShowWaiting();
+  // Sends the first message without the lock. Returns the time until the next message may be sent.
+  Duration SendFirst(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  void Report(const Status& sent);
+  void LogDropped(std::unique_lock<std::mutex>& lock);
+
+  const OutboxOptions options_;
+  const Post post_;
+  Clock& clock_;
+  metrics::Counter& sent_;
+  metrics::Counter& failed_;
+  metrics::Counter& dropped_;
+  metrics::Gauge& waiting_;
+
+  std::mutex mutex_;
+  std::condition_variable_any added_;
+  std::deque<Message> messages_;
+  std::size_t bytes_ = 0;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t dropped_unlogged_ = 0;
+  // Only the thread of Run uses these.
+  Backoff backoff_;
+  bool failing_ = false;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_NOTIFY_OUTBOX_H_

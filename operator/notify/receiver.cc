@@ -1,0 +1,62 @@
+#include "operator/notify/receiver.h"
+
+#include <utility>
+
+#include "operator/client/status_error.h"
+#include "operator/client/transport/server_address.h"
+#include "operator/json/json_codec.h"
+#include "operator/runtime/stop_timer.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxMessage = 500;
+
+Error ErrorOf(const HttpResponse& response) {
+  Error error = ErrorFromResponse(response, "POST");
+  error.message = "the server answered " + std::to_string(response.status) + ": " + Excerpt(error.message, kMaxMessage);
+  error.causes.clear();
+  const int status = response.status;
+  const bool rejected = status == 400 || status == 413 || status == 415 || status == 422;
+  if (rejected) {
+    error.reason = Reason::kInvalid;
+  } else if (error.reason == Reason::kInvalid) {
+    error.reason = Reason::kUnknown;
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Receiver>> Receiver::Make(const ServiceOptions& options, std::string content_type) {
+  YAD_TRY(const ServerAddress address, ParseServerAddress(options.url));
+  YAD_TRY(auto server, ServiceClient::Make(options));
+  // The prefix of an address has no slash at its end.
+  const std::string path = address.prefix.empty() || options.url.ends_with('/') ? "/" : "";
+  return std::make_unique<Receiver>(std::move(server), path, std::move(content_type));
+}
+
+Receiver::Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type, Clock& clock)
+    : server_(std::move(server)), path_(std::move(path)), content_type_(std::move(content_type)), clock_(clock) {}
+
+Status Receiver::Post(const std::string& body, std::stop_token stop) const {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = path_;
+  request.headers = {{"Accept", "application/json"}, {"Content-Type", content_type_}};
+  request.body = body;
+  request.timeout = kTimeout;
+  request.max_answer = kMaxAnswer;
+  StopTimer timer(clock_);
+  const Result<HttpResponse> response = server_->Send(std::move(request), timer.Begin(clock_.Now() + kTimeout, stop));
+  if (response) {
+    if (response->status / 100 == 2) return {};
+    return Fail(ErrorOf(*response));
+  }
+  const Error& error = response.error();
+  if (error.reason == Reason::kCancelled && !stop.stop_requested())
+    return Fail(Reason::kTransport, "the server did not answer within " + std::to_string(kTimeout.count()) + " s");
+  return Fail(error);
+}
+
+}  // namespace yad

@@ -1,0 +1,45 @@
+// The server that one kind of messages is sent to.
+#ifndef OPERATOR_NOTIFY_RECEIVER_H_
+#define OPERATOR_NOTIFY_RECEIVER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/client/auth/service_client.h"
+
+namespace yad {
+
+// Sends messages by POST. Thread-safe. Each call returns within kTimeout, whatever the server does.
+class Receiver {
+ public:
+  static constexpr std::chrono::seconds kTimeout{10};
+  static constexpr std::size_t kMaxAnswer = 64u << 10;  // bytes
+
+  // The URL in `options` is the address of each POST. Fails with kConfig if the address, the CA or the token is not
+  // usable. Sends nothing.
+  static Result<std::unique_ptr<Receiver>> Make(const ServiceOptions& options, std::string content_type);
+  // `path` is appended to the server's address. `clock` must outlive the receiver.
+  Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type,
+           Clock& clock = Clock::Real());
+
+  // Succeeds if the server answers with 2xx. Fails
+  // - with kInvalid if the server rejects this message, so that a repeat does not help;
+  // - with kCancelled if `stop` fires;
+  // - with another reason if a repeat may succeed. The error has the delay that the server requests, if any.
+  Status Post(const std::string& body, std::stop_token stop) const;
+
+ private:
+  const std::unique_ptr<ServiceClient> server_;
+  const std::string path_;
+  const std::string content_type_;
+  Clock& clock_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_NOTIFY_RECEIVER_H_

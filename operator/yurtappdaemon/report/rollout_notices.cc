@@ -1,0 +1,146 @@
+#include "operator/yurtappdaemon/report/rollout_notices.h"
+
+#include <utility>
+
+#include "operator/notify/digest.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
+
+namespace yad {
+namespace {
+
+// A rollout that ended earlier is not reported again after a start.
+constexpr Duration kRepeatEnds = std::chrono::hours(24);
+constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
+
+const char* NameOf(RolloutStage stage) {
+  switch (stage) {
+    case RolloutStage::kUnderway:
+      return "began";
+    case RolloutStage::kWaitsForApproval:
+      return "waiting-for-approval";
+    case RolloutStage::kStopped:
+      return "stopped";
+    case RolloutStage::kRolledBack:
+      return "rolled-back";
+    case RolloutStage::kComplete:
+      return "complete";
+  }
+  return "";
+}
+
+// Returns text that differs for two stages of one rollout. A group that waits for approval is part of it.
+std::string IdentityOf(const ShownStage& state) {
+  std::string text = std::string(NameOf(state.stage)) + "|" + state.since;
+  if (state.stage == RolloutStage::kUnderway) return text;
+  text += "|" + state.reason;
+  if (state.stage == RolloutStage::kWaitsForApproval) text += "|" + state.message;
+  return text;
+}
+
+// Returns the time at which the stage began; nullopt if the status does not show it.
+std::optional<WallTime> TimeOf(const ShownStage& state) {
+  // The condition was True before.
+  if (state.reason == kRollingBack) return std::nullopt;
+  const WallTime time = ParseTime(state.since);
+  return time == WallTime() ? std::nullopt : std::optional(time);
+}
+
+}  // namespace
+
+struct RolloutNotices::Subject {
+  const ObjectMeta& meta;
+  const Json& status;
+};
+
+RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status) {
+  RolloutKey key{snapshot.daemon.meta.uid, StatusView(status).update_revision(), 0};
+  if (key.revision == snapshot.update->name) {
+    key.number = snapshot.update->number;
+    return key;
+  }
+  for (const ObjectPtr& revision : revisions.all) {
+    if (revision->meta().key.name == key.revision)
+      key.number = static_cast<const RevisionProjection*>(revision->projection())->number;
+  }
+  return key;
+}
+
+void RolloutNotices::SendBegan(const Subject& subject, const RolloutKey& rollout, std::optional<WallTime> time) const {
+  ShownStage began = ShownStageOf(subject.status);
+  if (began.stage != RolloutStage::kUnderway) began.reason = began.message = "";
+  began.stage = RolloutStage::kUnderway;
+  began.since = "";
+  SendStage(subject, rollout, began, time);
+}
+
+void RolloutNotices::SendStage(const Subject& subject, const RolloutKey& rollout, const ShownStage& state,
+                               std::optional<WallTime> time) const {
+  const ObjectKey& key = subject.meta.key;
+  const Json& status = subject.status;
+  const std::string number = std::to_string(rollout.number);
+  const std::string identity = state.stage == RolloutStage::kUnderway ? "began" : IdentityOf(state);
+  CloudEvent event;
+  event.id = Digest({rollout.uid, rollout.revision, number, identity});
+  event.source = "/apis/apps.openyurt.io/v1alpha1/namespaces/" + key.ns + "/yurtappdaemons/" + key.name;
+  event.type = kTypePrefix + std::string(NameOf(state.stage));
+  event.subject = rollout.revision;
+  event.time = time;
+  event.data = {{"namespace", key.ns},
+                {"name", key.name},
+                {"uid", rollout.uid},
+                {"revision", rollout.revision},
+                {"revisionNumber", rollout.number},
+                {"currentRevision", StringAt(status, {"currentRevision"})},
+                {"reason", state.reason},
+                {"message", state.message},
+                {"images", StringAt(status, {"images"})}};
+  for (const char* count : {"desiredPools", "updatedPools", "readyPools", "failedPools", "offlinePools"})
+    event.data[count] = IntAt(status, {count});
+  send_(event);
+}
+
+void RolloutNotices::Repeat(const Subject& subject, const RolloutKey& rollout, WallTime now, Memory& memory) const {
+  const ShownStage state = ShownStageOf(subject.status);
+  memory.rollout = rollout;
+  memory.last = IdentityOf(state);
+  memory.completed =
+      state.stage == RolloutStage::kComplete || StringAt(subject.status, {"currentRevision"}) == rollout.revision;
+  const bool ended = state.stage == RolloutStage::kComplete || state.stage == RolloutStage::kRolledBack;
+  if (ended && now - ParseTime(state.since) > kRepeatEnds) return;
+  if (!memory.completed) SendBegan(subject, rollout, std::nullopt);
+  if (state.stage == RolloutStage::kUnderway) return;
+  SendStage(subject, rollout, state, TimeOf(state));
+  memory.alarmed = state.stage != RolloutStage::kComplete;
+}
+
+void RolloutNotices::Tell(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now,
+                          Memory& memory) const {
+  const ShownStage state = ShownStageOf(subject.status);
+  const bool complete = state.stage == RolloutStage::kComplete;
+  if (rollout != memory.rollout) {
+    memory.rollout = rollout;
+    memory.last.clear();
+    // OpenYurt rolled it out, or there are no pools.
+    memory.completed = first && complete;
+    memory.alarmed = false;
+    if (!memory.completed) SendBegan(subject, rollout, now);
+  }
+  const std::string identity = IdentityOf(state);
+  if (std::exchange(memory.last, identity) == identity || state.stage == RolloutStage::kUnderway) return;
+  if (complete && memory.completed && !memory.alarmed) return;
+  memory.completed = memory.completed || complete;
+  memory.alarmed = !complete;
+  SendStage(subject, rollout, state, TimeOf(state).value_or(now));
+}
+
+void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,
+                            const Json& now, Memory& memory) const {
+  const ObjectMeta& meta = snapshot.daemon.meta;
+  const bool first = !StatusView(previous).is_ours();
+  if (!std::exchange(memory.begun, true) && !first)
+    Repeat({meta, previous}, RolloutKeyOf(snapshot, revisions, previous), snapshot.now, memory);
+  Tell({meta, now}, RolloutKeyOf(snapshot, revisions, now), first, snapshot.now, memory);
+}
+
+}  // namespace yad

@@ -1,0 +1,33 @@
+#include "operator/yurtappdaemon/report/rollout_stage.h"
+
+#include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/report/daemon_conditions.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
+
+namespace yad {
+namespace {
+
+RolloutStage StageOf(const std::string& reason) {
+  if (reason == kWaitingForApproval) return RolloutStage::kWaitsForApproval;
+  if (reason == kBudgetExceeded || reason == kDeadlineExceeded || reason == kRollingBack) return RolloutStage::kStopped;
+  if (reason == kRolledBack) return RolloutStage::kRolledBack;
+  return RolloutStage::kUnderway;
+}
+
+}  // namespace
+
+ShownStage ShownStageOf(const Json& status) {
+  const Json* complete = FindConditionIn(status, kCompleteCondition);
+  const bool ended = complete != nullptr && StringAt(*complete, {"status"}) == "True";
+  const Json* shown = ended ? complete : FindConditionIn(status, kProgressingCondition);
+  if (shown == nullptr) return {};
+  ShownStage state;
+  state.reason = StringAt(*shown, {"reason"});
+  state.message = StringAt(*shown, {"message"});
+  state.since = StringAt(*shown, {"lastTransitionTime"});
+  state.stage = ended ? RolloutStage::kComplete : StageOf(state.reason);
+  return state;
+}
+
+}  // namespace yad

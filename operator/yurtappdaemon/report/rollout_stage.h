@@ -1,0 +1,40 @@
+// The stage of a rollout, read from the status of a daemon. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "operator/api/object.h"
+
+namespace yad {
+
+enum class RolloutStage {
+  kUnderway,  // also if it waits for a window, a hold or the end of a pause
+  kWaitsForApproval,
+  kStopped,  // by failures; also while a rollback runs
+  kRolledBack,
+  kComplete,
+};
+
+struct ShownStage {
+  RolloutStage stage = RolloutStage::kUnderway;
+  std::string reason;   // of the condition that shows the stage
+  std::string message;  // of that condition
+  std::string since;    // RFC 3339; the last change of the condition's status; it may be older than the stage
+};
+
+ShownStage ShownStageOf(const Json& status);
+
+// One rollout of one daemon. A revision that is rolled out again has a higher number.
+struct RolloutKey {
+  std::string uid;  // of the daemon
+  std::string revision;
+  std::int64_t number = 0;  // of the revision; 0: not known
+
+  friend bool operator==(const RolloutKey&, const RolloutKey&) = default;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
