@@ -10,7 +10,7 @@
 namespace yad {
 
 // Returns a digest of the parts: `digits` lower-case hexadecimal digits, at most 32 and not all 0. Equal parts have
-// equal digests in all releases. It is no protection against a sender that looks for parts with an equal digest.
+// equal digests in all releases. A user who looks for parts with an equal digest can find them.
 std::string Digest(std::initializer_list<std::string_view> parts, std::size_t digits = 32);
 
 }  // namespace yad

@@ -183,6 +183,20 @@ TEST_F(ValuesTest, TheAddressOfPrometheusIsAFlagAndItsCaAndTokenAreMounted) {
   EXPECT_EQ(mounts[2].at("name"), "mine");
 }
 
+TEST_F(ValuesTest, TheAddressOfCloudEventsIsAFlagAndItsCaAndTokenAreMounted) {
+  EXPECT_THAT(PodSpec({}).dump(), Not(HasSubstr("cloud-events")));
+  const Json spec =
+      PodSpec({"notifications.cloudEvents.url=https://events.example.com/a", "notifications.cloudEvents.caConfigMap=ca",
+               "notifications.cloudEvents.tokenSecret=token"});
+  EXPECT_THAT(At(spec, "/containers/0/args"), AllOf(Contains("--cloud-events-url=https://events.example.com/a"),
+                                                    Contains("--cloud-events-ca-file=/cloud-events-ca/ca.crt"),
+                                                    Contains("--cloud-events-token-file=/cloud-events-token/token")));
+  EXPECT_EQ(At(spec, "/volumes/0/configMap/name"), "ca");
+  EXPECT_EQ(At(spec, "/volumes/1/secret/secretName"), "token");
+  EXPECT_EQ(At(spec, "/containers/0/volumeMounts/0/mountPath"), "/cloud-events-ca");
+  EXPECT_EQ(At(spec, "/containers/0/volumeMounts/1/mountPath"), "/cloud-events-token");
+}
+
 TEST_F(ValuesTest, FurtherObjectsAreTemplates) {
   const Json object = TheOne(
       Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",

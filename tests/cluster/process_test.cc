@@ -25,8 +25,9 @@ TEST(ProcessTest, VersionIsPrintedOnStdoutAndExitsWithZero) {
 TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
   const ProcessResult result = RunOperator({"--help"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* flag : {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address",
-                           "--namespace", "--kube-api-qps", "--max-removals", "--prometheus-url"}) {
+  for (const char* flag :
+       {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address", "--namespace",
+        "--kube-api-qps", "--max-removals", "--prometheus-url", "--cloud-events-url"}) {
     EXPECT_THAT(result.out, ::testing::HasSubstr(flag));
   }
 }
@@ -50,7 +51,10 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
       {"--prometheus-url=http://prometheus", "--controllers=nodepool"},
       {"--prometheus-ca-file=/ca.crt"},
       {"--prometheus-ca-file=/ca.crt", "--prometheus-url=http://prometheus"},
-      {"--prometheus-token-file=/token", "--prometheus-url=http://prometheus"}};
+      {"--prometheus-token-file=/token", "--prometheus-url=http://prometheus"},
+      {"--cloud-events-url=events"},
+      {"--cloud-events-url=http://events", "--controllers=nodepool"},
+      {"--cloud-events-token-file=/token", "--cloud-events-url=http://events"}};
   for (const auto& line : lines) {
     const ProcessResult result = RunOperator(line);
     EXPECT_EQ(result.exit_code, 2) << line[0];
@@ -138,12 +142,15 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
   EXPECT_EQ(early.Stop(), 0);
 }
 
-TEST_F(ProcessOnClusterTest, FilesForPrometheusThatAreMissingEndTheStart) {
-  for (const std::string flag : {"--prometheus-ca-file=", "--prometheus-token-file="}) {
-    const ProcessResult result = RunOperator(
-        {"--kubeconfig=" + plane().kubeconfig(), "--prometheus-url=https://127.0.0.1:1", flag + "/no/such/file"});
-    EXPECT_EQ(result.exit_code, 1) << flag;
-    EXPECT_THAT(result.err, ::testing::HasSubstr("/no/such/file"));
+TEST_F(ProcessOnClusterTest, FilesForServicesThatAreMissingEndTheStart) {
+  for (const std::string service : {"--prometheus", "--cloud-events"}) {
+    for (const std::string file : {"-ca-file=", "-token-file="}) {
+      const ProcessResult result =
+          RunOperator({"--kubeconfig=" + plane().kubeconfig(), service + "-url=https://127.0.0.1:1",
+                       service + file + "/no/such/file"});
+      EXPECT_EQ(result.exit_code, 1) << service << file;
+      EXPECT_THAT(result.err, ::testing::AllOf(::testing::HasSubstr("/no/such/file"), ::testing::HasSubstr(service)));
+    }
   }
 }
 

@@ -1,0 +1,97 @@
+// Reports about rollouts to a server outside the cluster, by the operator's process.
+#include <atomic>
+#include <set>
+
+#include "tests/cluster/rollout_fixture.h"
+#include "tests/support/tls_test_server.h"
+
+namespace yad::testing {
+namespace {
+
+TestServerOptions Plain() {
+  TestServerOptions options;
+  options.tls = false;
+  return options;
+}
+
+class NotificationsTest : public RolloutFixture {
+ protected:
+  OperatorOptions DefaultOptions() override {
+    OperatorOptions options = RolloutFixture::DefaultOptions();
+    options.flags.push_back("--cloud-events-url=" + receiver_.url() + "/events");
+    return options;
+  }
+  // The kinds of the events about rollouts of "web" in the order of their arrival, each event once.
+  std::vector<std::string> Told() {
+    std::vector<std::string> told;
+    std::set<std::string> ids;
+    for (const Json& event : Events()) {
+      const std::string type = StringAt(event, {"type"});
+      if (ids.insert(StringAt(event, {"id"})).second) told.push_back(type.substr(type.rfind('.') + 1));
+    }
+    return told;
+  }
+  std::vector<Json> Events() {
+    std::vector<Json> events;
+    for (const TestRequest& request : receiver_.requests()) {
+      Json event = Json::parse(request.body);
+      if (StringAt(event, {"data", "namespace"}) == ns() && StringAt(event, {"data", "name"}) == "web")
+        events.push_back(std::move(event));
+    }
+    return events;
+  }
+  void WaitUntilTold(const std::vector<std::string>& wanted) {
+    Eventually("the receiver has the events", [&]() -> std::string {
+      const std::vector<std::string> told = Told();
+      return told == wanted ? "" : ::testing::PrintToString(told);
+    });
+  }
+
+  std::atomic<int> failures_ = 0;  // this many requests get 503
+  TestServer receiver_{Plain(), [this](TestConnection& connection, const TestRequest&) {
+                         if (failures_-- > 0) return connection.Answer(503, "later");
+                         connection.Answer(204, "");
+                       }};
+};
+INSTANTIATE_BOTH_KINDS(NotificationsTest);
+
+TEST_P(NotificationsTest, ARolloutThatCompletesIsToldInCloudEvents) {
+  Deploy({"a", "b"}, {{"groups",
+                       {{{"name", "first"}, {"pools", {Pool("a")}}},
+                        {{"name", "rest"}, {"approval", "Manual"}, {"pools", {Pool("b")}}}}}});
+  WaitUntilTold({"began", "complete"});
+  failures_ = 2;
+  SetImage("web", "example.org/app:2");
+  WaitUntilTold({"began", "complete", "began", "waiting-for-approval"});
+  const std::string update = StringAt(GetDaemon("web"), {"status", "updateRevision"});
+  kube().MergePatch(kYurtAppDaemonType, "web",
+                    {{"metadata", {{"annotations", {{kApproveAnnotation, update + "/rest"}}}}}});
+  WaitUntilTold({"began", "complete", "began", "waiting-for-approval", "complete"});
+  const Json event = Events().back();
+  EXPECT_EQ(event.at("specversion"), "1.0");
+  EXPECT_EQ(event.at("subject"), update);
+  EXPECT_EQ(event.at("data").at("updatedPools"), 2);
+  EXPECT_EQ(event.at("data").at("images"), "example.org/app:2");
+  const TestRequest request = receiver_.requests().back();
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.target, "/events");
+  EXPECT_EQ(request.headers.at("content-type"), "application/cloudevents+json");
+  EXPECT_GE(op().Metric("notifications_failed_total"), 2);
+}
+
+TEST_P(NotificationsTest, ARolloutThatStopsIsToldAndANewProcessTellsItAgain) {
+  Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}});
+  WaitUntilTold({"began", "complete"});
+  PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+  WaitForProgress("FailureBudgetExceeded");
+  WaitUntilTold({"began", "complete", "began", "stopped"});
+  const std::size_t before = Events().size();
+  EXPECT_EQ(StringAt(Events().back(), {"data", "reason"}), "FailureBudgetExceeded");
+  KillOperator();
+  StartOperator();
+  Eventually("the new process has told it again", [&] { return Events().size() >= before + 2; });
+  WaitUntilTold({"began", "complete", "began", "stopped"});
+}
+
+}  // namespace
+}  // namespace yad::testing

@@ -1,0 +1,107 @@
+// Messages to receivers that hang, redirect or send too much. Each test runs with both implementations of
+// HttpTransport.
+#include "operator/notify/receiver.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/loopback/transport_fixture.h"
+#include "tests/support/fake_clock.h"
+
+namespace yad::testing {
+namespace {
+
+class ReceiverLoopbackTest : public TransportTest {
+ protected:
+  std::unique_ptr<Receiver> ReceiverOf(const TestServer& server, const std::string& prefix, const std::string& path) {
+    TransportOptions options = For(server);
+    options.server += prefix;
+    return std::make_unique<Receiver>(std::make_unique<ServiceClient>(Make(options), nullptr, "test/1"), path, "text/x",
+                                      clock_);
+  }
+  FakeClock clock_;
+};
+INSTANTIATE_TEST_SUITE_P(Both, ReceiverLoopbackTest, BothTransports(), NameOfTransport);
+
+TEST_P(ReceiverLoopbackTest, AMessageIsPostedToTheAddressAsItIs) {
+  TestServer server(Tls(), AnswerOk);
+  EXPECT_TRUE(ReceiverOf(server, "", "/")->Post("a", {}));
+  EXPECT_TRUE(ReceiverOf(server, "/v1/events", "")->Post("b", {}));
+  EXPECT_TRUE(ReceiverOf(server, "/v1/events", "/")->Post("c", {}));
+  const std::vector<TestRequest> requests = server.requests();
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(requests[0].target, "/");
+  EXPECT_EQ(requests[1].target, "/v1/events");
+  EXPECT_EQ(requests[2].target, "/v1/events/");
+  EXPECT_EQ(requests[1].method, "POST");
+  EXPECT_EQ(requests[1].body, "b");
+  EXPECT_EQ(requests[1].headers.at("content-type"), "text/x");
+}
+
+TEST_P(ReceiverLoopbackTest, AReceiverThatNeverAnswersIsGivenUpAtTheDeadline) {
+  std::atomic<bool> sent = false;
+  TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
+    sent = true;
+    connection.WaitUntilClosed();
+  });
+  const auto receiver = ReceiverOf(server, "", "/");
+  Status status;
+  std::jthread thread([&] { status = receiver->Post("a", {}); });
+  while (!sent) std::this_thread::yield();
+  clock_.AwaitWaiters(1);
+  clock_.Advance(Receiver::kTimeout);
+  thread.join();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "the server did not answer within 10 s");
+}
+
+TEST_P(ReceiverLoopbackTest, ARedirectIsNotFollowed) {
+  TestServer other(Plain(), AnswerOk);
+  TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
+    connection.Answer(307, "", "Location: " + other.url() + "/\r\n");
+  });
+  EXPECT_FALSE(ReceiverOf(server, "", "/")->Post("a", {}));
+  EXPECT_TRUE(other.requests().empty());
+}
+
+TEST_P(ReceiverLoopbackTest, AHugeAnswerIsNotRead) {
+  TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
+    connection.StartChunks();
+    for (int i = 0; i < 70; ++i) connection.Chunk(std::string(1024, ' '));
+    connection.WaitUntilClosed();
+  });
+  const Status status = ReceiverOf(server, "", "/")->Post("a", {});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().reason, Reason::kTooLarge);
+}
+
+// Make uses files, and the transport of the build.
+TEST(MakeReceiverTest, TheCaAndTheTokenAreThoseOfTheFiles) {
+  const std::string folder = ::testing::TempDir() + "/receiver_files_" + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name) << text;
+    return folder + "/" + name;
+  };
+  TestCa ca;
+  TestServerOptions options;
+  options.identity = ca.Issue();
+  TestServer server(options, AnswerOk);
+  const auto receiver = Receiver::Make(
+      {server.url() + "/hook", file("ca.crt", ca.cert_pem()), file("token", "secret\n"), "test/1"}, "text/x");
+  ASSERT_TRUE(receiver) << receiver.error().ToString();
+  EXPECT_TRUE((*receiver)->Post("a", {}));
+  EXPECT_EQ(server.requests().at(0).target, "/hook");
+  EXPECT_EQ(server.requests().at(0).headers.at("authorization"), "Bearer secret");
+  const auto bad = Receiver::Make({"https://x", "/no/such/ca", "", ""}, "text/x");
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().reason, Reason::kConfig);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace yad::testing
