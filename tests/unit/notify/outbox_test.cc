@@ -14,7 +14,6 @@ namespace yad::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 Status Unreachable() { return Fail(Reason::kTransport, "connection refused"); }
 
@@ -53,7 +52,7 @@ class OutboxTest : public ::testing::Test {
       }
       std::this_thread::yield();
     }
-    clock_.AwaitWaiters(1);
+    clock_.AwaitWaiters(2);  // the other one is the thread that limits the time of a stop
     std::lock_guard lock(mutex_);
     return posts_;
   }
