@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
@@ -20,6 +21,7 @@
 #include "operator/notify/cloud_event.h"
 #include "operator/notify/outbox.h"
 #include "operator/notify/receiver.h"
+#include "operator/notify/span.h"
 #include "operator/options.h"
 #include "operator/prometheus/client.h"
 #include "operator/runtime/manager.h"
@@ -119,6 +121,7 @@ ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
 struct Services {
   std::unique_ptr<PrometheusClient> prometheus;
   std::shared_ptr<Outbox> cloud_events;
+  std::shared_ptr<Outbox> traces;
 };
 
 // Returns an outbox whose messages are posted to the flags' address; null without an address.
@@ -147,7 +150,18 @@ Result<Services> MakeServices(const Options& options) {
   auto events = MakeOutbox("cloud-events", options.cloud_events, kCloudEventContentType);
   if (!events) return at("--cloud-events-*", events.error());
   services.cloud_events = *std::move(events);
+  auto traces = MakeOutbox("otlp-traces", options.otlp_traces, kOtlpContentType);
+  if (!traces) return at("--otlp-traces-*", traces.error());
+  services.traces = *std::move(traces);
   return services;
+}
+
+// A server stops after the controllers, so the messages of the last reconciles are sent too.
+void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<Outbox>& outbox) {
+  manager.AddServer(name, [outbox](std::stop_token stop) -> Status {
+    outbox->Run(std::move(stop));
+    return {};
+  });
 }
 
 // Returns the listeners that put their messages into the outboxes, and lets the manager run the outboxes.
@@ -156,11 +170,13 @@ RolloutListeners AddListeners(Manager& manager, const Services& services) {
   if (const auto outbox = services.cloud_events; outbox != nullptr) {
     listeners.notices =
         std::make_shared<RolloutNotices>([outbox](const CloudEvent& event) { outbox->Add(ToText(event)); });
-    // A server stops after the controllers, so the messages of the last reconciles are sent too.
-    manager.AddServer("cloud-events", [outbox](std::stop_token stop) -> Status {
-      outbox->Run(std::move(stop));
-      return {};
+    RunOutbox(manager, "cloud-events", outbox);
+  }
+  if (const auto outbox = services.traces; outbox != nullptr) {
+    listeners.trace = std::make_shared<RolloutTrace>([outbox](const std::vector<Span>& spans) {
+      for (std::string& body : ToOtlp(spans, kName, YAD_VERSION)) outbox->Add(std::move(body));
     });
+    RunOutbox(manager, "otlp-traces", outbox);
   }
   return listeners;
 }

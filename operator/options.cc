@@ -36,7 +36,9 @@ std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
 std::string ServicesFault(const Options& options) {
   const bool used = options.controllers.Choose(kYurtAppDaemonController) != Chosen::kNo;
   for (const auto& [name, flags] :
-       {std::pair{"prometheus", &options.prometheus}, {"cloud-events", &options.cloud_events}}) {
+       {std::pair{"prometheus", &options.prometheus},
+        {"cloud-events", &options.cloud_events},
+        {"otlp-traces", &options.otlp_traces}}) {
     if (!used && !flags->url.empty())
       return "--" + std::string(name) + "-url: has no effect without the controller yurtappdaemon";
     if (std::string fault = ServiceFault(name, *flags); !fault.empty()) return fault;
@@ -210,6 +212,9 @@ void AddServicesFlags(CLI::App& app, Options& options) {
   AddServiceFlags(app, "cloud-events", options.cloud_events,
                   "Address to which an event (CloudEvents) is posted when a rollout begins, waits for an approval, "
                   "stops, is rolled back or is complete: https://HOST[:PORT][/PATH] or http://. Empty: none.");
+  AddServiceFlags(app, "otlp-traces", options.otlp_traces,
+                  "Address of an OpenTelemetry collector to which traces of rollouts are posted (OTLP/HTTP with JSON), "
+                  "such as https://HOST:4318/v1/traces, or http://. Empty: none.");
 }
 
 void AddPrefetchFlags(CLI::App& app, Options& options) {

@@ -48,6 +48,7 @@ struct Options {
   std::optional<IntOrPercent> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
   ServiceFlags prometheus;                   // for checks
   ServiceFlags cloud_events;                 // the receiver of events about rollouts
+  ServiceFlags otlp_traces;                  // the receiver of traces of rollouts
   std::string prefetch_image = kDefaultPrefetchImage;
   int webhook_port = 9443;
   std::string webhook_cert_dir;       // folder of a certificate that another program maintains

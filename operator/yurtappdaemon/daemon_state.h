@@ -22,6 +22,7 @@
 #include "operator/yurtappdaemon/removal_gate.h"
 #include "operator/yurtappdaemon/report/daemon_events.h"
 #include "operator/yurtappdaemon/report/rollout_notices.h"
+#include "operator/yurtappdaemon/report/rollout_trace.h"
 
 namespace yad {
 
@@ -53,6 +54,7 @@ struct DaemonState {
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;
   RolloutNotices::Memory notices;
+  RolloutTrace::Memory trace;
   PodDiagnoser::Memory pod_diagnoser;
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted

@@ -225,6 +225,10 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   // Receivers learn what the cluster has, so that a later process knows what this one has reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status.fields, state.notices);
+  if (due == Duration::zero() && listeners_.trace != nullptr) {
+    listeners_.trace->Report(snapshot, seen.revisions, plan.rollout ? &*plan.rollout : nullptr, previous, status,
+                             state.trace);
+  }
 
   // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();

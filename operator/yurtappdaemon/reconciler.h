@@ -30,6 +30,7 @@
 #include "operator/yurtappdaemon/removal_gate.h"
 #include "operator/yurtappdaemon/report/daemon_events.h"
 #include "operator/yurtappdaemon/report/rollout_notices.h"
+#include "operator/yurtappdaemon/report/rollout_trace.h"
 #include "operator/yurtappdaemon/report/status.h"
 #include "operator/yurtappdaemon/reporter.h"
 #include "operator/yurtappdaemon/stores.h"
@@ -39,6 +40,7 @@ namespace yad {
 // The reports about rollouts for receivers outside the cluster. Null: there is no receiver.
 struct RolloutListeners {
   std::shared_ptr<const RolloutNotices> notices = nullptr;
+  std::shared_ptr<const RolloutTrace> trace = nullptr;
 };
 
 // Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.

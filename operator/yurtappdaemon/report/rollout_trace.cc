@@ -1,0 +1,237 @@
+#include "operator/yurtappdaemon/report/rollout_trace.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "operator/api/conditions.h"
+#include "operator/notify/digest.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/report/daemon_conditions.h"
+#include "operator/yurtappdaemon/report/rollout_notices.h"
+
+namespace yad {
+namespace {
+
+using Step = RolloutTrace::Step;
+using Memory = RolloutTrace::Memory;
+
+const char* NameOf(Step step) {
+  switch (step) {
+    case Step::kWait:
+      return "wait";
+    case Step::kUpdate:
+      return "update";
+    case Step::kSoak:
+      return "soak";
+    case Step::kCheck:
+      return "check";
+    case Step::kDone:
+      break;
+  }
+  return "";
+}
+
+// Returns nullopt if the phase does not change the step.
+std::optional<Step> StepOf(PoolPhase phase, bool on_update) {
+  if (!on_update) return Step::kWait;
+  switch (phase) {
+    case PoolPhase::kUpdating:
+      return Step::kUpdate;
+    case PoolPhase::kSoaking:
+      return Step::kSoak;
+    case PoolPhase::kVerifying:
+      return Step::kCheck;
+    case PoolPhase::kReady:
+    case PoolPhase::kFailed:
+    case PoolPhase::kOffline:
+      return Step::kDone;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Returns the time at which the rollout in status began, for a process that did not see it. It is too early if the
+// rollout replaced one that had not ended, and has an older revision.
+WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
+  const Json* complete = FindConditionIn(status, kCompleteCondition);
+  WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
+  for (const ObjectPtr& revision : revisions.all) {
+    if (revision->meta().key.name == rollout.revision)
+      began = std::max(began, ParseTime(revision->meta().creation_timestamp));
+  }
+  return began == WallTime() ? now : std::min(began, now);
+}
+
+// Makes the spans of one report.
+class Spans {
+ public:
+  Spans(const Snapshot& snapshot, Memory& memory) : snapshot_(snapshot), memory_(memory) {
+    const RolloutKey& rollout = memory.rollout;
+    trace_ = Digest({rollout.uid, rollout.revision, std::to_string(rollout.number), "trace"});
+  }
+
+  // The change of a pool to a step since a time.
+  void Move(const std::string& pool, PoolPhase phase, Step step, WallTime since, const std::string& message) {
+    const auto known = memory_.pools.find(pool);
+    const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
+    if (before.step == step || before.step == Step::kDone) return;
+    const bool back = step == Step::kWait;  // to another revision
+    if (back) step = Step::kDone;
+    since = std::max(since, memory_.began);
+    const WallTime start = before.step == Step::kWait ? memory_.began : before.since;
+    if (start < since) Add(NameOf(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
+    memory_.pools[pool] = {step, since};
+    NoteGroup(pool, step == Step::kDone ? start : since, since);
+    if (step != Step::kDone) return;
+    Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
+    span.attributes["yurtappdaemon.phase"] = ToString(phase);
+    if (back) span.error = "updated to another revision before it was done";
+    if (phase == PoolPhase::kFailed) span.error = message.empty() ? "Failed" : message;
+  }
+
+  // Ends the groups before the group `current`.
+  void EndGroups(std::size_t current) {
+    for (auto group = memory_.groups.begin(); group != memory_.groups.end() && group->first < current;) {
+      const std::string& name = snapshot_.daemon.strategy.rolling.groups[group->first].name;
+      Add("group", RootId(), GroupId(name), group->second.begin, group->second.end, {{kGroup, name}});
+      group = memory_.groups.erase(group);
+    }
+  }
+
+  void EndRollout(const std::string& outcome, const std::string& error, WallTime end) {
+    EndGroups(snapshot_.daemon.strategy.rolling.groups.size());
+    Span& root = Add("rollout", "", RootId(), memory_.began, end, {{"yurtappdaemon.outcome", outcome}});
+    root.error = error;
+    memory_.open = false;
+    memory_.pools.clear();
+    memory_.groups.clear();
+  }
+
+  std::vector<Span> Take() { return std::move(spans_); }
+
+ private:
+  static constexpr char kPool[] = "yurtappdaemon.pool";
+  static constexpr char kGroup[] = "yurtappdaemon.group";
+
+  std::string Id(std::initializer_list<std::string_view> parts) const {
+    std::string text;
+    for (const std::string_view part : parts) text.append(part).append("|");
+    return Digest({trace_, text}, 16);
+  }
+  std::string RootId() const { return Id({"rollout"}); }
+  std::string GroupId(const std::string& group) const { return Id({"group", group}); }
+  std::string PoolId(const std::string& pool) const { return Id({"pool", pool}); }
+  std::string StepId(const std::string& pool, Step step) const { return Id({"step", pool, NameOf(step)}); }
+
+  // Returns the index of the pool's group; nullopt if the strategy has no groups, or if the pool is not selected.
+  std::optional<std::size_t> GroupOf(const std::string& pool) {
+    if (snapshot_.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
+    if (!groups_) {
+      groups_.emplace();
+      const std::vector<std::size_t> of_pool = GroupsOf(snapshot_).of_pool;
+      for (std::size_t i = 0; i < of_pool.size(); ++i)
+        (*groups_)[snapshot_.pools[i].object->meta().key.name] = of_pool[i];
+    }
+    const auto found = groups_->find(pool);
+    if (found == groups_->end() || found->second >= snapshot_.daemon.strategy.rolling.groups.size())
+      return std::nullopt;
+    return found->second;
+  }
+  std::string ParentOf(const std::string& pool) {
+    const auto group = GroupOf(pool);
+    return group ? GroupId(snapshot_.daemon.strategy.rolling.groups[*group].name) : RootId();
+  }
+  void NoteGroup(const std::string& pool, WallTime begin, WallTime end) {
+    const auto index = GroupOf(pool);
+    if (!index) return;
+    auto& group = memory_.groups.try_emplace(*index, Memory::Group{begin, end}).first->second;
+    group.begin = std::min(group.begin, begin);
+    group.end = std::max(group.end, end);
+  }
+  Span& Add(const std::string& name, const std::string& parent, const std::string& id, WallTime start, WallTime end,
+            std::map<std::string, std::string> attributes) {
+    const ObjectKey& key = snapshot_.daemon.meta.key;
+    attributes["k8s.namespace.name"] = key.ns;
+    attributes["yurtappdaemon.name"] = key.name;
+    attributes["yurtappdaemon.revision"] = memory_.rollout.revision;
+    return spans_.emplace_back(Span{trace_, id, parent, name, start, end, std::move(attributes), ""});
+  }
+
+  const Snapshot& snapshot_;
+  Memory& memory_;
+  std::string trace_;
+  std::optional<std::map<std::string, std::size_t>> groups_;
+  std::vector<Span> spans_;
+};
+
+bool HasEnded(RolloutStage stage) { return stage == RolloutStage::kComplete || stage == RolloutStage::kRolledBack; }
+
+// Begins the memory of the rollout in `status`, whose steps an earlier process has reported.
+void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
+  const StatusView view(status);
+  memory.rollout = RolloutKeyOf(snapshot, revisions, status);
+  // Pools that join after the end begin no rollout.
+  memory.open = view.is_ours() && memory.rollout.revision == snapshot.update->name &&
+                view.current_revision() != memory.rollout.revision && !HasEnded(ShownStageOf(status).stage);
+  if (!memory.open) return;
+  memory.began = BeganAt(status, memory.rollout, revisions, snapshot.now);
+  for (const PoolStatusView& pool : view.pools()) {
+    const auto step = StepOf(pool.phase(), pool.revision() == snapshot.update->name);
+    if (step && *step != Step::kWait) memory.pools[std::string(pool.name())] = {*step, pool.last_transition()};
+  }
+}
+
+}  // namespace
+
+void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
+                          const Json& previous, const DaemonStatus& now, Memory& memory) const {
+  if (!now.lists) return;
+  if (!std::exchange(memory.begun, true)) Resume(snapshot, revisions, previous, memory);
+  const ShownStage shown = ShownStageOf(now.fields);
+  const RolloutKey key = RolloutKeyOf(snapshot, revisions, now.fields);
+  std::vector<Span> ended;
+  const bool begins = key != memory.rollout;
+  if (begins) {
+    if (memory.open) {
+      Spans spans(snapshot, memory);
+      spans.EndRollout("Superseded", "", snapshot.now);
+      ended = spans.Take();
+    }
+    memory.open = StatusView(previous).is_ours() || !HasEnded(shown.stage);
+    memory.rollout = key;
+    memory.began = snapshot.now;
+  }
+  if (memory.open) {
+    Spans spans(snapshot, memory);
+    std::set<std::string_view> listed;
+    for (const PoolEntry& pool : now.lists->pools) {
+      listed.insert(pool.name);
+      const auto step = StepOf(pool.phase, pool.revision == snapshot.update->name);
+      if (!step) continue;
+      // A pool that has the revision already has nothing to do.
+      if (begins && *step == Step::kDone) {
+        memory.pools[std::string(pool.name)] = {Step::kDone, snapshot.now};
+        continue;
+      }
+      spans.Move(std::string(pool.name), pool.phase, *step, ParseTime(pool.since), pool.message);
+    }
+    // Of too many pools, status lists those that are not Ready.
+    if (BoolAt(now.fields, {"poolsTruncated"})) {
+      for (const auto& [name, pool] : std::map(memory.pools)) {
+        if (!listed.contains(name)) spans.Move(name, PoolPhase::kReady, Step::kDone, snapshot.now, "");
+      }
+    }
+    if (HasEnded(shown.stage)) {
+      spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRolledBack ? shown.message : "", snapshot.now);
+    } else if (rollout != nullptr && !rollout->goal.back) {
+      spans.EndGroups(rollout->decision.group);
+    }
+    std::vector<Span> more = spans.Take();
+    ended.insert(ended.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  if (!ended.empty()) send_(ended);
+}
+
+}  // namespace yad

@@ -1,0 +1,60 @@
+// One trace per rollout of a daemon: the rollout, its groups, its pools, and the steps of each pool.
+#ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_TRACE_H_
+#define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_TRACE_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/notify/span.h"
+#include "operator/yurtappdaemon/observe/history.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/report/rollout_stage.h"
+#include "operator/yurtappdaemon/report/status.h"
+
+namespace yad {
+
+// Thread-safe if only one thread at a time uses each Memory.
+class RolloutTrace {
+ public:
+  // `send` must not block.
+  explicit RolloutTrace(std::function<void(const std::vector<Span>&)> send) : send_(std::move(send)) {}
+
+  // The step of a pool on its way to the update revision.
+  enum class Step { kWait, kUpdate, kSoak, kCheck, kDone };
+
+  // The rollout of one daemon that is underway.
+  struct Memory {
+    struct Pool {
+      Step step = Step::kWait;
+      WallTime since;  // unset for kWait, which lasts from the beginning of the rollout
+    };
+    struct Group {
+      WallTime begin;
+      WallTime end;
+    };
+    bool begun = false;  // false: this process has not seen the daemon yet
+    bool open = false;   // the span of the rollout has not been sent
+    RolloutKey rollout;
+    WallTime began;
+    std::map<std::string, Pool, std::less<>> pools;  // a pool that is not listed is in kWait
+    std::map<std::size_t, Group> groups;             // by their index, of the groups whose spans have not been sent
+  };
+
+  // Sends the spans that have ended between the status `previous` and `now`, which the cluster has. All times of steps
+  // are those of status, so a new process continues the trace of the process before. `rollout` is null if the strategy
+  // is not RollingUpdate.
+  void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
+              const Json& previous, const DaemonStatus& now, Memory& memory) const;
+
+ private:
+  const std::function<void(const std::vector<Span>&)> send_;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_TRACE_H_
