@@ -35,10 +35,9 @@ std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
 // Returns a fault in the flags of the servers beside the apiserver; "" if there is none.
 std::string ServicesFault(const Options& options) {
   const bool used = options.controllers.Choose(kYurtAppDaemonController) != Chosen::kNo;
-  for (const auto& [name, flags] :
-       {std::pair{"prometheus", &options.prometheus},
-        {"cloud-events", &options.cloud_events},
-        {"otlp-traces", &options.otlp_traces}}) {
+  for (const auto& [name, flags] : {std::pair{"prometheus", &options.prometheus},
+                                    {"cloud-events", &options.cloud_events},
+                                    {"otlp-traces", &options.otlp_traces}}) {
     if (!used && !flags->url.empty())
       return "--" + std::string(name) + "-url: has no effect without the controller yurtappdaemon";
     if (std::string fault = ServiceFault(name, *flags); !fault.empty()) return fault;

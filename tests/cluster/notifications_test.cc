@@ -19,6 +19,7 @@ class NotificationsTest : public RolloutFixture {
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = RolloutFixture::DefaultOptions();
     options.flags.push_back("--cloud-events-url=" + receiver_.url() + "/events");
+    options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
   // The kinds of the events about rollouts of "web" in the order of their arrival, each event once.
@@ -47,11 +48,34 @@ class NotificationsTest : public RolloutFixture {
     });
   }
 
+  // The spans of "web" in the order of their arrival.
+  std::vector<Json> SpansOf(const std::string& revision) {
+    std::vector<Json> spans;
+    for (const TestRequest& request : collector_.requests()) {
+      const Json body = Json::parse(request.body);
+      for (const Json& span : At(body, "/resourceSpans/0/scopeSpans/0/spans")) {
+        if (AttributeOf(span, "k8s.namespace.name") == ns() && AttributeOf(span, "yurtappdaemon.name") == "web" &&
+            AttributeOf(span, "yurtappdaemon.revision") == revision)
+          spans.push_back(span);
+      }
+    }
+    return spans;
+  }
+  static std::string AttributeOf(const Json& span, const std::string& key) {
+    for (const Json& attribute : span.at("attributes")) {
+      if (attribute.at("key") == key) return attribute.at("value").at("stringValue");
+    }
+    return "";
+  }
+
   std::atomic<int> failures_ = 0;  // this many requests get 503
   TestServer receiver_{Plain(), [this](TestConnection& connection, const TestRequest&) {
                          if (failures_-- > 0) return connection.Answer(503, "later");
                          connection.Answer(204, "");
                        }};
+  TestServer collector_{Plain(), [](TestConnection& connection, const TestRequest&) {
+                          connection.Answer(200, R"({"partialSuccess":{}})");
+                        }};
 };
 INSTANTIATE_BOTH_KINDS(NotificationsTest);
 
@@ -91,6 +115,34 @@ TEST_P(NotificationsTest, ARolloutThatStopsIsToldAndANewProcessTellsItAgain) {
   StartOperator();
   Eventually("the new process has told it again", [&] { return Events().size() >= before + 2; });
   WaitUntilTold({"began", "complete", "began", "stopped"});
+}
+
+TEST_P(NotificationsTest, ARolloutIsOneTrace) {
+  Deploy({"a", "b"}, {{"minReadySeconds", 2}});
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "is rolled out", [](const Json& status) {
+    return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  const std::string revision = StringAt(GetDaemon("web"), {"status", "updateRevision"});
+  std::vector<Json> spans;
+  Eventually("the root has arrived", [&] {
+    spans = SpansOf(revision);
+    return !spans.empty() && spans.back().at("name") == "rollout";
+  });
+  const Json& root = spans.back();
+  EXPECT_FALSE(root.contains("parentSpanId"));
+  EXPECT_EQ(AttributeOf(root, "yurtappdaemon.outcome"), "RolloutComplete");
+  std::multiset<std::string> names;
+  for (const Json& span : spans) {
+    EXPECT_EQ(span.at("traceId"), root.at("traceId"));
+    names.insert(span.at("name"));
+  }
+  EXPECT_EQ(names.count("rollout"), 1U);
+  EXPECT_EQ(names.count("group"), 1U);
+  EXPECT_EQ(names.count("pool"), 2U);
+  EXPECT_EQ(names.count("soak"), 2U);
+  EXPECT_EQ(collector_.requests().front().target, "/v1/traces");
+  EXPECT_EQ(collector_.requests().front().headers.at("content-type"), "application/json");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
   EXPECT_EQ(result.exit_code, 0);
   for (const char* flag :
        {"--kubeconfig", "--leader-elect", "--metrics-bind-address", "--health-probe-bind-address", "--namespace",
-        "--kube-api-qps", "--max-removals", "--prometheus-url", "--cloud-events-url"}) {
+        "--kube-api-qps", "--max-removals", "--prometheus-url", "--cloud-events-url", "--otlp-traces-url"}) {
     EXPECT_THAT(result.out, ::testing::HasSubstr(flag));
   }
 }
@@ -54,6 +54,8 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
       {"--prometheus-token-file=/token", "--prometheus-url=http://prometheus"},
       {"--cloud-events-url=events"},
       {"--cloud-events-url=http://events", "--controllers=nodepool"},
+      {"--otlp-traces-url=collector:4318"},
+      {"--otlp-traces-ca-file=/ca.crt", "--otlp-traces-url=http://collector:4318/v1/traces"},
       {"--cloud-events-token-file=/token", "--cloud-events-url=http://events"}};
   for (const auto& line : lines) {
     const ProcessResult result = RunOperator(line);
@@ -143,7 +145,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
 }
 
 TEST_F(ProcessOnClusterTest, FilesForServicesThatAreMissingEndTheStart) {
-  for (const std::string service : {"--prometheus", "--cloud-events"}) {
+  for (const std::string service : {"--prometheus", "--cloud-events", "--otlp-traces"}) {
     for (const std::string file : {"-ca-file=", "-token-file="}) {
       const ProcessResult result =
           RunOperator({"--kubeconfig=" + plane().kubeconfig(), service + "-url=https://127.0.0.1:1",

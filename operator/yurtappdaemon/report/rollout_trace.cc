@@ -217,7 +217,7 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
       }
       spans.Move(std::string(pool.name), pool.phase, *step, ParseTime(pool.since), pool.message);
     }
-    // Of too many pools, status lists those that are not Ready.
+    // If there are too many pools for status, it lists those that are not Ready first.
     if (BoolAt(now.fields, {"poolsTruncated"})) {
       for (const auto& [name, pool] : std::map(memory.pools)) {
         if (!listed.contains(name)) spans.Move(name, PoolPhase::kReady, Step::kDone, snapshot.now, "");

@@ -37,7 +37,9 @@ TEST(DigestTest, PartsAreKeptApartAndTheLengthIsTheCallers) {
   EXPECT_EQ(all.size(), 5U);
 }
 
-TEST(DigestTest, DigestsAreTheSameInAllReleases) { EXPECT_EQ(Digest({"uid", "web-5f7", "3", "began"}), "a9bc2195f97058250b68bfa076ab6bc3"); }
+TEST(DigestTest, DigestsAreTheSameInAllReleases) {
+  EXPECT_EQ(Digest({"uid", "web-5f7", "3", "began"}), "a9bc2195f97058250b68bfa076ab6bc3");
+}
 
 }  // namespace
 }  // namespace yad
