@@ -1,5 +1,6 @@
 #include "operator/notify/receiver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/client/status_error.h"
@@ -28,12 +29,15 @@ Error ErrorOf(const HttpResponse& response) {
 
 }  // namespace
 
-Result<std::unique_ptr<Receiver>> Receiver::Make(const ServiceOptions& options, std::string content_type) {
-  YAD_TRY(const ServerAddress address, ParseServerAddress(options.url));
+Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
+  YAD_TRY_VOID(ParseServerAddress(options.url));
+  // A server's address has a prefix without a slash at its end, so the whole path is in the request.
+  const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
+  std::string path = options.url.substr(path_begin);
+  if (path.empty()) path = "/";
+  options.url.resize(path_begin);
   YAD_TRY(auto server, ServiceClient::Make(options));
-  // The prefix of an address has no slash at its end.
-  const std::string path = address.prefix.empty() || options.url.ends_with('/') ? "/" : "";
-  return std::make_unique<Receiver>(std::move(server), path, std::move(content_type));
+  return std::make_unique<Receiver>(std::move(server), std::move(path), std::move(content_type));
 }
 
 Receiver::Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type, Clock& clock)

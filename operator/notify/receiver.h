@@ -22,8 +22,8 @@ class Receiver {
 
   // The URL in `options` is the address of each POST. Fails with kConfig if the address, the CA or the token is not
   // usable. Sends nothing.
-  static Result<std::unique_ptr<Receiver>> Make(const ServiceOptions& options, std::string content_type);
-  // `path` is appended to the server's address. `clock` must outlive the receiver.
+  static Result<std::unique_ptr<Receiver>> Make(ServiceOptions options, std::string content_type);
+  // Messages are posted to `path` of the server. `clock` must outlive the receiver.
   Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type,
            Clock& clock = Clock::Real());
 

@@ -17,11 +17,9 @@ namespace {
 
 class ReceiverLoopbackTest : public TransportTest {
  protected:
-  std::unique_ptr<Receiver> ReceiverOf(const TestServer& server, const std::string& prefix, const std::string& path) {
-    TransportOptions options = For(server);
-    options.server += prefix;
-    return std::make_unique<Receiver>(std::make_unique<ServiceClient>(Make(options), nullptr, "test/1"), path, "text/x",
-                                      clock_);
+  std::unique_ptr<Receiver> ReceiverOf(const TestServer& server, const std::string& path = "/") {
+    return std::make_unique<Receiver>(std::make_unique<ServiceClient>(Make(For(server)), nullptr, "test/1"), path,
+                                      "text/x", clock_);
   }
   FakeClock clock_;
 };
@@ -29,9 +27,9 @@ INSTANTIATE_TEST_SUITE_P(Both, ReceiverLoopbackTest, BothTransports(), NameOfTra
 
 TEST_P(ReceiverLoopbackTest, AMessageIsPostedToTheAddressAsItIs) {
   TestServer server(Tls(), AnswerOk);
-  EXPECT_TRUE(ReceiverOf(server, "", "/")->Post("a", {}));
-  EXPECT_TRUE(ReceiverOf(server, "/v1/events", "")->Post("b", {}));
-  EXPECT_TRUE(ReceiverOf(server, "/v1/events", "/")->Post("c", {}));
+  EXPECT_TRUE(ReceiverOf(server)->Post("a", {}));
+  EXPECT_TRUE(ReceiverOf(server, "/v1/events")->Post("b", {}));
+  EXPECT_TRUE(ReceiverOf(server, "/v1/events/")->Post("c", {}));
   const std::vector<TestRequest> requests = server.requests();
   ASSERT_EQ(requests.size(), 3U);
   EXPECT_EQ(requests[0].target, "/");
@@ -48,7 +46,7 @@ TEST_P(ReceiverLoopbackTest, AReceiverThatNeverAnswersIsGivenUpAtTheDeadline) {
     sent = true;
     connection.WaitUntilClosed();
   });
-  const auto receiver = ReceiverOf(server, "", "/");
+  const auto receiver = ReceiverOf(server);
   Status status;
   std::jthread thread([&] { status = receiver->Post("a", {}); });
   while (!sent) std::this_thread::yield();
@@ -64,7 +62,7 @@ TEST_P(ReceiverLoopbackTest, ARedirectIsNotFollowed) {
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     connection.Answer(307, "", "Location: " + other.url() + "/\r\n");
   });
-  EXPECT_FALSE(ReceiverOf(server, "", "/")->Post("a", {}));
+  EXPECT_FALSE(ReceiverOf(server)->Post("a", {}));
   EXPECT_TRUE(other.requests().empty());
 }
 
@@ -74,13 +72,13 @@ TEST_P(ReceiverLoopbackTest, AHugeAnswerIsNotRead) {
     for (int i = 0; i < 70; ++i) connection.Chunk(std::string(1024, ' '));
     connection.WaitUntilClosed();
   });
-  const Status status = ReceiverOf(server, "", "/")->Post("a", {});
+  const Status status = ReceiverOf(server)->Post("a", {});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().reason, Reason::kTooLarge);
 }
 
 // Make uses files, and the transport of the build.
-TEST(MakeReceiverTest, TheCaAndTheTokenAreThoseOfTheFiles) {
+TEST(MakeReceiverTest, TheAddressIsUsedAsItIsWithTheCaAndTheTokenOfTheFiles) {
   const std::string folder = ::testing::TempDir() + "/receiver_files_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   const auto file = [&](const std::string& name, const std::string& text) {
@@ -97,6 +95,18 @@ TEST(MakeReceiverTest, TheCaAndTheTokenAreThoseOfTheFiles) {
   EXPECT_TRUE((*receiver)->Post("a", {}));
   EXPECT_EQ(server.requests().at(0).target, "/hook");
   EXPECT_EQ(server.requests().at(0).headers.at("authorization"), "Bearer secret");
+  TestServer plain(
+      [] {
+        TestServerOptions without_tls;
+        without_tls.tls = false;
+        return without_tls;
+      }(),
+      AnswerOk);
+  for (const char* path : {"", "/", "/a", "/a/"})
+    EXPECT_TRUE((*Receiver::Make({plain.url() + path, "", "", ""}, "text/x"))->Post("a", {}));
+  std::vector<std::string> targets;
+  for (const TestRequest& request : plain.requests()) targets.push_back(request.target);
+  EXPECT_THAT(targets, ::testing::ElementsAre("/", "/", "/a", "/a/"));
   const auto bad = Receiver::Make({"https://x", "/no/such/ca", "", ""}, "text/x");
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().reason, Reason::kConfig);
