@@ -3,8 +3,8 @@
 #define OPERATOR_YURTAPPDAEMON_REPORTER_H_
 
 #include <map>
-#include <stop_token>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
