@@ -4,8 +4,7 @@
 #   ARCHES="amd64 arm64"    architectures of the programs; default: amd64. The image is for amd64 only
 #   HOMEPAGE                address of the project, for the chart, the Krew manifest and the provenance
 #   DOWNLOADS               address of the folder with the archives; default: HOMEPAGE/releases/download/VERSION
-#   IMAGE_REPOSITORY        name of the image without its tag, for the chart and the manifests. Without it the chart has no
-#                           default for image.repository, and the manifests name the image of the archive
+#   IMAGE_REPOSITORY        name of the image without its tag, for the chart and the manifests; default: the chart's
 #
 # SOURCE_DATE_EPOCH (default: the time of the last commit) is the time of everything. Equal sources and packages then give
 # equal files.
@@ -21,7 +20,6 @@ ARCHES=${ARCHES:-amd64}
 HOMEPAGE=${HOMEPAGE:-https://example.com/yurtappdaemon-operator}
 DOWNLOADS=${DOWNLOADS:-$HOMEPAGE/releases/download/v$version}
 IMAGE_REPOSITORY=${IMAGE_REPOSITORY:-}
-repository=${IMAGE_REPOSITORY:-localhost/yurtappdaemon-operator}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 NAME=yurtappdaemon-operator
 dist=$PWD/build/dist
@@ -73,11 +71,8 @@ chart=$work/chart/$NAME
 mkdir -p "$work/chart" "$work/packed"
 cp -a charts/$NAME "$chart"
 printf 'home: %s\nsources: [%s]\n' "$HOMEPAGE" "$HOMEPAGE" >>"$chart/Chart.yaml"
-if [ -n "$IMAGE_REPOSITORY" ]; then
-  sed -i "s|^  repository: \"\"$|  repository: $IMAGE_REPOSITORY|" "$chart/values.yaml"
-  grep -q "^  repository: $IMAGE_REPOSITORY$" "$chart/values.yaml" || { say "values.yaml has no empty image.repository"; exit 1; }
-fi
-"$helm" lint --quiet --set image.repository="$repository" "$chart"
+[ -z "$IMAGE_REPOSITORY" ] || sed -i "s|^  repository: $NAME$|  repository: $IMAGE_REPOSITORY|" "$chart/values.yaml"
+"$helm" lint --quiet "$chart"
 "$helm" package "$chart" --version "$version" --app-version "$version" --destination "$work/packed" >/dev/null
 # helm writes the current time into the archive.
 mkdir "$work/unpacked"
@@ -89,8 +84,7 @@ pack "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 # left out: an object with them looks as if it belonged to a release.
 manifest() {
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: yurtappdaemon-system\n'
-  "$helm" template yad "$dist/$NAME-$version.tgz" --namespace yurtappdaemon-system --skip-tests \
-    --set image.repository="$repository" "$@" |
+  "$helm" template yad "$dist/$NAME-$version.tgz" --namespace yurtappdaemon-system --skip-tests "$@" |
     sed '/^ *helm\.sh\/chart:/d; /^ *app\.kubernetes\.io\/managed-by: Helm$/d'
 }
 manifest >"$dist/install.yaml"
@@ -99,7 +93,7 @@ manifest --set watchNamespace=yurtappdaemon-system >"$dist/install-namespaced.ya
 # --- image -------------------------------------------------------------------------------------------------------------
 . hack/image-base.sh
 if prepare_image_base "$work" >"$work/unable"; then
-  image=$repository:v$version
+  image=${IMAGE_REPOSITORY:-localhost/$NAME}:v$version
   arguments=(--build-arg BASE="$BASE")
   if command -v ccache >/dev/null; then
     mkdir -p "$(ccache --get-config cache_dir)"

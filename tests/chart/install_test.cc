@@ -55,8 +55,8 @@ TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
 }
 
 TEST_F(InstallTest, AMissingImageInstallsNothingAndTheErrorNamesTheCommands) {
-  const ProcessResult refused =
-      helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage", "--create-namespace"});
+  const ProcessResult refused = helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage",
+                                            "--create-namespace", "--set", "image.repository="});
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("image.repository is empty"), HasSubstr("make image IMAGE="),
                                  HasSubstr("--set image.repository=REGISTRY/yurtappdaemon-operator")));
