@@ -1,0 +1,97 @@
+// The actions. A button has its action as data; a click asks for confirmation and shows the command that does the same.
+import {get, post} from './api.js';
+import {h, patch} from './dom.js';
+
+const kMostReason = 256;  // bytes, as the command allows
+
+const kActions = {
+  approve: {title: (it) => `Approve group ${it.group}`, text: () => 'Its pools are updated as soon as its turn comes.', confirm: 'Approve'},
+  pause: {title: (it) => `Pause ${it.daemon}`, text: () => 'No pool is updated to another revision until the YurtAppDaemon is resumed.', confirm: 'Pause'},
+  resume: {title: (it) => `Resume ${it.daemon}`, text: () => 'The rollout continues.', confirm: 'Resume'},
+  undo: {
+    title: (it) => `Undo ${it.daemon}`,
+    text: (it) => `The workload template and the overrides of ${it.revision ? `revision ${it.revision}` : 'the revision before'} become the newest revision. It is rolled out according to updateStrategy.`,
+    confirm: 'Undo', danger: true,
+  },
+  restart: {
+    title: (it) => (it.pools.length ? `Restart pool ${it.pools.join(', ')}` : `Restart all pools of ${it.daemon}`),
+    text: (it) => (it.pools.length ? 'The pods of this pool restart now.' : 'This creates a new revision, which is rolled out according to updateStrategy.'),
+    confirm: 'Restart', danger: true,
+  },
+  hold: {title: (it) => `Hold pool ${it.pool}`, text: () => 'No update and no rollback starts in this pool, for any YurtAppDaemon, until it is released.', confirm: 'Hold', reason: true},
+  release: {title: (it) => `Release pool ${it.pool}`, text: () => 'Updates of this pool may start again.', confirm: 'Release'},
+  freeze: {title: () => 'Freeze all updates', text: () => 'No update of any YurtAppDaemon starts until the freeze ends. Updates that have begun continue.', confirm: 'Freeze', reason: true, danger: true},
+  unfreeze: {title: () => 'End the freeze', text: () => 'Updates of all YurtAppDaemons may start again.', confirm: 'Unfreeze'},
+};
+
+export function actionButton(body, label, kind = '') {
+  return h(`button${kind && `.${kind}`}`, {type: 'button', 'data-action': JSON.stringify(body), 'data-key': `${body.action} ${label}`}, label);
+}
+
+const dialog = document.getElementById('dialog');
+const result = document.getElementById('result');
+
+function showResult(kind, text) {
+  patch(result, h(`div.${kind}`, {}, h('span', {}, text), h('button', {type: 'button', 'data-dismiss': true}, 'Close')));
+}
+
+// Shows the command for the text that the reason has now.
+async function showCommand(body, place) {
+  try {
+    const {command} = await post('command', body);
+    patch(place, h('code', {}, command));
+  } catch (error) {
+    patch(place, h('span.muted', {}, error.message));
+  }
+}
+
+function ask(body) {
+  const kind = kActions[body.action];
+  const reason = kind.reason ? h('input', {id: 'reason', required: true, maxlength: kMostReason, autocomplete: 'off', autofocus: true}) : null;
+  const command = h('div.command', {'aria-live': 'polite'});
+  const status = h('p.error', {role: 'status'});
+  const cancel = h('button', {type: 'button', autofocus: !reason}, 'Cancel');
+  const confirm = h(`button.${kind.danger ? 'danger' : 'primary'}`, {type: 'submit'}, kind.confirm);
+  const form = h('form', {method: 'dialog'},
+    h('h2', {id: 'dialog-title'}, kind.title(body)), h('p', {}, kind.text(body)),
+    reason && h('label', {}, 'Reason', reason),
+    h('p.muted', {}, 'This command does the same:'), command, status, h('div.buttons', {}, cancel, confirm));
+  const wanted = () => (reason ? {...body, reason: reason.value.trim()} : body);
+  let timer;
+  reason?.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => showCommand(wanted(), command), 150);
+  });
+  cancel.addEventListener('click', () => dialog.close());
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    confirm.disabled = true;
+    status.textContent = '';
+    try {
+      const {message} = await post('action', wanted());
+      dialog.close();
+      showResult('done', message);
+    } catch (error) {
+      status.textContent = `It failed: ${error.message}`;
+    }
+    confirm.disabled = false;
+  });
+  dialog.replaceChildren(form);
+  dialog.showModal();
+  showCommand(wanted(), command);
+}
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-action], [data-dismiss]');
+  if (button?.dataset.action) ask(JSON.parse(button.dataset.action));
+  else if (button) result.replaceChildren();
+});
+
+// Returns what the user may do; nothing if that can't be read.
+export async function readRights(daemon) {
+  try {
+    return await get('rights', daemon ? {daemon} : {});
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,43 @@
+// The connection to the plugin: requests, and the stream of events.
+
+// Returns the answer, or throws an Error whose message is for people.
+async function request(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error('kubectl yad dashboard does not answer. Is it still running?');
+  }
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(body.error || `${answer.status} ${answer.statusText}`);
+  return body;
+}
+
+export const get = (path, parameters = {}) => request(`api/${path}?${new URLSearchParams(parameters)}`);
+
+export const post = (path, body) =>
+  request(`api/${path}`, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)});
+
+const kEvents = ['connection', 'fleet', 'daemon', 'pools', 'gone'];
+const kRetryMilliseconds = 2000;
+
+// Reads events until the returned function is called. `on(event, data)` gets each of them, and ('online', bool) when the
+// stream begins or breaks.
+export function listen(daemon, on) {
+  let source, timer;
+  const open = () => {
+    source = new EventSource(`api/events${daemon ? `?${new URLSearchParams({daemon})}` : ''}`);
+    for (const name of kEvents) source.addEventListener(name, (event) => on(name, JSON.parse(event.data)));
+    source.onopen = () => on('online', true);
+    source.onerror = () => {
+      on('online', false);
+      // The browser reconnects by itself, except after an answer that is not a stream.
+      if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, kRetryMilliseconds);
+    };
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
+}

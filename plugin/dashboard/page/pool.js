@@ -1,0 +1,107 @@
+// The panel of one pool: what it waits for, the diagnosis, its workload, pods and events.
+import {actionButton} from './actions.js';
+import {get} from './api.js';
+import {h, time} from './dom.js';
+import {describe, groupName} from './pools.js';
+
+const kReloadMilliseconds = 500;  // changes within this time lead to one request
+
+export class PoolPanel {
+  #timer = null;
+  #answer = null;
+  #error = '';
+
+  // `redraw()` is called when there is something new to show.
+  constructor(daemon, name, redraw) {
+    this.title = name;
+    this.daemon = daemon;
+    this.redraw = redraw;
+    this.#load();
+  }
+
+  // Reads the pool again, because an event has changed it.
+  changed(pools) {
+    if (!pools.some((pool) => pool.name === this.title)) return;
+    this.#timer ??= setTimeout(() => this.#load(), kReloadMilliseconds);
+  }
+
+  close() { clearTimeout(this.#timer); }
+
+  async #load() {
+    try {
+      this.#answer = await get('pool', {daemon: this.daemon, pool: this.title});
+      this.#error = '';
+    } catch (error) {
+      this.#error = error.message;
+    }
+    this.#timer = null;
+    this.redraw();
+  }
+
+  // `known` is the pool as the events describe it.
+  render({rights, known}) {
+    const answer = this.#answer;
+    const pool = known ?? answer?.pool;
+    return [
+      this.#error && h('p.error', {role: 'status'}, this.#error),
+      pool && status(pool),
+      h('div.actions', {}, answer && buttons(this.daemon, this.title, answer, rights)),
+      !answer && !this.#error && h('p.muted', {}, 'Reading the pool …'),
+      answer && [
+        (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
+        answer.explain?.length > 0 && block('explain', 'Diagnosis', answer.explain.join('\n')),
+        pods(answer),
+        events(answer.events ?? []),
+        answer.workload && h('details', {'data-key': 'workload'}, h('summary', {}, 'Workload'),
+          h('pre', {tabindex: 0, role: 'region', 'aria-label': 'Workload as YAML'}, answer.workload.yaml)),
+      ],
+    ];
+  }
+}
+
+function status(pool) {
+  const row = (name, ...value) => h('div', {'data-key': name}, h('dt', {}, name), h('dd', {}, ...value));
+  return h('dl.facts', {},
+    row('State', describe(pool)), row('Since', time(pool.since)), row('Group', groupName(pool.group)),
+    pool.opens && row('Window opens', time(pool.opens, 'until'), ', ', time(pool.opens, 'clock')),
+    row('Replicas ready', `${pool.readyReplicas}/${pool.replicas}`), pool.misplaced > 0 && row('Misplaced pods', String(pool.misplaced)),
+    row('Revision', h('code', {}, pool.revision || 'none')), pool.workload && row('Workload', h('code', {}, pool.workload)),
+    pool.check && row('Check', pool.check),
+    Object.keys(pool.labels ?? {}).length > 0 && h('div.wide', {'data-key': 'labels'}, h('dt', {}, 'Labels'),
+      h('dd', {}, Object.entries(pool.labels).map(([key, value]) => h('code.label', {}, `${key}=${value}`)))),
+    pool.message && h('div.wide', {'data-key': 'message'}, h('dt', {}, 'Message'), h('dd', {}, pool.message)),
+    pool.derived && h('div.wide', {'data-key': 'derived'}, h('dt', {}, 'Source'), h('dd', {}, 'Computed, because the status of the YurtAppDaemon does not list this pool.')));
+}
+
+function buttons(daemon, pool, answer, rights) {
+  const known = 'hold' in answer;
+  return [
+    rights.hold && (!known || !answer.hold) && actionButton({action: 'hold', pool}, 'Hold'),
+    rights.hold && (!known || answer.hold) && actionButton({action: 'release', pool}, 'Release'),
+    rights.restart && actionButton({action: 'restart', daemon, pools: [pool]}, 'Restart this pool'),
+  ];
+}
+
+function block(key, title, text) {
+  return h('div', {'data-key': key}, h('h3', {id: `${key}-title`}, title),
+    h('pre', {tabindex: 0, role: 'region', 'aria-labelledby': `${key}-title`}, text));
+}
+
+function pods({pods: list = [], podsOmitted = 0}) {
+  const columns = ['Pod', 'Node', 'Phase', 'Ready', 'Restarts', 'Age'];
+  return h('div', {'data-key': 'pods'}, h('h3', {id: 'pods-title'}, 'Pods'),
+    list.length === 0 ? h('p.muted', {}, 'There are none.') : h('div.scroll', {tabindex: 0, role: 'region', 'aria-labelledby': 'pods-title'},
+      h('table', {}, h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))),
+        h('tbody', {}, list.map((pod) => [
+          h('tr', {'data-key': pod.name}, h('th', {scope: 'row'}, pod.name), h('td', {}, pod.node), h('td', {}, pod.phase),
+            h('td', {}, pod.ready ? 'yes' : h('span.failed', {}, 'no')), h('td', {}, String(pod.restarts)), h('td', {}, time(pod.age))),
+          (pod.reason || pod.message) && h('tr', {'data-key': `${pod.name} why`}, h('td.why', {colspan: columns.length}, h('b', {}, pod.reason), pod.message && ` ${pod.message}`)),
+        ])))),
+    podsOmitted > 0 && h('p.muted', {}, `${podsOmitted} more are not shown.`));
+}
+
+function events(list) {
+  return h('div', {'data-key': 'events'}, h('h3', {}, 'Events'),
+    list.length === 0 ? h('p.muted', {}, 'There are none.') : h('ol.changes', {}, list.map((it) =>
+      h('li', {}, time(it.at), h('span', {}, h(`b${it.type === 'Warning' ? '.failed' : ''}`, {}, it.reason), ` ${it.message} `, h('span.muted', {}, it.object))))));
+}

@@ -1,0 +1,96 @@
+// The panel of the simulation: how the rollout would go, by group, and how far a bad revision would get.
+import {get} from './api.js';
+import {clock, duration, h, plural} from './dom.js';
+
+const kMostNames = 30;
+
+export class SimulationPanel {
+  title = 'Simulation';
+  #options = {failing: false, duration: 120};
+  #answer = null;
+  #error = '';
+  #busy = false;
+
+  constructor(daemon, redraw) {
+    this.daemon = daemon;
+    this.redraw = redraw;
+    this.#load();
+  }
+
+  changed() {}
+  close() {}
+
+  run(failing, seconds) {
+    this.#options = {failing, duration: seconds};
+    this.#load();
+  }
+
+  async #load() {
+    this.#busy = true;
+    try {
+      this.#answer = {...this.#options, ...await get('simulation', {daemon: this.daemon, ...this.#options})};
+      this.#error = '';
+    } catch (error) {
+      this.#error = error.message;
+      this.#answer = null;
+    }
+    this.#busy = false;
+    this.redraw();
+  }
+
+  render() {
+    return [
+      h('form', {id: 'simulate'},
+        h('label', {}, 'An update takes, in seconds', h('input', {type: 'number', name: 'duration', min: 1, max: 86400, value: this.#options.duration, required: true})),
+        h('label.check', {}, h('input', {type: 'checkbox', name: 'failing'}), 'Every update fails'),
+        h('button', {type: 'submit'}, 'Simulate')),
+      h('div', {role: 'status'}, this.#busy && !this.#answer && h('p.muted', {}, 'Simulating …'), this.#error && h('p.error', {}, this.#error),
+        this.#answer && summary(this.#answer)),
+      this.#answer && timeline(this.#answer),
+    ];
+  }
+}
+
+function summary(it) {
+  const total = it.pools.length;
+  const took = duration(new Date(it.to) - new Date(it.from));
+  if (!it.failing) return h('p', {}, h('b', {}, it.end), ` after ${took}: ${it.poolsReached} of ${plural(total, 'pool')} get `, h('code', {}, it.revision), '.');
+  const reached = it.pools.filter((pool) => pool.starts).map((pool) => pool.name);
+  const more = reached.length > kMostNames ? ` and ${reached.length - kMostNames} more` : '';
+  return [
+    h('p.radius', {}, h('b', {}, String(reached.length)), ` of ${plural(total, 'pool')} would get the bad revision from now on. The rollout ends after ${took}: ${it.end}.`),
+    reached.length > 0 && h('p.muted', {}, reached.slice(0, kMostNames).join(', ') + more),
+  ];
+}
+
+// Returns the pools by group, in the order in which the groups begin.
+function byGroup(pools) {
+  const groups = new Map();
+  for (const pool of pools) {
+    const group = groups.get(pool.group) ?? {name: pool.group, pools: 0, results: new Map(), start: Infinity, end: -Infinity};
+    groups.set(pool.group, group);
+    group.pools += 1;
+    group.results.set(pool.result, (group.results.get(pool.result) ?? 0) + 1);
+    if (!pool.starts) continue;
+    group.start = Math.min(group.start, new Date(pool.starts));
+    group.end = Math.max(group.end, new Date(pool.goesBack ?? pool.ends ?? pool.failed ?? pool.starts));
+  }
+  return [...groups.values()].sort((a, b) => (a.start === b.start ? 0 : a.start - b.start));
+}
+
+function timeline(it) {
+  const from = +new Date(it.from);
+  const length = Math.max(1, new Date(it.to) - from);
+  const percent = (milliseconds) => `${Math.min(100, Math.max(0, milliseconds / length * 100)).toFixed(2)}%`;
+  const bar = (group) => h(`span.span${it.failing ? '.bad' : ''}`, {style: {left: percent(group.start - from), width: percent(group.end - group.start)}});
+  return [
+    h('h3', {}, 'Groups'),
+    h('ol.spans', {}, byGroup(it.pools).map((group) => h('li', {'data-key': group.name},
+      h('b', {}, group.name), h('span.track', {'aria-hidden': true}, group.start < Infinity && bar(group)),
+      h('small', {}, group.start < Infinity ? `+${duration(group.start - from)} to +${duration(group.end - from)}, ` : '',
+        [...group.results].map(([result, count]) => `${count} ${result}`).join(', '))))),
+    it.events.length > 0 && [h('h3', {}, 'Events'), h('ol.changes', {}, it.events.map((event) =>
+      h('li', {}, h('time', {datetime: event.time, title: clock(event.time), 'data-kind': 'clock'}, `+${duration(new Date(event.time) - from)}`), h('span', {}, event.event))))],
+    (it.failures ?? []).map((text) => h('p.notice.warning', {}, text)),
+  ];
+}
