@@ -1,6 +1,6 @@
 // The view of one YurtAppDaemon: its head, the time line of its groups, its tiles, conditions and changes.
 import {actionButton} from './actions.js';
-import {duration, h, patch, plural, time} from './dom.js';
+import {duration, h, patch, time} from './dom.js';
 import {addressOf, countText, notice, progress, revisions, stateBadge} from './fleet.js';
 import {groupName} from './pools.js';
 import {Tiles} from './tiles.js';
@@ -24,7 +24,7 @@ export class DaemonView {
   // Draws all except the tiles. `daemon` has only the entry of the fleet until the first event `daemon`.
   render(daemon, rights) {
     patch(this.#head, head(this.key, daemon, rights));
-    patch(this.#rollout, rollout(this.key, daemon, rights, this.tiles.pools.waits()));
+    patch(this.#rollout, rollout(daemon, this.tiles.pools.waits()));
     patch(this.#more, conditions(daemon), changes(daemon));
   }
 }
@@ -34,6 +34,7 @@ function head(key, daemon, rights) {
   const action = (allowed, body, label, kind) => allowed && actionButton({...body, daemon: key}, label, kind);
   return [
     (daemon.warnings ?? []).map((warning) => notice('warning', warning)),
+    h('a.back', {href: '#/'}, 'All YurtAppDaemons'),
     h('div.title', {}, h('h1', {}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name), stateBadge(daemon.state), revisions(daemon)),
     h('p.why', {}, h('b', {}, daemon.reason), daemon.message && ` ${daemon.message}`),
     h('div.actions', {},
@@ -44,7 +45,7 @@ function head(key, daemon, rights) {
       h('a.button', {href: addressOf(key, 'revisions')}, 'Revisions'),
       daemon.strategy === 'RollingUpdate' && h('a.button', {href: addressOf(key, 'simulation')}, 'Simulation')),
     h('dl.facts', {},
-      h('div.wide', {}, h('dt', {}, 'Updated'), h('dd', {}, progress(daemon, countText(daemon)), `${daemon.updated}/${daemon.pools}`)),
+      h('div.wide', {}, h('dt', {}, 'Updated'), h('dd.bar', {}, progress(daemon, countText(daemon)), h('span.number', {}, `${daemon.updated}/${daemon.pools}`))),
       fact('Ready', daemon.ready), fact('Unavailable', daemon.unavailable), fact('Failed', daemon.failed, daemon.failed && 'failed'),
       fact('Offline', daemon.offline), fact('Max unavailable', daemon.maxUnavailable), fact('Max failures', daemon.maxFailures),
       fact('Strategy', daemon.strategy), fact('Kind', daemon.kind),
@@ -57,17 +58,17 @@ function fact(name, value, kind) {
   return h('div', {'data-key': name}, h('dt', {}, name), h(`dd${kind ? `.${kind}` : ''}`, {}, value instanceof Node ? value : String(value)));
 }
 
-function rollout(key, daemon, rights, waits) {
+function rollout(daemon, waits) {
   const groups = daemon.groups ?? [];
   if (!groups.length) return [];
   const next = groups.find((group) => group.state === 'NotBegun');
   return [
     h('h2', {id: 'rollout-title'}, 'Rollout'),
-    h('ol.groups', {}, groups.map((group) => groupCard(key, group, group === next, rights, waits.get(group.name)))),
+    h('ol.groups', {}, groups.map((group) => groupCard(group, group === next, waits.get(group.name)))),
   ];
 }
 
-function groupCard(key, group, isNext, rights, waits) {
+function groupCard(group, isNext, waits) {
   const text = isNext ? 'Next' : kGroupTexts[group.state] ?? group.state;
   const limits = [`at most ${group.maxUnavailable} unavailable`];
   if (group.soakSeconds) limits.push(`soaks ${duration(group.soakSeconds * 1000)}`);
@@ -80,9 +81,8 @@ function groupCard(key, group, isNext, rights, waits) {
     h('p.group-state', {}, h('b', {}, text), group.soakEnds && group.state === 'Soaking' && [', ends ', time(group.soakEnds, 'until')],
       group.failed > 0 && h('span.failed', {}, `, ${group.failed} failed`)),
     group.state !== 'Done' && h('p.limits', {}, limits.join(', ')),
-    group.state !== 'NotBegun' && [...waits ?? []].map(([what, {count, opens}]) =>
-      h('p.limits', {'data-key': what}, `${plural(count, 'pool')} waiting: ${what}`, opens && [', opens ', time(opens, 'until')])),
-    group.approval === 'Waiting' && rights.approve && actionButton({action: 'approve', daemon: key, group: group.name}, `Approve ${groupName(group.name)}`, 'primary'));
+    group.state !== 'NotBegun' && [...waits ?? []].filter(([what]) => what !== 'Approval').map(([what, {count, opens}]) =>
+      h('p.limits', {'data-key': what}, `${count} ${count === 1 ? 'waits' : 'wait'} for ${what}`, opens && [', opens ', time(opens, 'until')])));
 }
 
 function conditions({conditions: list = []}) {

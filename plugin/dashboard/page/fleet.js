@@ -43,7 +43,7 @@ function table(daemons) {
 
 // A label for narrow screens, where a row is a block.
 const cell = (label, ...children) => h('td', {'data-label': label}, ...children);
-const bad = (number, kind) => (number > 0 ? h(`span.${kind}`, {}, String(number)) : '0');
+const count = (label, kind, number) => h(`td.${number > 0 ? kind : 'zero'}`, {'data-label': label}, String(number));
 
 function row(daemon) {
   return h('tr', {'data-key': keyOf(daemon)},
@@ -52,8 +52,8 @@ function row(daemon) {
     cell('State', stateBadge(daemon.state), h('div.why', {}, h('b', {}, daemon.reason), daemon.message && ` ${daemon.message}`)),
     cell('Updated', h('div.bar', {}, progress(daemon, `${daemon.name} updated`), h('span.number', {}, `${daemon.updated}/${daemon.pools}`))),
     cell('Ready', h('span', {}, `${daemon.ready}/${daemon.pools}`)),
-    cell('Failed', bad(daemon.failed, 'failed')),
-    cell('Offline', bad(daemon.offline, 'offline')),
+    count('Failed', 'failed', daemon.failed),
+    count('Offline', 'offline', daemon.offline),
     cell('Revision', revisions(daemon)),
     cell('Age', time(daemon.created)));
 }

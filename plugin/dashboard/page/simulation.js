@@ -1,6 +1,7 @@
 // The panel of the simulation: how the rollout would go, by group, and how far a bad revision would get.
 import {get} from './api.js';
 import {clock, duration, h, plural} from './dom.js';
+import {groupName} from './pools.js';
 
 const kMostNames = 30;
 
@@ -38,7 +39,7 @@ export class SimulationPanel {
     this.redraw();
   }
 
-  render() {
+  render({daemon}) {
     return [
       h('form', {id: 'simulate'},
         h('label', {}, 'An update takes, in seconds', h('input', {type: 'number', name: 'duration', min: 1, max: 86400, value: this.#options.duration, required: true})),
@@ -46,7 +47,7 @@ export class SimulationPanel {
         h('button', {type: 'submit'}, 'Simulate')),
       h('div', {role: 'status'}, this.#busy && !this.#answer && h('p.muted', {}, 'Simulating …'), this.#error && h('p.error', {}, this.#error),
         this.#answer && summary(this.#answer)),
-      this.#answer && timeline(this.#answer),
+      this.#answer && timeline(this.#answer, (daemon?.groups ?? []).map(({name}) => groupName(name))),
     ];
   }
 }
@@ -63,8 +64,8 @@ function summary(it) {
   ];
 }
 
-// Returns the pools by group, in the order in which the groups begin.
-function byGroup(pools) {
+// Returns the pools by group, in the order of `order`.
+function byGroup(pools, order) {
   const groups = new Map();
   for (const pool of pools) {
     const group = groups.get(pool.group) ?? {name: pool.group, pools: 0, results: new Map(), start: Infinity, end: -Infinity};
@@ -75,17 +76,17 @@ function byGroup(pools) {
     group.start = Math.min(group.start, new Date(pool.starts));
     group.end = Math.max(group.end, new Date(pool.goesBack ?? pool.ends ?? pool.failed ?? pool.starts));
   }
-  return [...groups.values()].sort((a, b) => (a.start === b.start ? 0 : a.start - b.start));
+  return [...groups.values()].sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 }
 
-function timeline(it) {
+function timeline(it, order) {
   const from = +new Date(it.from);
   const length = Math.max(1, new Date(it.to) - from);
   const percent = (milliseconds) => `${Math.min(100, Math.max(0, milliseconds / length * 100)).toFixed(2)}%`;
   const bar = (group) => h(`span.span${it.failing ? '.bad' : ''}`, {style: {left: percent(group.start - from), width: percent(group.end - group.start)}});
   return [
     h('h3', {}, 'Groups'),
-    h('ol.spans', {}, byGroup(it.pools).map((group) => h('li', {'data-key': group.name},
+    h('ol.spans', {}, byGroup(it.pools, order).map((group) => h('li', {'data-key': group.name},
       h('b', {}, group.name), h('span.track', {'aria-hidden': true}, group.start < Infinity && bar(group)),
       h('small', {}, group.start < Infinity ? `+${duration(group.start - from)} to +${duration(group.end - from)}, ` : '',
         [...group.results].map(([result, count]) => `${count} ${result}`).join(', '))))),
