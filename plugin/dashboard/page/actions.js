@@ -1,4 +1,5 @@
-// The actions. A button has its action as data; a click asks for confirmation and shows the command that does the same.
+// The actions. A button has its action as data. A click asks for confirmation and shows the command that does the same.
+// The document gets the event `acted` after each action that succeeded.
 import {get, post} from './api.js';
 import {h, patch} from './dom.js';
 
@@ -71,6 +72,7 @@ function ask(body) {
       const {message} = await post('action', wanted());
       dialog.close();
       showResult('done', message);
+      document.dispatchEvent(new Event('acted'));
     } catch (error) {
       status.textContent = `It failed: ${error.message}`;
     }

@@ -143,6 +143,7 @@ function closePanel() {
 }
 
 addEventListener('hashchange', route);
+document.addEventListener('acted', () => panel?.reload());
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && panel && !byId('dialog').open) closePanel();
 });

@@ -25,7 +25,7 @@ export class DaemonView {
   render(daemon, rights) {
     patch(this.#head, head(this.key, daemon, rights));
     patch(this.#rollout, rollout(daemon, this.tiles.pools.waits()));
-    patch(this.#more, conditions(daemon), changes(daemon));
+    patch(this.#more, conditions(daemon), changes(daemon), template(daemon));
   }
 }
 
@@ -97,4 +97,9 @@ function changes({timeline = []}) {
   if (!timeline.length) return null;
   return h('section', {'aria-labelledby': 'changes-title', 'data-key': 'changes'}, h('h2', {id: 'changes-title'}, 'Changes'),
     h('ol.changes', {tabindex: 0, 'aria-labelledby': 'changes-title'}, timeline.map(({at, what}) => h('li', {}, time(at, 'clock'), h('span', {}, what)))));
+}
+
+function template({template: text}) {
+  if (!text) return null;
+  return h('details', {'data-key': 'template'}, h('summary', {}, 'Pod template'), h('pre', {tabindex: 0, role: 'region', 'aria-label': 'Pod template as YAML'}, text));
 }

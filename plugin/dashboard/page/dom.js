@@ -24,8 +24,8 @@ function append(parent, children) {
   }
 }
 
-// Makes the children of `parent` equal to `children`. Elements of the same kind and place (and `data-key`) are changed
-// in place, so that focus, selection and scroll positions stay.
+// Makes the children of `parent` equal to `children`. Elements of the same kind, place and `data-key` are changed in
+// place, so that focus, selection and scroll positions stay.
 export function patch(parent, ...children) {
   const wanted = document.createDocumentFragment();
   append(wanted, children);
@@ -35,6 +35,15 @@ export function patch(parent, ...children) {
 function patchChildren(parent, wanted) {
   let child = parent.firstChild;
   for (const next of [...wanted.childNodes]) {
+    const key = next.dataset?.key;
+    if (key !== undefined && child?.dataset?.key !== key) {
+      const match = followingWithKey(child, key);
+      while (match && child !== match) child = removeAndGetNext(child);
+      if (!match) {
+        parent.insertBefore(next, child);
+        continue;
+      }
+    }
     if (child === null) {
       parent.append(next);
       continue;
@@ -43,11 +52,18 @@ function patchChildren(parent, wanted) {
     patchNode(child, next);
     child = following;
   }
-  while (child !== null) {
-    const following = child.nextSibling;
-    child.remove();
-    child = following;
-  }
+  while (child !== null) child = removeAndGetNext(child);
+}
+
+function followingWithKey(node, key) {
+  while (node && node.dataset?.key !== key) node = node.nextSibling;
+  return node;
+}
+
+function removeAndGetNext(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
 }
 
 function patchNode(node, wanted) {

@@ -21,7 +21,10 @@ export class PoolPanel {
 
   // Reads the pool again, because an event has changed it.
   changed(pools) {
-    if (!pools.some((pool) => pool.name === this.title)) return;
+    if (pools.some((pool) => pool.name === this.title)) this.reload();
+  }
+
+  reload() {
     this.#timer ??= setTimeout(() => this.#load(), kReloadMilliseconds);
   }
 

@@ -17,6 +17,7 @@ export class RevisionsPanel {
   }
 
   changed() {}
+  reload() {}
   close() {}
 
   chosen(field, name) {
@@ -76,8 +77,9 @@ export class RevisionsPanel {
       h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))),
       h('tbody', {}, this.#revisions.map((it) => h('tr', {'data-key': it.name}, radio('from', it), radio('to', it),
         h('th', {scope: 'row'}, `${it.revision} `, h('code', {}, it.name), it.update && h('span.tag', {}, 'update'), it.current && h('span.tag', {}, 'current'),
+          it.failed && h('span.tag.failed', {}, 'failed'),
           it.cause && h('small', {}, it.cause)),
-        h('td', {}, time(it.created)), h('td', {}, String(it.pools)),
+        h('td', {}, time(it.created)), h('td', {}, it.pools === null ? 'unknown' : String(it.pools)),
         h('td', {}, rights.undo && !it.update && actionButton({action: 'undo', daemon: this.daemon, revision: it.revision}, `Undo to ${it.revision}`)))))));
   }
 }

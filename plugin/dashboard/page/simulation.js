@@ -19,6 +19,7 @@ export class SimulationPanel {
   }
 
   changed() {}
+  reload() {}
   close() {}
 
   run(failing, seconds) {
