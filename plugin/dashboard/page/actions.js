@@ -36,8 +36,8 @@ function showResult(kind, text) {
   patch(result, h(`div.${kind}`, {}, h('span', {}, text), h('button', {type: 'button', 'data-dismiss': true}, 'Close')));
 }
 
-// Shows the command for the text that the reason has now.
 async function showCommand(body, place) {
+  if (body.reason === '') return patch(place, h('span.muted', {}, 'It appears when there is a reason.'));
   try {
     const {command} = await post('command', body);
     patch(place, h('code', {}, command));

@@ -24,6 +24,7 @@ export class DaemonView {
   // Draws all except the tiles. `daemon` has only the entry of the fleet until the first event `daemon`.
   render(daemon, rights) {
     patch(this.#head, head(this.key, daemon, rights));
+    this.#rollout.hidden = !daemon.groups?.length;
     patch(this.#rollout, rollout(daemon, this.tiles.pools.waits()));
     patch(this.#more, conditions(daemon), changes(daemon), template(daemon));
   }
@@ -60,7 +61,6 @@ function fact(name, value, kind) {
 
 function rollout(daemon, waits) {
   const groups = daemon.groups ?? [];
-  if (!groups.length) return [];
   const next = groups.find((group) => group.state === 'NotBegun');
   return [
     h('h2', {id: 'rollout-title'}, 'Rollout'),

@@ -116,7 +116,7 @@ export class Tiles {
     tile.dataset.letter = letterOf(pool.phase);
     tile.setAttribute('aria-label', `${pool.name} ${describe(pool)}`);
     tile.hidden = !this.#shows(pool);
-    if (this.#named) tile.replaceChildren(h('span', {}, pool.name), h('small', {}, mainFact(pool)));
+    if (this.#named) tile.replaceChildren(h('span', {}, pool.name), ' ', h('small', {}, mainFact(pool)));
     else if (tile.firstChild) tile.replaceChildren();
   }
 
