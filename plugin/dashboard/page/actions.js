@@ -6,34 +6,62 @@ import {h, patch} from './dom.js';
 const kMostReason = 256;  // bytes, as the command allows
 
 const kActions = {
-  approve: {title: (it) => `Approve group ${it.group}`, text: () => 'Its pools are updated as soon as its turn comes.', confirm: 'Approve'},
-  pause: {title: (it) => `Pause ${it.daemon}`, text: () => 'No pool is updated to another revision until the YurtAppDaemon is resumed.', confirm: 'Pause'},
+  approve: {
+    title: (it) => `Approve group ${it.group}`,
+    text: () => 'Its pools are updated as soon as its turn comes.',
+    confirm: 'Approve',
+  },
+  pause: {
+    title: (it) => `Pause ${it.daemon}`,
+    text: () => 'No pool is updated to another revision until the YurtAppDaemon is resumed.',
+    confirm: 'Pause',
+  },
   resume: {title: (it) => `Resume ${it.daemon}`, text: () => 'The rollout continues.', confirm: 'Resume'},
   undo: {
     title: (it) => `Undo ${it.daemon}`,
-    text: (it) => `The workload template and the overrides of ${it.revision ? `revision ${it.revision}` : 'the revision before'} become the newest revision. It is rolled out according to updateStrategy.`,
+    text: ({revision}) => (revision ? `The template and the overrides of revision ${revision}`
+      : 'The template and the overrides of the revision before')
+      + ' become the newest revision. It is rolled out according to updateStrategy.',
     confirm: 'Undo', danger: true,
   },
   restart: {
     title: (it) => (it.pools.length ? `Restart pool ${it.pools.join(', ')}` : `Restart all pools of ${it.daemon}`),
-    text: (it) => (it.pools.length ? 'The pods of this pool restart now.' : 'This creates a new revision, which is rolled out according to updateStrategy.'),
+    text: (it) => (it.pools.length ? 'The pods of this pool restart now.'
+      : 'This creates a new revision, which is rolled out according to updateStrategy.'),
     confirm: 'Restart', danger: true,
   },
-  hold: {title: (it) => `Hold pool ${it.pool}`, text: () => 'No update and no rollback starts in this pool, for any YurtAppDaemon, until it is released.', confirm: 'Hold', reason: true},
-  release: {title: (it) => `Release pool ${it.pool}`, text: () => 'Updates of this pool may start again.', confirm: 'Release'},
-  freeze: {title: () => 'Freeze all updates', text: () => 'No update of any YurtAppDaemon starts until the freeze ends. Updates that have begun continue.', confirm: 'Freeze', reason: true, danger: true},
-  unfreeze: {title: () => 'End the freeze', text: () => 'Updates of all YurtAppDaemons may start again.', confirm: 'Unfreeze'},
+  hold: {
+    title: (it) => `Hold pool ${it.pool}`,
+    text: () => 'No update and no rollback starts in this pool, for any YurtAppDaemon, until it is released.',
+    confirm: 'Hold', reason: true,
+  },
+  release: {
+    title: (it) => `Release pool ${it.pool}`,
+    text: () => 'Updates of this pool may start again.',
+    confirm: 'Release',
+  },
+  freeze: {
+    title: () => 'Freeze all updates',
+    text: () => 'No update of any YurtAppDaemon starts until the freeze ends. Updates that have begun continue.',
+    confirm: 'Freeze', reason: true, danger: true,
+  },
+  unfreeze: {
+    title: () => 'End the freeze',
+    text: () => 'Updates of all YurtAppDaemons may start again.',
+    confirm: 'Unfreeze',
+  },
 };
 
 export function actionButton(body, label, kind = '') {
-  return h(`button${kind && `.${kind}`}`, {type: 'button', 'data-action': JSON.stringify(body), 'data-key': `${body.action} ${label}`}, label);
+  const data = {'data-action': JSON.stringify(body), 'data-key': `${body.action} ${label}`};
+  return h(`button${kind && `.${kind}`}`, {type: 'button', ...data}, label);
 }
 
 const dialog = document.getElementById('dialog');
 const result = document.getElementById('result');
 
-function showResult(kind, text) {
-  patch(result, h(`div.${kind}`, {}, h('span', {}, text), h('button', {type: 'button', 'data-dismiss': true}, 'Close')));
+function showResult(text) {
+  patch(result, h('div', {}, h('span', {}, text), h('button', {type: 'button', 'data-dismiss': true}, 'Close')));
 }
 
 async function showCommand(body, place) {
@@ -48,7 +76,8 @@ async function showCommand(body, place) {
 
 function ask(body) {
   const kind = kActions[body.action];
-  const reason = kind.reason ? h('input', {id: 'reason', required: true, maxlength: kMostReason, autocomplete: 'off', autofocus: true}) : null;
+  const reason = kind.reason
+    ? h('input', {id: 'reason', required: true, maxlength: kMostReason, autocomplete: 'off', autofocus: true}) : null;
   const command = h('div.command', {'aria-live': 'polite'});
   const status = h('p.error', {role: 'status'});
   const cancel = h('button', {type: 'button', autofocus: !reason}, 'Cancel');
@@ -71,7 +100,7 @@ function ask(body) {
     try {
       const {message} = await post('action', wanted());
       dialog.close();
-      showResult('done', message);
+      showResult(message.trim());
       document.dispatchEvent(new Event('acted'));
     } catch (error) {
       status.textContent = `It failed: ${error.message}`;

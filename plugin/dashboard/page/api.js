@@ -21,8 +21,8 @@ export const post = (path, body) =>
 const kEvents = ['connection', 'fleet', 'daemon', 'pools', 'gone'];
 const kRetryMilliseconds = 2000;
 
-// Reads events until the returned function is called. `on(event, data)` gets each of them, and ('online', bool) when the
-// stream begins or breaks.
+// Reads events until the returned function is called. `on(event, data)` gets each of them, and ('online', bool) when
+// the stream begins or breaks.
 export function listen(daemon, on) {
   let source, timer;
   const open = () => {

@@ -124,8 +124,10 @@ function drawNow() {
 
 function drawDaemon(daemon) {
   const missing = state.gone || (state.fleet && !daemon);
-  if (missing) patch(main, h('h1', {}, key), h('p', {}, 'This YurtAppDaemon does not exist. ', h('a', {href: '#/'}, 'All YurtAppDaemons')));
-  else if (daemon) {
+  if (missing) {
+    const link = h('a', {href: '#/'}, 'All YurtAppDaemons');
+    patch(main, h('h1', {}, key), h('p', {}, 'This YurtAppDaemon does not exist. ', link));
+  } else if (daemon) {
     if (main.firstChild !== view.elements[0]) main.replaceChildren(...view.elements);
     view.render(daemon, state.rights);
   }
@@ -133,9 +135,11 @@ function drawDaemon(daemon) {
 
 function drawPanel() {
   if (!panel) return;
+  const known = panel instanceof PoolPanel ? view.tiles.pools.get(panel.title) : null;
   patch(side,
-    h('div.panel-head', {}, h('h2', {id: 'panel-title', tabindex: '-1'}, panel.title), h('a.button', {href: addressOf(key), id: 'close-panel'}, 'Close')),
-    panel.render({rights: state.rights, daemon: state.daemon, known: panel instanceof PoolPanel ? view.tiles.pools.get(panel.title) : null}));
+    h('div.panel-head', {},
+      h('h2', {id: 'panel-title', tabindex: '-1'}, panel.title), h('a.button', {href: addressOf(key)}, 'Close')),
+    panel.render({rights: state.rights, daemon: state.daemon, known}));
 }
 
 function closePanel() {

@@ -1,13 +1,15 @@
 // The view of one YurtAppDaemon: its head, the time line of its groups, its tiles, conditions and changes.
 import {actionButton} from './actions.js';
-import {duration, h, patch, time} from './dom.js';
-import {addressOf, countText, notice, progress, revisions, stateBadge} from './fleet.js';
+import {block, duration, h, patch, time, why} from './dom.js';
+import {addressOf, bar, countText, notice, progress, revisions, stateBadge} from './fleet.js';
 import {groupName} from './pools.js';
 import {Tiles} from './tiles.js';
 
-const kGroupMarks = {Done: '✓', Updating: '◐', Soaking: '◔', WaitingForApproval: '◇', Waiting: '◇', NotBegun: '○', Stopped: '✕'};
-const kGroupTexts = {
-  Done: 'Done', Updating: 'Updating', Soaking: 'Soaking', WaitingForApproval: 'Waits for approval', Waiting: 'Waiting', NotBegun: 'Not begun', Stopped: 'Stopped',
+// The mark and the text of each state of a group.
+const kGroupStates = {
+  Done: ['✓', 'Done'], Updating: ['◐', 'Updating'], Soaking: ['◔', 'Soaking'],
+  WaitingForApproval: ['◇', 'Waits for approval'], Waiting: ['◇', 'Waiting'],
+  NotBegun: ['○', 'Not begun'], Stopped: ['✕', 'Stopped'],
 };
 
 export class DaemonView {
@@ -31,32 +33,41 @@ export class DaemonView {
 }
 
 function head(key, daemon, rights) {
-  const waiting = (daemon.groups ?? []).find((group) => group.approval === 'Waiting');
-  const action = (allowed, body, label, kind) => allowed && actionButton({...body, daemon: key}, label, kind);
   return [
     (daemon.warnings ?? []).map((warning) => notice('warning', warning)),
     h('a.back', {href: '#/'}, 'All YurtAppDaemons'),
-    h('div.title', {}, h('h1', {}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name), stateBadge(daemon.state), revisions(daemon)),
-    h('p.why', {}, h('b', {}, daemon.reason), daemon.message && ` ${daemon.message}`),
-    h('div.actions', {},
-      waiting && action(rights.approve, {action: 'approve', group: waiting.name}, `Approve ${groupName(waiting.name)}`, 'primary'),
-      action(rights.pause, {action: daemon.paused ? 'resume' : 'pause'}, daemon.paused ? 'Resume' : 'Pause'),
-      action(rights.undo, {action: 'undo', revision: 0}, 'Undo'),
-      action(rights.restart, {action: 'restart', pools: []}, 'Restart'),
-      h('a.button', {href: addressOf(key, 'revisions')}, 'Revisions'),
-      daemon.strategy === 'RollingUpdate' && h('a.button', {href: addressOf(key, 'simulation')}, 'Simulation')),
+    h('div.title', {},
+      h('h1', {}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name),
+      stateBadge(daemon.state), revisions(daemon)),
+    h('p.why', {}, why(daemon)),
+    actions(key, daemon, rights),
     h('dl.facts', {},
-      h('div.wide', {}, h('dt', {}, 'Updated'), h('dd.bar', {}, progress(daemon, countText(daemon)), h('span.number', {}, `${daemon.updated}/${daemon.pools}`))),
-      fact('Ready', daemon.ready), fact('Unavailable', daemon.unavailable), fact('Failed', daemon.failed, daemon.failed && 'failed'),
-      fact('Offline', daemon.offline), fact('Max unavailable', daemon.maxUnavailable), fact('Max failures', daemon.maxFailures),
+      h('div.wide', {}, h('dt', {}, 'Updated'), bar('dd', daemon, countText(daemon))),
+      fact('Ready', daemon.ready), fact('Unavailable', daemon.unavailable),
+      fact('Failed', daemon.failed, daemon.failed > 0 && 'failed'), fact('Offline', daemon.offline),
+      fact('Max unavailable', daemon.maxUnavailable), fact('Max failures', daemon.maxFailures),
       fact('Strategy', daemon.strategy), fact('Kind', daemon.kind),
       fact('Next change', daemon.nextChange && time(daemon.nextChange, 'until'))),
   ];
 }
 
+function actions(key, daemon, rights) {
+  const waiting = (daemon.groups ?? []).find((group) => group.approval === 'Waiting');
+  const button = (body, label, kind) => actionButton({...body, daemon: key}, label, kind);
+  return h('div.actions', {},
+    waiting && rights.approve
+      && button({action: 'approve', group: waiting.name}, `Approve ${groupName(waiting.name)}`, 'primary'),
+    rights.pause && (daemon.paused ? button({action: 'resume'}, 'Resume') : button({action: 'pause'}, 'Pause')),
+    rights.undo && button({action: 'undo', revision: 0}, 'Undo'),
+    rights.restart && button({action: 'restart', pools: []}, 'Restart'),
+    h('a.button', {href: addressOf(key, 'revisions')}, 'Revisions'),
+    daemon.strategy === 'RollingUpdate' && h('a.button', {href: addressOf(key, 'simulation')}, 'Simulation'));
+}
+
 function fact(name, value, kind) {
   if (value == null || value === '') return null;
-  return h('div', {'data-key': name}, h('dt', {}, name), h(`dd${kind ? `.${kind}` : ''}`, {}, value instanceof Node ? value : String(value)));
+  const shown = value instanceof Node ? value : String(value);
+  return h('div', {'data-key': name}, h('dt', {}, name), h(`dd${kind ? `.${kind}` : ''}`, {}, shown));
 }
 
 function rollout(daemon, waits) {
@@ -68,38 +79,48 @@ function rollout(daemon, waits) {
   ];
 }
 
-function groupCard(group, isNext, waits) {
-  const text = isNext ? 'Next' : kGroupTexts[group.state] ?? group.state;
+function groupCard(group, isNext, waits = new Map()) {
+  const [mark, text] = kGroupStates[group.state] ?? ['○', group.state];
   const limits = [`at most ${group.maxUnavailable} unavailable`];
   if (group.soakSeconds) limits.push(`soaks ${duration(group.soakSeconds * 1000)}`);
   if (group.approval === 'Required') limits.push('needs approval');
   if (group.approval === 'Given') limits.push('approved');
+  // The state of the group already names the approval.
+  const others = group.state === 'NotBegun' ? [] : [...waits].filter(([what]) => what !== 'Approval');
   return h(`li.g-${group.state}`, {'data-key': group.name},
-    h('div.group-head', {}, h('span.mark', {'aria-hidden': true}, kGroupMarks[group.state] ?? '○'), h('h3', {}, groupName(group.name)),
+    h('div.group-head', {},
+      h('span.mark', {'aria-hidden': true}, mark), h('h3', {}, groupName(group.name)),
       h('span.number', {}, `${group.updated}/${group.pools}`)),
     progress(group, `group ${groupName(group.name)} updated`),
-    h('p.group-state', {}, h('b', {}, text), group.soakEnds && group.state === 'Soaking' && [', ends ', time(group.soakEnds, 'until')],
+    h('p.group-state', {},
+      h('b', {}, isNext ? 'Next' : text),
+      group.soakEnds && group.state === 'Soaking' && [', ends ', time(group.soakEnds, 'until')],
       group.failed > 0 && h('span.failed', {}, `, ${group.failed} failed`)),
     group.state !== 'Done' && h('p.limits', {}, limits.join(', ')),
-    group.state !== 'NotBegun' && [...waits ?? []].filter(([what]) => what !== 'Approval').map(([what, {count, opens}]) =>
-      h('p.limits', {'data-key': what}, `${count} ${count === 1 ? 'waits' : 'wait'} for ${what}`, opens && [', opens ', time(opens, 'until')])));
+    others.map(([what, {count, opens}]) => h('p.limits', {'data-key': what},
+      `${count} ${count === 1 ? 'waits' : 'wait'} for ${what}`, opens && [', opens ', time(opens, 'until')])));
+}
+
+// A section with a heading, which names it.
+function section(name, title, content) {
+  const id = `${name}-title`;
+  return h('section', {'aria-labelledby': id, 'data-key': name}, h('h2', {id}, title), content);
 }
 
 function conditions({conditions: list = []}) {
-  if (!list.length) return null;
-  return h('section', {'aria-labelledby': 'conditions-title', 'data-key': 'conditions'}, h('h2', {id: 'conditions-title'}, 'Conditions'),
-    h('dl.conditions', {}, list.map((it) => h('div', {'data-key': it.type},
-      h('dt', {}, it.type, h(`span.status.c-${it.status}`, {}, it.status)),
-      h('dd', {}, h('b', {}, it.reason), it.message && ` ${it.message}`, it.lastTransitionTime && h('span.muted', {}, ' for ', time(it.lastTransitionTime)))))));
+  return list.length > 0 && section('conditions', 'Conditions', h('dl.conditions', {}, list.map((it) =>
+    h('div', {'data-key': it.type},
+      h('dt', {}, it.type, h('span.status', {}, it.status)),
+      h('dd', {}, why(it), it.lastTransitionTime && h('span.muted', {}, ' for ', time(it.lastTransitionTime)))))));
 }
 
 function changes({timeline = []}) {
-  if (!timeline.length) return null;
-  return h('section', {'aria-labelledby': 'changes-title', 'data-key': 'changes'}, h('h2', {id: 'changes-title'}, 'Changes'),
-    h('ol.changes', {tabindex: 0, 'aria-labelledby': 'changes-title'}, timeline.map(({at, what}) => h('li', {}, time(at, 'clock'), h('span', {}, what)))));
+  return timeline.length > 0 && section('changes', 'Changes',
+    h('ol.changes', {tabindex: 0, 'aria-labelledby': 'changes-title'}, timeline.map(({at, what}) =>
+      h('li', {}, time(at, 'clock'), h('span', {}, what)))));
 }
 
 function template({template: text}) {
-  if (!text) return null;
-  return h('details', {'data-key': 'template'}, h('summary', {}, 'Pod template'), h('pre', {tabindex: 0, role: 'region', 'aria-label': 'Pod template as YAML'}, text));
+  return text && h('details', {'data-key': 'template'},
+    h('summary', {}, 'Pod template'), block('Pod template as YAML', text));
 }

@@ -103,7 +103,8 @@ export function clock(time) {
   const date = new Date(time);
   const today = date.toDateString() === new Date().toDateString();
   const day = today ? {} : {day: 'numeric', month: 'short'};
-  return date.toLocaleString('en-GB', {hour: '2-digit', minute: '2-digit', second: today ? '2-digit' : undefined, ...day});
+  const second = today ? '2-digit' : undefined;
+  return date.toLocaleString('en-GB', {hour: '2-digit', minute: '2-digit', second, ...day});
 }
 
 // An element with a time: 'age' shows "5m", 'until' shows "in 5m", 'clock' shows the time of day. The first two stay
@@ -126,5 +127,11 @@ setInterval(() => {
     if (element.textContent !== text) element.textContent = text;
   }
 }, 1000);
+
+// The reason and the message of a condition, a pod or a YurtAppDaemon.
+export const why = ({reason, message}) => [h('b', {}, reason), message && ` ${message}`];
+
+// A text in lines, which scrolls. The keyboard can reach it.
+export const block = (label, text) => h('pre', {tabindex: 0, role: 'region', 'aria-label': label}, text);
 
 export const plural = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;

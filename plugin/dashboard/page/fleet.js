@@ -1,6 +1,6 @@
 // The view of all YurtAppDaemons, and the parts that other views share with it.
 import {actionButton} from './actions.js';
-import {h, plural, time} from './dom.js';
+import {h, plural, time, why} from './dom.js';
 
 const kMarks = {Complete: '✓', Progressing: '◐', Waiting: '◇', Stopped: '✕', Paused: '‖', Unknown: '?'};
 
@@ -13,23 +13,31 @@ export function stateBadge(state) {
 
 export function progress(of, label) {
   const stopped = of.state === 'Stopped' || of.failed > 0;
-  return h(`progress${stopped ? '.stopped' : ''}`, {value: of.updated, max: Math.max(of.pools, 1), 'aria-label': label});
+  const value = {value: of.updated, max: Math.max(of.pools, 1)};
+  return h(`progress${stopped ? '.stopped' : ''}`, {...value, 'aria-label': label});
 }
+
+// A bar with its numbers behind it.
+export const bar = (tag, of, label) =>
+  h(`${tag}.bar`, {}, progress(of, label), h('span.number', {}, `${of.updated}/${of.pools}`));
 
 export function revisions(daemon) {
   if (!daemon.from || daemon.from === daemon.revision) return h('code', {}, daemon.revision || 'none yet');
-  return h('span.revisions', {}, h('code', {}, daemon.from), h('span', {'aria-hidden': true}, ' → '), h('span.hidden', {}, ' to '), h('code', {}, daemon.revision));
+  const arrow = [h('span', {'aria-hidden': true}, ' → '), h('span.hidden', {}, ' to ')];
+  return h('span', {}, h('code', {}, daemon.from), arrow, h('code', {}, daemon.revision));
 }
 
 export function renderFleet(fleet) {
   const states = new Map();
   for (const {state} of fleet.daemons) states.set(state, (states.get(state) ?? 0) + 1);
-  const summary = Object.keys(kMarks).filter((state) => states.has(state)).map((state) => `${states.get(state)} ${state}`);
+  const present = Object.keys(kMarks).filter((state) => states.has(state));
+  const summary = present.map((state) => `${states.get(state)} ${state}`).join(', ');
   const where = fleet.namespace ? `in namespace ${fleet.namespace}` : 'in all namespaces';
+  const some = fleet.daemons.length > 0;
   return [
     h('h1', {}, 'YurtAppDaemons'),
-    h('p.lead', {}, fleet.daemons.length ? `${fleet.daemons.length} ${where}: ${summary.join(', ')}` : `There are none ${where}.`),
-    fleet.daemons.length ? table(fleet.daemons) : null,
+    h('p.lead', {}, some ? `${fleet.daemons.length} ${where}: ${summary}` : `There are none ${where}.`),
+    some && table(fleet.daemons),
   ];
 }
 
@@ -47,10 +55,11 @@ const count = (label, kind, number) => h(`td.${number > 0 ? kind : 'zero'}`, {'d
 
 function row(daemon) {
   return h('tr', {'data-key': keyOf(daemon)},
-    h('th', {scope: 'row'}, h('a', {href: addressOf(keyOf(daemon))}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name),
+    h('th', {scope: 'row'},
+      h('a', {href: addressOf(keyOf(daemon))}, h('span.muted', {}, `${daemon.namespace}/`), daemon.name),
       h('small', {}, daemon.kind)),
-    cell('State', stateBadge(daemon.state), h('div.why', {}, h('b', {}, daemon.reason), daemon.message && ` ${daemon.message}`)),
-    cell('Updated', h('div.bar', {}, progress(daemon, `${daemon.name} updated`), h('span.number', {}, `${daemon.updated}/${daemon.pools}`))),
+    cell('State', stateBadge(daemon.state), h('div.why', {}, why(daemon))),
+    cell('Updated', bar('div', daemon, `${daemon.name} updated`)),
     cell('Ready', h('span', {}, `${daemon.ready}/${daemon.pools}`)),
     count('Failed', 'failed', daemon.failed),
     count('Offline', 'offline', daemon.offline),
@@ -58,16 +67,21 @@ function row(daemon) {
     cell('Age', time(daemon.created)));
 }
 
+const kLast = 'The page shows the last known state.';
+
 // The notices above each view. `online`: the plugin answers. `connection`: the plugin's watches work.
 export function banners({online, connection, fleet, rights}) {
   const list = [];
-  if (!online) list.push(notice('error', 'Disconnected from kubectl yad dashboard. The page shows the last known state and connects again.'));
-  else if (connection && !connection.connected) {
-    list.push(notice('error', `The apiserver does not answer${connection.error ? ` (${connection.error})` : ''}. The page shows the last known state.`));
+  if (!online) {
+    list.push(notice('error', `Disconnected from kubectl yad dashboard. ${kLast} It connects again.`));
+  } else if (connection && !connection.connected) {
+    const cause = connection.error ? ` (${connection.error})` : '';
+    list.push(notice('error', `The apiserver does not answer${cause}. ${kLast}`));
   }
   if (fleet?.freeze) {
     const {until, reason} = fleet.freeze;
-    const text = [h('b', {}, 'Frozen'), until ? [' until ', time(until, 'clock')] : '', reason && `: ${reason}`, '. No update of any YurtAppDaemon starts.'];
+    const text = [h('b', {}, 'Frozen'), until && [' until ', time(until, 'clock')], reason && `: ${reason}`,
+      '. No update of any YurtAppDaemon starts.'];
     list.push(notice('freeze', text, rights.freeze && actionButton({action: 'unfreeze'}, 'Unfreeze')));
   }
   for (const warning of fleet?.warnings ?? []) list.push(notice('warning', warning));

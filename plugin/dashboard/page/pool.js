@@ -1,7 +1,7 @@
 // The panel of one pool: what it waits for, the diagnosis, its workload, pods and events.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
-import {h, time} from './dom.js';
+import {block, h, time, why} from './dom.js';
 import {describe, groupName} from './pools.js';
 
 const kReloadMilliseconds = 500;  // changes within this time lead to one request
@@ -52,28 +52,31 @@ export class PoolPanel {
       !answer && !this.#error && h('p.muted', {}, 'Reading the pool …'),
       answer && [
         (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
-        answer.explain?.length > 0 && block('explain', 'Diagnosis', answer.explain.join('\n')),
+        answer.explain?.length > 0 && h('div', {'data-key': 'explain'},
+          h('h3', {}, 'Diagnosis'), block('Diagnosis', answer.explain.join('\n'))),
         pods(answer),
         events(answer.events ?? []),
-        answer.workload && h('details', {'data-key': 'workload'}, h('summary', {}, 'Workload'),
-          h('pre', {tabindex: 0, role: 'region', 'aria-label': 'Workload as YAML'}, answer.workload.yaml)),
+        answer.workload && h('details', {'data-key': 'workload'},
+          h('summary', {}, 'Workload'), block('Workload as YAML', answer.workload.yaml)),
       ],
     ];
   }
 }
 
 function status(pool) {
-  const row = (name, ...value) => h('div', {'data-key': name}, h('dt', {}, name), h('dd', {}, ...value));
+  const row = (kind, name, ...value) => h(`div${kind}`, {'data-key': name}, h('dt', {}, name), h('dd', {}, ...value));
+  const labels = Object.entries(pool.labels ?? {}).map(([key, value]) => h('code.label', {}, `${key}=${value}`));
   return h('dl.facts', {},
-    row('State', describe(pool)), row('Since', time(pool.since)), row('Group', groupName(pool.group)),
-    pool.opens && row('Window opens', time(pool.opens, 'until'), ', ', time(pool.opens, 'clock')),
-    row('Replicas ready', `${pool.readyReplicas}/${pool.replicas}`), pool.misplaced > 0 && row('Misplaced pods', String(pool.misplaced)),
-    row('Revision', h('code', {}, pool.revision || 'none')), pool.workload && row('Workload', h('code', {}, pool.workload)),
-    pool.check && row('Check', pool.check),
-    Object.keys(pool.labels ?? {}).length > 0 && h('div.wide', {'data-key': 'labels'}, h('dt', {}, 'Labels'),
-      h('dd', {}, Object.entries(pool.labels).map(([key, value]) => h('code.label', {}, `${key}=${value}`)))),
-    pool.message && h('div.wide', {'data-key': 'message'}, h('dt', {}, 'Message'), h('dd', {}, pool.message)),
-    pool.derived && h('div.wide', {'data-key': 'derived'}, h('dt', {}, 'Source'), h('dd', {}, 'Computed, because the status of the YurtAppDaemon does not list this pool.')));
+    row('', 'State', describe(pool)), row('', 'Since', time(pool.since)), row('', 'Group', groupName(pool.group)),
+    pool.opens && row('', 'Window opens', time(pool.opens, 'until'), ', ', time(pool.opens, 'clock')),
+    row('', 'Replicas ready', `${pool.readyReplicas}/${pool.replicas}`),
+    pool.misplaced > 0 && row('', 'Misplaced pods', String(pool.misplaced)),
+    row('', 'Revision', h('code', {}, pool.revision || 'none')),
+    pool.workload && row('', 'Workload', h('code', {}, pool.workload)),
+    pool.check && row('', 'Check', pool.check),
+    labels.length > 0 && row('.wide', 'Labels', labels),
+    pool.message && row('.wide', 'Message', pool.message),
+    pool.derived && row('.wide', 'Source', 'Computed: the status of the YurtAppDaemon does not list this pool.'));
 }
 
 function buttons(daemon, pool, answer, rights) {
@@ -85,26 +88,30 @@ function buttons(daemon, pool, answer, rights) {
   ];
 }
 
-function block(key, title, text) {
-  return h('div', {'data-key': key}, h('h3', {id: `${key}-title`}, title),
-    h('pre', {tabindex: 0, role: 'region', 'aria-labelledby': `${key}-title`}, text));
-}
-
 function pods({pods: list = [], podsOmitted = 0}) {
-  const columns = ['Pod', 'Node', 'Phase', 'Ready', 'Restarts', 'Age'];
   return h('div', {'data-key': 'pods'}, h('h3', {id: 'pods-title'}, 'Pods'),
-    list.length === 0 ? h('p.muted', {}, 'There are none.') : h('div.scroll', {tabindex: 0, role: 'region', 'aria-labelledby': 'pods-title'},
-      h('table', {}, h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))),
-        h('tbody', {}, list.map((pod) => [
-          h('tr', {'data-key': pod.name}, h('th', {scope: 'row'}, pod.name), h('td', {}, pod.node), h('td', {}, pod.phase),
-            h('td', {}, pod.ready ? 'yes' : h('span.failed', {}, 'no')), h('td', {}, String(pod.restarts)), h('td', {}, time(pod.age))),
-          (pod.reason || pod.message) && h('tr', {'data-key': `${pod.name} why`}, h('td.why', {colspan: columns.length}, h('b', {}, pod.reason), pod.message && ` ${pod.message}`)),
-        ])))),
+    list.length > 0 ? podTable(list) : h('p.muted', {}, 'There are none.'),
     podsOmitted > 0 && h('p.muted', {}, `${podsOmitted} more are not shown.`));
 }
 
+function podTable(list) {
+  const columns = ['Pod', 'Node', 'Phase', 'Ready', 'Restarts', 'Age'];
+  const rows = list.map((pod) => [
+    h('tr', {'data-key': pod.name},
+      h('th', {scope: 'row'}, pod.name), h('td', {}, pod.node), h('td', {}, pod.phase),
+      h('td', {}, pod.ready ? 'yes' : h('span.failed', {}, 'no')), h('td', {}, String(pod.restarts)),
+      h('td', {}, time(pod.age))),
+    (pod.reason || pod.message) && h('tr', {'data-key': `${pod.name} why`},
+      h('td.why', {colspan: columns.length}, why(pod))),
+  ]);
+  return h('div.scroll', {tabindex: 0, role: 'region', 'aria-labelledby': 'pods-title'}, h('table', {},
+    h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))), h('tbody', {}, rows)));
+}
+
 function events(list) {
+  const text = (it) => h('span', {},
+    h(`b${it.type === 'Warning' ? '.failed' : ''}`, {}, it.reason), ` ${it.message} `, h('span.muted', {}, it.object));
   return h('div', {'data-key': 'events'}, h('h3', {}, 'Events'),
-    list.length === 0 ? h('p.muted', {}, 'There are none.') : h('ol.changes', {}, list.map((it) =>
-      h('li', {}, time(it.at), h('span', {}, h(`b${it.type === 'Warning' ? '.failed' : ''}`, {}, it.reason), ` ${it.message} `, h('span.muted', {}, it.object))))));
+    list.length === 0 ? h('p.muted', {}, 'There are none.')
+      : h('ol.changes', {}, list.map((it) => h('li', {}, time(it.at), text(it)))));
 }

@@ -1,7 +1,7 @@
 // The panel of the revisions, with the difference of two of them.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
-import {h, time} from './dom.js';
+import {block, h, time} from './dom.js';
 
 export class RevisionsPanel {
   title = 'Revisions';
@@ -64,27 +64,38 @@ export class RevisionsPanel {
       this.#error && h('p.error', {role: 'status'}, this.#error),
       this.#revisions === null ? h('p.muted', {}, 'Reading the revisions …') : this.#table(rights),
       this.#diff !== null && h('div', {'data-key': 'diff'},
-        h('h3', {id: 'diff-title'}, `From ${this.#chosen.from} to ${this.#chosen.to}`),
-        this.#diff === '' ? h('p.muted', {}, 'They are equal.') : h('pre.diff', {tabindex: 0, role: 'region', 'aria-labelledby': 'diff-title'}, lines(this.#diff))),
+        h('h3', {}, `From ${this.#chosen.from} to ${this.#chosen.to}`),
+        this.#diff ? block('Difference', lines(this.#diff)) : h('p.muted', {}, 'They are equal.')),
     ];
   }
 
   #table(rights) {
-    const radio = (field, it) => h('td', {}, h('input', {type: 'radio', name: field, value: it.name, checked: it.name === this.#chosen[field],
-      'aria-label': `compare ${field} ${it.name}`}));
     const columns = ['From', 'To', 'Revision', 'Age', 'Pools', 'Undo'];
     return h('div.scroll', {tabindex: 0, role: 'region', 'aria-label': 'Revisions'}, h('table', {},
       h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))),
-      h('tbody', {}, this.#revisions.map((it) => h('tr', {'data-key': it.name}, radio('from', it), radio('to', it),
-        h('th', {scope: 'row'}, `${it.revision} `, h('code', {}, it.name), it.update && h('span.tag', {}, 'update'), it.current && h('span.tag', {}, 'current'),
-          it.failed && h('span.tag.failed', {}, 'failed'),
-          it.cause && h('small', {}, it.cause)),
-        h('td', {}, time(it.created)), h('td', {}, it.pools === null ? 'unknown' : String(it.pools)),
-        h('td', {}, rights.undo && !it.update && actionButton({action: 'undo', daemon: this.daemon, revision: it.revision}, `Undo to ${it.revision}`)))))));
+      h('tbody', {}, this.#revisions.map((it) => this.#row(it, rights)))));
+  }
+
+  #row(it, rights) {
+    const radio = (field) => h('td', {}, h('input', {
+      type: 'radio', name: field, value: it.name, checked: it.name === this.#chosen[field],
+      'aria-label': `compare ${field} ${it.name}`,
+    }));
+    const tags = [it.update && 'update', it.current && 'current', it.failed && 'failed'].filter(Boolean);
+    const undo = {action: 'undo', daemon: this.daemon, revision: it.revision};
+    return h('tr', {'data-key': it.name}, radio('from'), radio('to'),
+      h('th', {scope: 'row'},
+        `${it.revision} `, h('code', {}, it.name), tags.map((tag) => h(`span.tag.${tag}`, {}, tag)),
+        it.cause && h('small', {}, it.cause)),
+      h('td', {}, time(it.created)), h('td', {}, it.pools === null ? 'unknown' : String(it.pools)),
+      h('td', {}, rights.undo && !it.update && actionButton(undo, `Undo to ${it.revision}`)));
   }
 }
 
 function lines(diff) {
   const kinds = {'+': 'span.added', '-': 'span.removed', '@': 'span.muted'};
-  return diff.split('\n').map((line) => h(kinds[line[0]] ?? 'span', {}, `${line}\n`));
+  return diff.trimEnd().split('\n').map((line) => {
+    const kind = /^(---|\+\+\+) /.test(line) ? 'span.muted' : kinds[line[0]] ?? 'span';
+    return h(kind, {}, `${line}\n`);
+  });
 }

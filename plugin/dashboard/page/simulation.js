@@ -41,12 +41,16 @@ export class SimulationPanel {
   }
 
   render({daemon}) {
+    const value = this.#options.duration;
+    const seconds = {type: 'number', name: 'duration', min: 1, max: 86400, value, required: true};
     return [
       h('form', {id: 'simulate'},
-        h('label', {}, 'An update takes, in seconds', h('input', {type: 'number', name: 'duration', min: 1, max: 86400, value: this.#options.duration, required: true})),
+        h('label', {}, 'An update takes, in seconds', h('input', seconds)),
         h('label.check', {}, h('input', {type: 'checkbox', name: 'failing'}), 'Every update fails'),
         h('button', {type: 'submit'}, 'Simulate')),
-      h('div', {role: 'status'}, this.#busy && !this.#answer && h('p.muted', {}, 'Simulating …'), this.#error && h('p.error', {}, this.#error),
+      h('div', {role: 'status'},
+        this.#busy && !this.#answer && h('p.muted', {}, 'Simulating …'),
+        this.#error && h('p.error', {}, this.#error),
         this.#answer && summary(this.#answer)),
       this.#answer && timeline(this.#answer, (daemon?.groups ?? []).map(({name}) => groupName(name))),
     ];
@@ -54,24 +58,26 @@ export class SimulationPanel {
 }
 
 function summary(it) {
-  const total = it.pools.length;
+  const of = `of ${plural(it.pools.length, 'pool')}`;
   const took = duration(new Date(it.to) - new Date(it.from));
-  if (!it.failing) return h('p', {}, h('b', {}, it.end), ` after ${took}: ${it.poolsReached} of ${plural(total, 'pool')} get `, h('code', {}, it.revision), '.');
+  if (!it.failing) {
+    return h('p', {}, h('b', {}, it.end), ` after ${took}: ${it.poolsReached} ${of} get ${it.revision}.`);
+  }
   const reached = it.pools.filter((pool) => pool.starts).map((pool) => pool.name);
   const more = reached.length > kMostNames ? ` and ${reached.length - kMostNames} more` : '';
   return [
-    h('p.radius', {}, h('b', {}, String(reached.length)), ` of ${plural(total, 'pool')} would get the bad revision from now on. The rollout ends after ${took}: ${it.end}.`),
+    h('p.radius', {}, h('b', {}, String(reached.length)),
+      ` ${of} would get the bad revision from now on. The rollout ends after ${took}: ${it.end}.`),
     reached.length > 0 && h('p.muted', {}, reached.slice(0, kMostNames).join(', ') + more),
   ];
 }
 
-// Returns the pools by group, in the order of `order`.
+// Returns the pools by group, in the order of `order`, with the time from the first write to the last change.
 function byGroup(pools, order) {
   const groups = new Map();
   for (const pool of pools) {
-    const group = groups.get(pool.group) ?? {name: pool.group, pools: 0, results: new Map(), start: Infinity, end: -Infinity};
+    const group = groups.get(pool.group) ?? {name: pool.group, results: new Map(), start: Infinity, end: -Infinity};
     groups.set(pool.group, group);
-    group.pools += 1;
     group.results.set(pool.result, (group.results.get(pool.result) ?? 0) + 1);
     if (!pool.starts) continue;
     group.start = Math.min(group.start, new Date(pool.starts));
@@ -82,17 +88,24 @@ function byGroup(pools, order) {
 
 function timeline(it, order) {
   const from = +new Date(it.from);
-  const length = Math.max(1, new Date(it.to) - from);
-  const percent = (milliseconds) => `${Math.min(100, Math.max(0, milliseconds / length * 100)).toFixed(2)}%`;
-  const bar = (group) => h(`span.span${it.failing ? '.bad' : ''}`, {style: {left: percent(group.start - from), width: percent(group.end - group.start)}});
+  const after = (moment) => `+${duration(moment - from)}`;
   return [
     h('h3', {}, 'Groups'),
-    h('ol.spans', {}, byGroup(it.pools, order).map((group) => h('li', {'data-key': group.name},
-      h('b', {}, group.name), h('span.track', {'aria-hidden': true}, group.start < Infinity && bar(group)),
-      h('small', {}, group.start < Infinity ? `+${duration(group.start - from)} to +${duration(group.end - from)}, ` : '',
-        [...group.results].map(([result, count]) => `${count} ${result}`).join(', '))))),
-    it.events.length > 0 && [h('h3', {}, 'Events'), h('ol.changes', {}, it.events.map((event) =>
-      h('li', {}, h('time', {datetime: event.time, title: clock(event.time), 'data-kind': 'clock'}, `+${duration(new Date(event.time) - from)}`), h('span', {}, event.event))))],
+    h('ol.spans', {}, byGroup(it.pools, order).map((group) => groupRow(group, it, after))),
+    it.events.length > 0 && [h('h3', {}, 'Events'), h('ol.changes', {}, it.events.map((event) => h('li', {},
+      h('span.after', {title: clock(event.time)}, after(new Date(event.time))), h('span', {}, event.event))))],
     (it.failures ?? []).map((text) => h('p.notice.warning', {}, text)),
   ];
+}
+
+function groupRow(group, it, after) {
+  const from = +new Date(it.from);
+  const length = Math.max(1, new Date(it.to) - from);
+  const percent = (part) => `${Math.min(100, Math.max(0, part / length * 100)).toFixed(2)}%`;
+  const begins = group.start < Infinity;
+  const place = begins && {left: percent(group.start - from), width: percent(group.end - group.start)};
+  const results = [...group.results].map(([result, count]) => `${count} ${result}`);
+  return h('li', {'data-key': group.name}, h('b', {}, group.name),
+    h('span.track', {'aria-hidden': true}, begins && h(`span.span${it.failing ? '.bad' : ''}`, {style: place})),
+    h('small', {}, begins && `${after(group.start)} to ${after(group.end)}, `, results.join(', ')));
 }

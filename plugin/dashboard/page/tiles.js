@@ -1,4 +1,5 @@
-// The pools of a YurtAppDaemon as tiles, with legend, filters and grouping. An event changes only the tiles of its pools.
+// The pools of a YurtAppDaemon as tiles, with legend, filters and grouping. An event changes only the tiles of its
+// pools.
 import {h, patch, plural} from './dom.js';
 import {Pools, describe, facets, groupName, kPhases, letterOf, mainFact, textFilter} from './pools.js';
 
@@ -26,7 +27,7 @@ export class Tiles {
     this.board = h('div.board', {id: 'board'});
     this.select = h('select', {id: 'group-by'});
     this.names = h('button', {type: 'button', 'aria-pressed': 'false'}, 'Names');
-    const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, or zone=a', autocomplete: 'off', spellcheck: 'false'});
+    const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, or zone=a', autocomplete: 'off'});
     this.shown = h('span.shown', {role: 'status'});
     this.element = h('section.pools', {'aria-labelledby': 'pools-title'},
       h('h2', {id: 'pools-title'}, 'Pools'),
@@ -167,7 +168,8 @@ export class Tiles {
       heading.lastChild.textContent = `${updated} of ${pools} on the new revision`;
       grid.parentElement.hidden = visible === 0;
     }
-    const text = shown === this.pools.size ? plural(shown, 'pool') : `${shown} of ${plural(this.pools.size, 'pool')} shown`;
+    const all = plural(this.pools.size, 'pool');
+    const text = shown === this.pools.size ? all : `${shown} of ${all} shown`;
     if (this.shown.textContent !== text) this.shown.textContent = text;
     this.#drawLegend(counts);
   }
@@ -179,16 +181,23 @@ export class Tiles {
       if (!values[kind].includes(value)) values[kind].push(value);
     }
     patch(this.legend, kLegend.map(([kind, title]) => {
-      const present = values[kind].map((value) => `${kind}:${value}`).filter((f) => counts.has(f) || this.#chosen.has(f));
-      if (!present.length) return null;
-      return h('div', {role: 'group', 'aria-label': title, 'data-key': kind}, h('span.title', {}, title), present.map((facet) => {
-        const value = facet.slice(kind.length + 1);
-        const sample = kind === 'wait' ? null : h(`span.sample${kind === 'phase' ? `.new.p-${value}` : `.${value}`}`,
-          {'data-letter': kind === 'phase' ? letterOf(value) : ''});
-        return h('button.chip', {type: 'button', 'data-facet': facet, 'data-key': facet, 'aria-pressed': String(this.#chosen.has(facet))},
-          sample, `${value} `, h('span.number', {}, String(counts.get(facet) ?? 0)));
-      }));
+      const known = values[kind].map((value) => `${kind}:${value}`);
+      const present = known.filter((facet) => counts.has(facet) || this.#chosen.has(facet));
+      return present.length > 0 && h('div', {role: 'group', 'aria-label': title, 'data-key': kind},
+        h('span.title', {}, title), present.map((facet) => this.#chip(kind, facet, counts.get(facet) ?? 0)));
     }));
+  }
+
+  #chip(kind, facet, count) {
+    const value = facet.slice(kind.length + 1);
+    const samples = {
+      phase: () => h(`span.sample.new.p-${value}`, {'data-letter': letterOf(value)}),
+      revision: () => h(`span.sample.${value}`),
+      wait: () => null,
+    };
+    const data = {'data-facet': facet, 'data-key': facet, 'aria-pressed': String(this.#chosen.has(facet))};
+    const number = h('span.number', {}, String(count));
+    return h('button.chip', {type: 'button', ...data}, samples[kind](), `${value} `, number);
   }
 
   #inspect(tile) {
@@ -221,7 +230,8 @@ export class Tiles {
     const tiles = this.#visible();
     const index = tiles.indexOf(tile);
     const targets = {
-      ArrowLeft: () => tiles[index - 1], ArrowRight: () => tiles[index + 1], Home: () => tiles[0], End: () => tiles.at(-1),
+      ArrowLeft: () => tiles[index - 1], ArrowRight: () => tiles[index + 1],
+      Home: () => tiles[0], End: () => tiles.at(-1),
       ArrowUp: () => nearest(tiles, index, -1), ArrowDown: () => nearest(tiles, index, 1),
     };
     targets[event.key]()?.focus();
