@@ -12,9 +12,8 @@ export function stateBadge(state) {
 }
 
 export function progress(of, label) {
-  const stopped = of.state === 'Stopped' || of.failed > 0;
-  const value = {value: of.updated, max: Math.max(of.pools, 1)};
-  return h(`progress${stopped ? '.stopped' : ''}`, {...value, 'aria-label': label});
+  const kind = of.state === 'Stopped' ? '.stopped' : '';
+  return h(`progress${kind}`, {value: of.updated, max: Math.max(of.pools, 1), 'aria-label': label});
 }
 
 // A bar with its numbers behind it.
