@@ -232,6 +232,22 @@ def console_has_no_error(page):
     assert not errors, "\n".join(errors)
 
 
+def eight_tabs_are_live(page):
+    # A browser opens six connections to one server, so a tab in the background must not keep one.
+    first = page.browser.current_window_handle
+    tabs = []
+    for _ in range(8):
+        page.browser.switch_to.new_window("tab")
+        tabs.append(page.browser.current_window_handle)
+        page.open_daemon()
+    page.browser.switch_to.window(tabs[0])
+    page.eventually("a tab that returns is live", lambda: page.text("#connection") == "live")
+    for tab in tabs:
+        page.browser.switch_to.window(tab)
+        page.browser.close()
+    page.browser.switch_to.window(first)
+
+
 def save_screenshot(page, name):
     if page.screenshots:
         os.makedirs(page.screenshots, exist_ok=True)
@@ -246,6 +262,7 @@ CHECKS = [
     markup_from_the_cluster_is_text,
     revisions_and_simulation_open,
     no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark,
+    eight_tabs_are_live,
     approval_shows_its_command_and_tiles_change_live,
     console_has_no_error,
 ]

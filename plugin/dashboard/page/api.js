@@ -22,10 +22,17 @@ const kEvents = ['connection', 'fleet', 'daemon', 'pools', 'gone'];
 const kRetryMilliseconds = 2000;
 
 // Reads events until the returned function is called. `on(event, data)` gets each of them, and ('online', bool) when
-// the stream begins or breaks.
+// the stream begins or breaks. A hidden page has no stream, because a browser opens only six connections to one server.
 export function listen(daemon, on) {
-  let source, timer;
+  let source = null, timer;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
   const open = () => {
+    close();
+    if (document.hidden) return;
     source = new EventSource(`api/events${daemon ? `?${new URLSearchParams({daemon})}` : ''}`);
     for (const name of kEvents) source.addEventListener(name, (event) => on(name, JSON.parse(event.data)));
     source.onopen = () => on('online', true);
@@ -35,9 +42,10 @@ export function listen(daemon, on) {
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, kRetryMilliseconds);
     };
   };
+  document.addEventListener('visibilitychange', open);
   open();
   return () => {
-    clearTimeout(timer);
-    source.close();
+    document.removeEventListener('visibilitychange', open);
+    close();
   };
 }

@@ -33,7 +33,7 @@ export class RevisionsPanel {
       const from = revisions.find((it) => it.current && it !== to) ?? revisions.find((it) => it !== to) ?? to;
       if (to) this.#chosen = {from: from.name, to: to.name};
       this.#error = '';
-      if (to) return this.#loadDiff();
+      if (to) this.#loadDiff();
     } catch (error) {
       this.#error = error.message;
     }
