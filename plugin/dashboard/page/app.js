@@ -86,6 +86,8 @@ function returnFocus(closed) {
 
 // Takes an event of the stream.
 function take(event, data) {
+  // The panel may have read only a part.
+  if (event === 'connection' && data.connected && state.connection?.connected === false) panel?.reload();
   if (event === 'online' || event === 'connection' || event === 'fleet' || event === 'daemon') state[event] = data;
   if (event === 'gone') state.gone = true;
   if (event === 'daemon') state.gone = false;

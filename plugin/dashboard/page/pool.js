@@ -54,8 +54,9 @@ export class PoolPanel {
         (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
         answer.explain?.length > 0 && h('div', {'data-key': 'explain'},
           h('h3', {}, 'Diagnosis'), block('Diagnosis', answer.explain.join('\n'))),
-        pods(answer),
-        events(answer.events ?? []),
+        // With errors, an empty list does not mean that there are none.
+        (answer.pods?.length > 0 || !answer.errors?.length) && pods(answer),
+        (answer.events?.length > 0 || !answer.errors?.length) && events(answer.events ?? []),
         answer.workload && h('details', {'data-key': 'workload'},
           h('summary', {}, 'Workload'), block('Workload as YAML', answer.workload.yaml)),
       ],
