@@ -8,44 +8,36 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/plan/services.h"
 #include "plugin/commands/revision_of.h"
-#include "plugin/commands/revisions.h"
 
 namespace yad {
 namespace {
 
-Status AddPools(ObjectReader& objects, Snapshot& snapshot) {
-  YAD_TRY(auto pools, objects.ListNodePools());
-  for (const Json& object : pools) {
-    PoolRef pool{std::make_shared<StoredObject>(object, ProjectPool)};
+void AddPools(const std::vector<ObjectPtr>& pools, Snapshot& snapshot) {
+  for (const ObjectPtr& object : pools) {
+    PoolRef pool{object};
     if (snapshot.daemon.pools.Selects(pool.pool())) snapshot.pools.push_back(std::move(pool));
   }
   std::sort(snapshot.pools.begin(), snapshot.pools.end(),
             [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
-  return {};
 }
 
 // Adds the daemon's workloads and the orphans. Returns their revision labels.
-Result<std::set<std::string>> AddWorkloads(ObjectReader& objects, Snapshot& snapshot) {
-  const ObjectMeta& meta = snapshot.daemon.meta;
-  YAD_TRY(auto workloads, objects.List(TypeOf(snapshot.daemon.kind), meta.key.ns));
-  const Projector project = snapshot.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snapshot& snapshot) {
   std::set<std::string> labels;
-  for (const Json& object : workloads) {
-    const ObjectMeta of_workload = ParseMeta(object);
-    const bool ours = ControlledBy(of_workload, meta.uid);
+  for (const ObjectPtr& object : workloads) {
+    const ObjectMeta& of_workload = object->meta();
+    const bool ours = ControlledBy(of_workload, snapshot.daemon.meta.uid);
     const bool orphan = of_workload.controller() == nullptr && !of_workload.Label(kPoolNameLabel).empty();
     if (!ours && !orphan) continue;
     labels.insert(of_workload.Label(kRevisionLabel));
-    (ours ? snapshot.workloads : snapshot.orphans)
-        .push_back(MakeWorkloadRef(std::make_shared<StoredObject>(object, project)));
+    (ours ? snapshot.workloads : snapshot.orphans).push_back(MakeWorkloadRef(object));
   }
   return labels;
 }
 
 // Adds the revisions that workloads name in `labels`, as the operator does. If a workload names an unknown revision,
 // adds all revisions, because any of them may have made it.
-Status AddRevisions(ObjectReader& objects, const std::set<std::string>& labels, Snapshot& snapshot) {
-  YAD_TRY(auto entries, ReadRevisions(objects, snapshot.daemon.meta.key.ns, snapshot.daemon.meta.uid));
+void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);
   snapshot.update = RevisionOf(snapshot.daemon, all);
@@ -61,7 +53,6 @@ Status AddRevisions(ObjectReader& objects, const std::set<std::string>& labels, 
         !all_known || revision->name == current || labels.contains(revision->label) || labels.contains(revision->name);
     if (used && revision != snapshot.update) snapshot.revisions.push_back(revision);
   }
-  return {};
 }
 
 Status AddServices(ObjectReader& objects, Snapshot& snapshot) {
@@ -85,14 +76,31 @@ Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTim
   return ReadRolloutSnapshot(objects, unhindered, now);
 }
 
-Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now) {
+Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now) {
   Snapshot snapshot;
   YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(daemon));
   snapshot.now = now;
+  AddPools(parts.pools, snapshot);
+  const std::set<std::string> labels = AddWorkloads(parts.workloads, snapshot);
+  AddRevisions(parts.revisions, labels, snapshot);
+  return snapshot;
+}
 
-  YAD_TRY_VOID(AddPools(objects, snapshot));
-  YAD_TRY(const auto labels, AddWorkloads(objects, snapshot));
-  YAD_TRY_VOID(AddRevisions(objects, labels, snapshot));
+Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now) {
+  YAD_TRY(const auto parsed, ParseYurtAppDaemonWithoutStatus(daemon));
+  const Projector project = parsed.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+  const auto store = [](const std::vector<Json>& trees, const Projector& projector) {
+    std::vector<ObjectPtr> stored;
+    for (const Json& tree : trees) stored.push_back(std::make_shared<StoredObject>(tree, projector));
+    return stored;
+  };
+  SnapshotParts parts;
+  YAD_TRY(const auto pools, objects.ListNodePools());
+  parts.pools = store(pools, ProjectPool);
+  YAD_TRY(const auto workloads, objects.List(TypeOf(parsed.kind), parsed.meta.key.ns));
+  parts.workloads = store(workloads, project);
+  YAD_TRY(parts.revisions, ReadRevisions(objects, parsed.meta.key.ns, parsed.meta.uid));
+  YAD_TRY(auto snapshot, ComposeSnapshot(daemon, parts, now));
   if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(objects, snapshot));
   return snapshot;
 }

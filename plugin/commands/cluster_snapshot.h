@@ -2,13 +2,25 @@
 #ifndef PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 #define PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 
+#include <vector>
+
 #include "operator/api/object.h"
 #include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "plugin/commands/object_reader.h"
+#include "plugin/commands/revisions.h"
 
 namespace yad {
+
+// The objects of which a Snapshot consists, besides the daemon.
+struct SnapshotParts {
+  std::vector<ObjectPtr> pools;      // all NodePools, with ProjectPool
+  std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind, with ProjectDeployment or ProjectStatefulSet
+  std::vector<RevisionEntry> revisions;
+};
+// Returns the snapshot of a valid daemon. It has no freeze and no Services. Pure.
+Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now);
 
 // Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has no freeze.
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);

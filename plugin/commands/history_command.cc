@@ -32,14 +32,6 @@ Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions,
   return table;
 }
 
-// Returns the part of the spec that this revision contains.
-Json ContentOfRevision(const Revision& revision) {
-  Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
-  if (!revision.content.service_template.is_null()) content["serviceTemplate"] = revision.content.service_template;
-  if (!revision.content.overrides.empty()) content["overrides"] = revision.content.overrides;
-  return content;
-}
-
 }  // namespace
 
 Result<int> RunHistory(Session& session) {
@@ -52,8 +44,7 @@ Result<int> RunHistory(Session& session) {
     YAD_TRY(const auto found, FindRevision(revisions, number));
     if (session.options.output == OutputFormat::kName) {
       out << "controllerrevision.apps/" << found.revision->name << "\n";
-    } else if (const Json content = ContentOfRevision(*found.revision);
-               !PrintObject(session.options, session.console, content)) {
+    } else if (const Json content = SpecOf(*found.revision); !PrintObject(session.options, session.console, content)) {
       out << "# " << Subject(session.options.daemon) << " with revision #" << found.revision->number << "\n"
           << ToYaml(content);
     }

@@ -16,6 +16,10 @@ Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::stri
 
 Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid) {
   YAD_TRY(auto objects, reader.List(kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true"));
+  return RevisionsAmong(std::move(objects), uid);
+}
+
+std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid) {
   std::vector<RevisionEntry> revisions;
   for (Json& object : objects) {
     const ObjectMeta meta = ParseMeta(object);
@@ -47,6 +51,13 @@ Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, 
   }
   return Fail(Reason::kBadRequest, "unable to find specified revision " + std::to_string(number) +
                                        " in history: " + (known.empty() ? "there is none yet" : "there are " + known));
+}
+
+Json SpecOf(const Revision& revision) {
+  Json content = {{"workloadTemplate", {{TemplateField(revision.content.kind), revision.content.workload_template}}}};
+  if (!revision.content.service_template.is_null()) content["serviceTemplate"] = revision.content.service_template;
+  if (!revision.content.overrides.empty()) content["overrides"] = revision.content.overrides;
+  return content;
 }
 
 }  // namespace yad

@@ -18,13 +18,18 @@ struct RevisionEntry {
   Json object;  // the ControllerRevision
 };
 
-// Returns the revisions in ascending order of their numbers. Omits objects whose data is not a revision of this
-// operator.
+// Returns the revisions of the YurtAppDaemon with this uid among these ControllerRevisions, in ascending order of their
+// numbers. Omits objects whose data is not a revision of this operator.
+std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid);
+// Reads the ControllerRevisions of the namespace, and returns the same.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
 
 // Returns the revision with this number. If there is none, the error names the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
+
+// Returns the part of the spec that this revision contains.
+Json SpecOf(const Revision& revision);
 
 }  // namespace yad
 
