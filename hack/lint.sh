@@ -51,7 +51,8 @@ declare -A may_include=(
   [plugin/view]="($shared|operator/capacity|$daemon/observe|plugin/view)"
   [plugin/manifest]="($shared|$daemon/(observe|rollout|plan)|plugin/(view|manifest))"
   [plugin/commands]="($shared|operator/capacity|$daemon/(observe|rollout|plan)|plugin/(view|manifest|commands))"
-  [plugin]="($shared|plugin(/(view|manifest|commands))?)"
+  [plugin/dashboard]="($shared|$daemon/(observe|rollout|plan|report)|plugin/(view|manifest|commands|dashboard))"
+  [plugin]="($shared|plugin(/(view|manifest|commands|dashboard))?)"
 )
 for folder in "${!may_include[@]}"; do
   lines=$(grep -nHE '^ *# *include "' "$folder"/*.{cc,h} 2>/dev/null | grep -vE "include \"${may_include[$folder]}/[^/]*\"" || true)
@@ -78,7 +79,7 @@ owner() {
 }
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/transport/cpprest_(body|transport)\.(h|cc)'
 owner yaml-cpp 'yaml-cpp/' 'operator/client/auth/kubeconfig\.cc|plugin/manifest/yaml_reader\.cc|tests/support/yaml\.cc'
-owner Boost.Beast 'boost/(beast|asio)' 'operator/client/transport/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|webhook/server/.*|tests/.*'
+owner Boost.Beast 'boost/(beast|asio)' 'operator/client/transport/(beast_transport|connection|dialer)\.cc|operator/runtime/(status_server\.cc|acceptor\.(h|cc))|plugin/dashboard/http_server\.cc|webhook/server/.*|tests/.*'
 owner OpenSSL 'openssl/' 'operator/client/transport/(base64\.cc|connection\.cc|cpprest_transport\.cc|tls_client\.cc|pem\.(h|cc))|webhook/((certificates|server)/.*|admission/acceptance_cache\.cc)|tests/.*'
 owner spdlog 'spdlog/' 'operator/base/log\.cc'
 owner prometheus-cpp 'prometheus/' 'operator/base/metrics\.cc'

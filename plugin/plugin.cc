@@ -5,6 +5,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/options.h"
+#include "plugin/dashboard/dashboard_command.h"
 
 namespace yad {
 namespace {
@@ -41,6 +42,8 @@ Result<int> Run(Session& session) {
       return RunExplain(session);
     case Command::kSimulate:
       return RunSimulate(session);
+    case Command::kDashboard:
+      return RunDashboard(session);
     case Command::kDiff:
       return RunDiff(session);
     case Command::kCapacity:

@@ -176,7 +176,8 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
   }
   if (line.command == nullptr) return candidates;
   const std::string& command = line.command->name;
-  if (command == "version" || command == "capacity plan" || command == "freeze" || command == "unfreeze")
+  if (command == "version" || command == "capacity plan" || command == "freeze" || command == "unfreeze" ||
+      command == "dashboard")
     return candidates;
   if (command == "capacity") {
     if (!line.positionals.empty()) return candidates;

@@ -233,6 +233,7 @@ class Parser {
     File(diff, "Manifest to apply; - is standard input.");
 
     AddSimulate();
+    AddDashboard();
 
     CLI::App* render =
         Add(Command::kRender, "render", "Show the objects that the operator would create for a pool, without a cluster",
@@ -347,6 +348,15 @@ class Parser {
         ->add_option("--seed", options_.seed, "Seed of the failures. The same seed gives the same result. Default: 1.")
         ->type_name("N")
         ->needs(rate);
+  }
+
+  void AddDashboard() {
+    CLI::App* page = Add(Command::kDashboard, "dashboard", "Serve a web page of rollouts, on this computer only",
+                         "  kubectl yad dashboard\n  kubectl yad dashboard --port=8001 --no-open");
+    CLI::Option* port = page->add_option("--port", options_.port, "Port on 127.0.0.1. Default: 0, any free port.");
+    port->type_name("PORT")->check(CLI::Range(0, 65535));
+    page->add_flag("!--no-open", options_.open, "If set, the command opens no browser.");
+    OperatorNamespace(page);
   }
 
   void AddCapacity() {

@@ -29,6 +29,7 @@ enum class Command {
   kWindows,
   kExplain,
   kSimulate,
+  kDashboard,
   kDiff,
   kRender,
   kCapacity,
@@ -78,6 +79,8 @@ struct PluginOptions {
   std::optional<double> failure_rate;                 // for simulate: from 0 to 1
   int runs = 100;                                     // for simulate, with failure_rate
   std::uint64_t seed = 1;                             // for simulate, with failure_rate
+  int port = 0;                                       // for dashboard; 0: any free port
+  bool open = true;                                   // for dashboard: a browser
 };
 
 // Returns nullopt if the program must exit with `exit_code` (help 0, a wrong command line 2). All output has then been

@@ -14,6 +14,7 @@
 #include <cctype>
 #include <cerrno>
 #include <sstream>
+#include <utility>
 
 namespace yad::testing {
 namespace {
@@ -156,6 +157,11 @@ bool HttpsClient::AwaitAnswer() { return !impl_->buffer.empty() || impl_->Fill()
 bool HttpsClient::Renegotiate() { return SSL_renegotiate(impl_->ssl) == 1 && SSL_do_handshake(impl_->ssl) == 1; }
 
 bool HttpsClient::AtEnd() { return impl_->buffer.empty() && !impl_->Fill() && !impl_->out_of_patience; }
+
+std::string HttpsClient::ReadPart() {
+  if (impl_->buffer.empty()) (void)impl_->Fill();
+  return std::exchange(impl_->buffer, "");
+}
 
 HttpsAnswer HttpsClient::Ask(const std::string& first_line, const std::string& body, const std::string& headers) {
   std::string request = first_line + "\r\nHost: localhost\r\n" + headers;

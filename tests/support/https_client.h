@@ -28,6 +28,7 @@ class HttpsClient {
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
   HttpsAnswer Read(bool head = false);  // head: the answer has no body, whatever its Content-Length
+  std::string ReadPart();               // the next bytes after an answer without a length; "": the end
   bool AwaitAnswer();                   // until its first part is here, which Read returns with the rest
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
   bool AtEnd();  // waits for the server to close; false: it sent something, or did not within that time

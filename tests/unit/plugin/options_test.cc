@@ -103,6 +103,10 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   const auto from = Parse({"simulate", "web", "--from", "x.yaml", "--now", "2026-01-02T03:04:05Z"}).options;
   EXPECT_EQ(from->from, "x.yaml");
   EXPECT_EQ(from->now, ParseTime("2026-01-02T03:04:05Z"));
+  const auto dashboard = Parse({"dashboard", "--port=8001", "--no-open", "--operator-namespace=yad-system"}).options;
+  EXPECT_EQ(dashboard->port, 8001);
+  EXPECT_FALSE(dashboard->open);
+  EXPECT_TRUE(Parse({"dashboard"}).options->open);
 }
 
 TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
@@ -150,6 +154,8 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
       {{"simulate", "web", "--runs=5"}, "--failure-rate"},
       {{"simulate", "web", "--failure-rate=5%", "--failing"}, "give either --failing"},
       {{"simulate", "web", "--duration", "soon"}, "\"soon\" is not a valid duration: write 90s, 5m or 1h30m"},
+      {{"dashboard", "web"}, "See 'kubectl yad dashboard --help'"},
+      {{"dashboard", "--port", "65536"}, "--port"},
       {{"diff"}, "give either NAME"},
       {{"diff", "web", "-f", "x"}, "give either NAME"},
       {{"render", "x.yaml"}, "give --pool POOL, or --pool-file FILE"},

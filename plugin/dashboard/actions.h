@@ -1,0 +1,35 @@
+// The changes that the page can make. Each is a command of this program: the page shows the command line, and the
+// server parses and runs exactly that.
+#ifndef PLUGIN_DASHBOARD_ACTIONS_H_
+#define PLUGIN_DASHBOARD_ACTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/error.h"
+#include "operator/client/client.h"
+#include "plugin/commands/options.h"
+
+namespace yad {
+
+// Returns the arguments of the command for a request of the page (`{"action": "approve", "daemon": "shop/web", …}`).
+// `own` are the options of the dashboard, whose cluster the command uses. Fails with kBadRequest. Pure.
+Result<std::vector<std::string>> ActionArguments(const Json& request, const PluginOptions& own);
+// Returns the command line for a POSIX shell: "kubectl yad hold hangzhou '--reason=no time'". Pure.
+std::string CommandLine(const std::vector<std::string>& arguments);
+
+// The output of a command.
+struct CommandOutput {
+  std::string out;
+  std::string warnings;
+};
+// Parses the arguments and runs the command, which must not be the dashboard itself. Fails as the command does.
+Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);
+
+// Parses a name "NAMESPACE/NAME". Fails with kBadRequest.
+Result<ObjectKey> ParseKey(const std::string& text);
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_ACTIONS_H_

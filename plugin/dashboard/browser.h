@@ -1,0 +1,35 @@
+// Opens the dashboard in the user's browser.
+#ifndef PLUGIN_DASHBOARD_BROWSER_H_
+#define PLUGIN_DASHBOARD_BROWSER_H_
+
+#include <string>
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+// Returns whether this process has a display.
+bool HasDisplay();
+
+// A file that only this user can read, and that leads a browser to an address. Other users can see the arguments of a
+// process, so the address is never one.
+class AddressFile {
+ public:
+  AddressFile() = default;
+  AddressFile(const AddressFile&) = delete;
+  AddressFile& operator=(const AddressFile&) = delete;
+  ~AddressFile();  // removes the file
+
+  // Writes the file and opens it with xdg-open or open. Does not wait for the browser.
+  Status Open(const std::string& address);
+  Status Write(const std::string& address);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string directory_;
+  std::string path_;
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_BROWSER_H_

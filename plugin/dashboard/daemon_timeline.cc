@@ -1,0 +1,134 @@
+#include "plugin/dashboard/daemon_timeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+
+#include "operator/api/conditions.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kNamed = 5;
+constexpr std::chrono::seconds kClose{5};
+
+// A change of one pool, as the verb of a sentence.
+struct Change {
+  std::string of_one;   // "is Ready"
+  std::string of_many;  // "are Ready"
+};
+
+Change Is(const std::string& what) { return {"is " + what, "are " + what}; }
+
+// Returns nullopt if there is no change that is worth an entry. `before` is null for a pool that is new.
+std::optional<Change> ChangeOf(const PoolFacts* before, const PoolFacts& after) {
+  if (before == nullptr) return Change{"joins", "join"};
+  if (before->phase == after.phase && before->revision == after.revision) return std::nullopt;
+  if (before->revision != after.revision && !after.revision.empty())
+    return Change{"gets " + after.revision, "get " + after.revision};
+  return Is(after.phase + (after.reason.empty() ? "" : " (" + after.reason + ")"));
+}
+
+// Pools by their change, in the order of the changes.
+class Changes {
+ public:
+  void Add(const Change& change, const std::string& pool) {
+    auto [it, added] = pools_.try_emplace(change.of_one);
+    if (added) order_.push_back(change);
+    it->second.push_back(pool);
+  }
+  void AppendTo(std::vector<TimelineEntry>& entries, WallTime at) const {
+    for (const Change& change : order_) {
+      const std::vector<std::string>& names = pools_.at(change.of_one);
+      const bool one = names.size() == 1;
+      entries.push_back({at, (one ? "pool " : std::to_string(names.size()) + " pools (") + NameSome(names, kNamed) +
+                                 (one ? " " + change.of_one : ") " + change.of_many)});
+    }
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> pools_;
+  std::vector<Change> order_;
+};
+
+// Returns whether both are about the same change. The operator records a change of condition Progressing as an Event,
+// too, whose time may differ by some seconds.
+bool Same(const TimelineEntry& a, const TimelineEntry& b) {
+  return a.what == b.what && a.at - b.at <= kClose && b.at - a.at <= kClose;
+}
+
+}  // namespace
+
+DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools) {
+  DaemonMoment moment;
+  moment.revision = StringAt(daemon, {"status", "updateRevision"});
+  if (const Json* progressing = FindCondition(daemon, "Progressing")) {
+    moment.progress = StringAt(*progressing, {"reason"});
+    moment.message = StringAt(*progressing, {"message"});
+  }
+  moment.pools = std::move(pools);
+  return moment;
+}
+
+std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now) {
+  std::vector<TimelineEntry> entries;
+  if (before.revision != after.revision && !after.revision.empty())
+    entries.push_back({now, "the spec has revision " + after.revision});
+  std::unordered_map<std::string_view, const PoolFacts*> old;
+  for (const PoolFacts& pool : before.pools) old.emplace(pool.name, &pool);
+  Changes changes;
+  for (const PoolFacts& pool : after.pools) {
+    const auto found = old.find(pool.name);
+    const auto change = ChangeOf(found == old.end() ? nullptr : found->second, pool);
+    if (change) changes.Add(*change, pool.name);
+    if (found != old.end()) old.erase(found);
+  }
+  for (const PoolFacts& pool : before.pools) {
+    if (old.contains(pool.name)) changes.Add({"leaves", "leave"}, pool.name);
+  }
+  changes.AppendTo(entries, now);
+  if (before.progress != after.progress && !after.progress.empty())
+    entries.push_back({now, after.progress + (after.message.empty() ? "" : ": " + after.message)});
+  return entries;
+}
+
+std::vector<TimelineEntry> PastOf(const DaemonMoment& moment) {
+  std::map<std::string, Changes> by_time;
+  for (const PoolFacts& pool : moment.pools) {
+    if (ParseTime(pool.since) == WallTime()) continue;
+    by_time[pool.since].Add(Is(pool.phase + (pool.revision.empty() ? "" : " on " + pool.revision)), pool.name);
+  }
+  std::vector<TimelineEntry> entries;
+  for (const auto& [at, changes] : by_time) changes.AppendTo(entries, ParseTime(at));
+  return entries;
+}
+
+WallTime TimeOfEvent(const Json& event) {
+  for (const std::string& text : {StringAt(event, {"series", "lastObservedTime"}), StringAt(event, {"lastTimestamp"}),
+                                  StringAt(event, {"eventTime"}), StringAt(event, {"metadata", "creationTimestamp"})}) {
+    if (const WallTime time = ParseTime(text); time != WallTime()) return time;
+  }
+  return {};
+}
+
+std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events) {
+  std::vector<TimelineEntry> entries;
+  for (const Json& event : events)
+    entries.push_back({TimeOfEvent(event), StringAt(event, {"reason"}) + ": " + StringAt(event, {"message"})});
+  return entries;
+}
+
+std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b) {
+  for (const TimelineEntry& entry : b) {
+    if (std::none_of(a.begin(), a.end(), [&](const TimelineEntry& other) { return Same(entry, other); }))
+      a.push_back(entry);
+  }
+  std::stable_sort(a.begin(), a.end(), [](const auto& x, const auto& y) { return x.at > y.at; });
+  if (a.size() > kMaxTimeline) a.resize(kMaxTimeline);
+  return a;
+}
+
+}  // namespace yad

@@ -1,0 +1,46 @@
+// The recent past of one YurtAppDaemon. Pure.
+#ifndef PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_
+#define PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_
+
+#include <string>
+#include <vector>
+
+#include "plugin/dashboard/pool_model.h"
+
+namespace yad {
+
+inline constexpr std::size_t kMaxTimeline = 50;
+
+struct TimelineEntry {
+  WallTime at;
+  std::string what;
+
+  bool operator==(const TimelineEntry&) const = default;
+};
+
+// The parts of a daemon's state that the time line compares.
+struct DaemonMoment {
+  std::string revision;  // updateRevision
+  std::string progress;  // the reason of condition Progressing
+  std::string message;
+  std::vector<PoolFacts> pools;
+};
+DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
+
+// Returns the changes between two moments. Many pools with the same change are one entry.
+std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
+// Returns the past that one moment shows: the times at which its pools got their phase.
+std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
+// Returns the Events of an object.
+std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
+
+// Joins the lists: newest first, at most kMaxTimeline. Equal texts at about the same time are
+// one entry.
+std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
+
+// Returns the time of an Event: of its last repetition.
+WallTime TimeOfEvent(const Json& event);
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_

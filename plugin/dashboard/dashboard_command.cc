@@ -1,0 +1,91 @@
+#include "plugin/dashboard/dashboard_command.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+
+#include "operator/api/well_known.h"
+#include "operator/client/auth/config.h"
+#include "operator/runtime/signals.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/exit_code.h"
+#include "plugin/commands/operator_namespace.h"
+#include "plugin/dashboard/browser.h"
+#include "plugin/dashboard/dashboard.h"
+
+namespace yad {
+namespace {
+
+// Returns the namespace to show: that of --namespace, or "" for all. A user who may not list all namespaces sees that
+// of the context.
+Result<std::string> NamespaceToShow(Session& session) {
+  const auto list = [&](const std::string& ns) {
+    ListOptions options;
+    options.ns = ns;
+    options.limit = 1;
+    return session.client.List(kYurtAppDaemonType, options);
+  };
+  std::string ns = session.options.ns;
+  auto listed = list(ns);
+  if (!listed && listed.error().reason == Reason::kForbidden && ns.empty()) {
+    ns = session.ns;
+    listed = list(ns);
+  }
+  if (listed) return ns;
+  Error error = listed.error();
+  if (IsUnknownType(error)) {
+    error.message =
+        "this cluster has no YurtAppDaemons: install the operator with its CRDs, or choose another --context";
+  }
+  return Fail(std::move(error));
+}
+
+// Returns the name of the context, from a text such as: context "dev" of /home/me/.kube/config.
+std::string ContextName(const PluginOptions& options) {
+  if (!options.context.empty()) return options.context;
+  const auto config = LoadClusterConfig(options.kubeconfig, options.context);
+  if (!config) return "";
+  const std::size_t begin = config->source.find('"');
+  const std::size_t end = begin == std::string::npos ? begin : config->source.find('"', begin + 1);
+  return end == std::string::npos ? config->source : config->source.substr(begin + 1, end - begin - 1);
+}
+
+}  // namespace
+
+Result<int> RunDashboard(Session& session) {
+  std::stop_source stop;
+  StopOnSignals(stop);
+  const PluginOptions& options = session.options;
+  LiveOptions live_options;
+  YAD_TRY(live_options.ns, NamespaceToShow(session));
+  live_options.context = ContextName(options);
+  if (auto ns = OperatorNamespace(session)) {
+    live_options.operator_ns = *std::move(ns);
+  } else {
+    live_options.freeze_warning = "a freeze can't be read: " + ns.error().message;
+  }
+  const std::string operator_ns = live_options.operator_ns;
+
+  std::unique_ptr<Dashboard> dashboard;
+  HttpServerOptions server_options;
+  server_options.port = options.port;
+  HttpServer server(server_options, [&](const HttpCall& call) { return dashboard->Handle(call); });
+  YAD_TRY_VOID(server.Listen());
+  YAD_TRY(const auto token, NewToken());
+  Live live(
+      session.client, std::move(live_options), [&server] { server.Wake(); }, session.clock);
+  dashboard = std::make_unique<Dashboard>(OwnAddress{server.port(), token}, options, operator_ns, session.client, live);
+
+  const std::string address = "http://127.0.0.1:" + std::to_string(server.port()) + "/" + token + "/";
+  session.console.out << "Dashboard: " << address << std::endl;
+  AddressFile file;
+  if (options.open && session.console.screen() && HasDisplay()) {
+    if (const Status opened = file.Open(address); !opened) {
+      session.console.err << "Warning: no browser can be opened: " << Printable(opened.error().message) << "\n";
+    }
+  }
+  YAD_TRY_VOID(server.Run(stop.get_token()));
+  return kDone;
+}
+
+}  // namespace yad

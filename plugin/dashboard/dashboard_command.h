@@ -1,0 +1,16 @@
+// kubectl yad dashboard
+#ifndef PLUGIN_DASHBOARD_DASHBOARD_COMMAND_H_
+#define PLUGIN_DASHBOARD_DASHBOARD_COMMAND_H_
+
+#include "operator/base/error.h"
+#include "plugin/commands/session.h"
+
+namespace yad {
+
+// Serves the page until SIGINT or SIGTERM. Must be called before the process has other threads, because it blocks these
+// signals in all of them.
+Result<int> RunDashboard(Session& session);
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_DASHBOARD_COMMAND_H_

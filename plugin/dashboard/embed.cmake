@@ -1,0 +1,16 @@
+# cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake: writes a C++ file with the contents of all files of a folder.
+file(GLOB files ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.js ${FOLDER}/*.svg)
+set(text "#include \"plugin/dashboard/page_files.h\"\n\nnamespace yad {\nnamespace {\n\n")
+set(list "")
+set(number 0)
+foreach(file ${files})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} bytes HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+  string(APPEND text "constexpr unsigned char kFile${number}[] = {${bytes}0};\n")
+  string(APPEND list "      {\"${name}\", {reinterpret_cast<const char*>(kFile${number}), sizeof kFile${number} - 1}},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+string(APPEND text "\n}  // namespace\n\nconst std::vector<PageFile>& PageFiles() {\n"
+  "  static const std::vector<PageFile> files{\n${list}  };\n  return files;\n}\n\n}  // namespace yad\n")
+file(WRITE ${OUTPUT} "${text}")

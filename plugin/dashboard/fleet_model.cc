@@ -1,0 +1,73 @@
+#include "plugin/dashboard/fleet_model.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "plugin/view/progress.h"
+
+namespace yad {
+namespace {
+
+// Reasons of condition Progressing with which the rollout waits for a user, a time or a site.
+constexpr std::array<std::string_view, 6> kWaits{"WaitingForApproval", "WaitingForWindow", "Frozen",
+                                                 "PoolsHeld",          "SitesOffline",     "WaitingForDeletion"};
+
+std::string_view StateOf(const Progress& progress, bool paused) {
+  if (!progress.observed) return "Unknown";
+  if (progress.state == RolloutOutcome::kStopped) return "Stopped";
+  if (progress.state == RolloutOutcome::kComplete) return "Complete";
+  if (paused) return "Paused";
+  return std::find(kWaits.begin(), kWaits.end(), progress.reason) != kWaits.end() ? "Waiting" : "Progressing";
+}
+
+}  // namespace
+
+std::string ToLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json TimeOrNull(const std::optional<WallTime>& time) {
+  return time && *time != WallTime() ? Json(FormatTime(*time)) : Json();
+}
+
+Json TimeOrNull(const std::string& time) { return ParseTime(time) != WallTime() ? Json(time) : Json(); }
+
+Json FleetEntry(const Json& daemon) {
+  const Progress progress = ReadProgress(daemon);
+  const Json* found = Find(daemon, {"status"});
+  const Json status = found == nullptr ? Json() : *found;
+  const bool paused = BoolAt(daemon, {"spec", "paused"});
+  const bool stateful = Find(daemon, {"spec", "workloadTemplate", "statefulSetTemplate"}) != nullptr;
+  return {{"namespace", StringAt(daemon, {"metadata", "namespace"})},
+          {"name", StringAt(daemon, {"metadata", "name"})},
+          {"kind", stateful ? "StatefulSet" : "Deployment"},
+          {"created", TimeOrNull(StringAt(daemon, {"metadata", "creationTimestamp"}))},
+          {"revision", StringAt(status, {"updateRevision"})},
+          {"from", StringAt(status, {"currentRevision"})},
+          {"pools", progress.desired},
+          {"updated", progress.updated},
+          {"ready", progress.ready},
+          {"unavailable", std::max<std::int64_t>(progress.desired - progress.ready, 0)},
+          {"failed", progress.failed},
+          {"offline", progress.offline},
+          {"paused", paused},
+          {"state", StateOf(progress, paused)},
+          {"reason", progress.reason},
+          {"message", progress.observed ? progress.message : progress.line}};
+}
+
+Json MakeFleet(const FleetInput& input) {
+  Json freeze;
+  if (input.freeze.freeze) {
+    freeze = {{"until", TimeOrNull(input.freeze.freeze->until)}, {"reason", input.freeze.freeze->reason}};
+  }
+  Json fleet = {{"context", input.context},
+                {"namespace", input.ns},
+                {"freeze", std::move(freeze)},
+                {"warnings", Json::array()},
+                {"daemons", input.daemons}};
+  if (!input.freeze.warning.empty()) fleet["warnings"].push_back(input.freeze.warning);
+  return fleet;
+}
+
+}  // namespace yad

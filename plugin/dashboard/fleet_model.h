@@ -1,0 +1,42 @@
+// The YurtAppDaemons of the fleet as the page gets them. Pure.
+#ifndef PLUGIN_DASHBOARD_FLEET_MODEL_H_
+#define PLUGIN_DASHBOARD_FLEET_MODEL_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/object.h"
+#include "operator/base/clock.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
+
+namespace yad {
+
+// Returns compact JSON on one line. Text that is not UTF-8 is replaced.
+std::string ToLine(const Json& json);
+// Returns the time as RFC 3339 text; null if there is none.
+Json TimeOrNull(const std::optional<WallTime>& time);
+Json TimeOrNull(const std::string& time);
+
+// Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
+Json FleetEntry(const Json& daemon);
+
+// The freeze, as the dashboard knows it.
+struct KnownFreeze {
+  std::optional<Freeze> freeze;
+  std::string warning;  // the reason why it is not known; "": it is known
+};
+
+struct FleetInput {
+  std::string context;        // of the kubeconfig
+  std::string ns;             // "": all namespaces
+  KnownFreeze freeze;         // in force now
+  std::vector<Json> daemons;  // the entries, in their order
+};
+// Returns the fleet without `now`.
+Json MakeFleet(const FleetInput& input);
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_FLEET_MODEL_H_

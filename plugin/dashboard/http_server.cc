@@ -1,0 +1,309 @@
+#include "plugin/dashboard/http_server.h"
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <cstdint>
+#include <exception>
+#include <list>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/runtime/acceptor.h"
+
+namespace yad {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace net = boost::asio;
+using boost::system::error_code;
+using tcp = net::ip::tcp;
+
+constexpr int kHandlerThreads = 4;
+constexpr std::chrono::milliseconds kAcceptRetry{100};
+constexpr std::chrono::seconds kFarewellTime{1};
+constexpr char kHeartbeat[] = ": \n\n";
+
+constexpr std::pair<const char*, const char*> kFixedHeaders[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri "
+     "'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cache-Control", "no-store"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"}};
+
+HttpReply ErrorReply(int status, const std::string& text) {
+  return {status, "application/json", "{\"error\": \"" + text + "\"}", nullptr};
+}
+
+HttpReply CallHandler(const HttpServer::Handler& handler, const HttpCall& call) {
+  try {
+    return handler(call);
+  } catch (const std::exception& exception) {
+    log::Err("a handler threw", {{"what", exception.what()}});
+  } catch (...) {
+    log::Err("a handler threw");
+  }
+  return ErrorReply(500, "internal error");
+}
+
+// The parts that all connections use.
+struct Shared {
+  const HttpServerOptions options;
+  const HttpServer::Handler handler;
+  net::io_context context{1};
+  net::thread_pool handlers{kHandlerThreads};
+};
+
+// One connection. All its functions run on the server's thread.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(tcp::socket socket, Shared& shared)
+      : stream_(std::move(socket)),
+        shared_(shared),
+        heartbeat_(shared.context),
+        buffer_(shared.options.max_header + shared.options.max_body) {}
+
+  bool waits_for_request() const { return reading_; }
+
+  void Read() {
+    reading_ = true;
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(shared_.options.max_header));
+    parser_->body_limit(shared_.options.max_body);
+    stream_.expires_after(shared_.options.read_timeout);
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
+      self->reading_ = false;
+      if (error) return self->Refuse(error);
+      self->Answer();
+    });
+  }
+
+  // Sends the new events, if this is a stream and the client has got the events before.
+  void Pump() {
+    if (feed_ == nullptr || writing_) return;
+    std::string text = feed_->Next();
+    if (!text.empty()) WriteEvents(std::move(text));
+  }
+
+  void Close() {
+    error_code ignored;
+    heartbeat_.cancel();
+    feed_.reset();
+    stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+    stream_.close();
+  }
+
+ private:
+  // Responds to a request that could not be parsed, or closes the connection.
+  void Refuse(error_code error) {
+    const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
+                      error == beast::error::timeout || error.category() == net::error::get_system_category();
+    if (gone) return Close();
+    if (error == http::error::body_limit) return Send(ErrorReply(413, "the request is too large"), false, false);
+    if (error == http::error::header_limit || error == http::error::buffer_overflow)
+      return Send(ErrorReply(431, "the header is too large"), false, false);
+    Send(ErrorReply(400, "bad request"), false, false);
+  }
+
+  void Answer() {
+    auto request = parser_->release();
+    auto call = std::make_shared<HttpCall>();
+    call->method = std::string(request.method_string());
+    call->target = std::string(request.target());
+    for (const auto& field : request) {
+      if (field.name() == http::field::host) call->hosts.emplace_back(field.value());
+      if (field.name() == http::field::origin) call->origins.emplace_back(field.value());
+    }
+    call->content_type = std::string(request[http::field::content_type]);
+    call->body = std::move(request.body());
+    net::post(shared_.handlers, [self = shared_from_this(), call, keep_alive = request.keep_alive()] {
+      auto reply = std::make_shared<HttpReply>(CallHandler(self->shared_.handler, *call));
+      net::post(self->shared_.context, [self, reply, keep_alive, head = call->method == "HEAD"] {
+        self->Send(std::move(*reply), head, keep_alive);
+      });
+    });
+  }
+
+  void Send(HttpReply reply, bool head, bool keep_alive) {
+    if (reply.feed != nullptr) return BeginStream(std::move(reply));
+    response_ = {};
+    response_.result(static_cast<unsigned>(reply.status));
+    response_.set(http::field::content_type, reply.content_type);
+    for (const auto& [name, value] : kFixedHeaders) response_.set(name, value);
+    response_.keep_alive(keep_alive);
+    response_.body() = std::move(reply.body);
+    response_.prepare_payload();
+    if (head) response_.body().clear();  // Content-Length keeps the length of the body
+    stream_.expires_after(shared_.options.write_timeout);
+    http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+      if (error) return self->Close();
+      if (!keep_alive) return self->Farewell();
+      self->Read();
+    });
+  }
+
+  // Closes the connection when the client has closed it, or soon. If the client still sends a request that was refused,
+  // an immediate end would drop the answer.
+  void Farewell() {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(kFarewellTime);
+    AwaitEnd();
+  }
+
+  void BeginStream(HttpReply reply) {
+    feed_ = std::move(reply.feed);
+    http::response<http::empty_body> response;
+    response.set(http::field::content_type, "text/event-stream");
+    for (const auto& [name, value] : kFixedHeaders) response.set(name, value);
+    response.keep_alive(false);  // The end of the connection ends the stream.
+    std::ostringstream head;
+    head << response.base();
+    stream_.expires_never();
+    AwaitEnd();
+    WriteEvents(head.str() + feed_->Next());
+  }
+
+  // Reads, to see that the client closes the connection.
+  void AwaitEnd() {
+    stream_.async_read_some(net::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->Close();
+      self->AwaitEnd();
+    });
+  }
+
+  void WriteEvents(std::string text) {
+    writing_ = true;
+    heartbeat_.cancel();
+    text_ = std::move(text);
+    // Only the write gets a time-out, because the read of AwaitEnd is pending.
+    stream_.expires_after(shared_.options.write_timeout);
+    net::async_write(stream_, net::buffer(text_), [self = shared_from_this()](error_code error, std::size_t) {
+      self->writing_ = false;
+      self->text_ = {};
+      if (error) return self->Close();
+      self->Beat();
+      self->Pump();
+    });
+  }
+
+  void Beat() {
+    if (feed_ == nullptr) return;
+    heartbeat_.expires_after(shared_.options.heartbeat);
+    heartbeat_.async_wait([self = shared_from_this()](error_code cancelled) {
+      if (cancelled || self->feed_ == nullptr || self->writing_) return;
+      self->WriteEvents(kHeartbeat);
+    });
+  }
+
+  beast::tcp_stream stream_;
+  Shared& shared_;
+  net::steady_timer heartbeat_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+  bool reading_ = false;
+  bool writing_ = false;  // a text of the stream
+  std::unique_ptr<EventFeed> feed_;
+  std::string text_;
+  std::array<char, 256> ignored_{};
+};
+
+}  // namespace
+
+struct HttpServer::Impl {
+  Impl(HttpServerOptions options, Handler handler) : shared{std::move(options), std::move(handler)} {}
+
+  Shared shared;
+  tcp::acceptor acceptor{shared.context};
+  net::steady_timer accept_retry{shared.context};
+  std::list<std::weak_ptr<Session>> sessions;  // oldest first
+
+  void Accept() {
+    acceptor.async_accept([this](error_code error, tcp::socket socket) {
+      if (error == net::error::operation_aborted) return;
+      if (error) {
+        // The process may be out of file descriptors, so an immediate retry would loop.
+        accept_retry.expires_after(kAcceptRetry);
+        accept_retry.async_wait([this](error_code cancelled) {
+          if (!cancelled) Accept();
+        });
+        return;
+      }
+      Admit(std::move(socket));
+      Accept();
+    });
+  }
+
+  void Admit(tcp::socket socket) {
+    sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
+    if (sessions.size() >= shared.options.max_connections && !CloseIdle()) return;  // The socket closes here.
+    auto session = std::make_shared<Session>(std::move(socket), shared);
+    sessions.push_back(session);
+    session->Read();
+  }
+
+  bool CloseIdle() {
+    for (auto it = sessions.begin(); it != sessions.end(); ++it) {
+      const std::shared_ptr<Session> session = it->lock();
+      if (session == nullptr || !session->waits_for_request()) continue;
+      session->Close();
+      sessions.erase(it);
+      return true;
+    }
+    return false;
+  }
+};
+
+HttpServer::HttpServer(HttpServerOptions options, Handler handler)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(handler))) {}
+
+HttpServer::~HttpServer() = default;
+
+Status HttpServer::Listen() {
+  return ListenOn(impl_->acceptor, "127.0.0.1:" + std::to_string(impl_->shared.options.port));
+}
+
+int HttpServer::port() const {
+  error_code error;
+  const tcp::endpoint endpoint = impl_->acceptor.local_endpoint(error);
+  return error ? 0 : endpoint.port();
+}
+
+Status HttpServer::Run(std::stop_token stop) {
+  Impl& impl = *impl_;
+  try {
+    const std::stop_callback end(stop, [&] { impl.shared.context.stop(); });
+    impl.Accept();
+    impl.shared.context.run();
+    impl.shared.handlers.stop();
+    impl.shared.handlers.join();
+  } catch (const std::exception& exception) {
+    return Fail(Reason::kInternalError, std::string("the server failed: ") + exception.what());
+  }
+  error_code ignored;
+  impl.acceptor.close(ignored);
+  return {};
+}
+
+void HttpServer::Wake() {
+  net::post(impl_->shared.context, [this] {
+    for (const std::weak_ptr<Session>& weak : impl_->sessions) {
+      if (const std::shared_ptr<Session> session = weak.lock()) session->Pump();
+    }
+  });
+}
+
+}  // namespace yad

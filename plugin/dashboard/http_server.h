@@ -1,0 +1,77 @@
+// A small HTTP/1.1 server for the browser of one user: 127.0.0.1 only, with limits on everything that a client can use.
+#ifndef PLUGIN_DASHBOARD_HTTP_SERVER_H_
+#define PLUGIN_DASHBOARD_HTTP_SERVER_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+
+namespace yad {
+
+struct HttpCall {
+  std::string method;
+  std::string target;  // path and query
+  std::vector<std::string> hosts;
+  std::vector<std::string> origins;
+  std::string content_type;
+  std::string body;
+};
+
+// The content of a stream of server-sent events.
+class EventFeed {
+ public:
+  virtual ~EventFeed() = default;
+  // Returns the events since the last call, as text of the stream; "" if there are none. The server calls it only when
+  // the client has got the text before, so a slow client gets the newest state later, and no queue grows. Called on the
+  // server's thread; must not wait.
+  virtual std::string Next() = 0;
+};
+
+struct HttpReply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::unique_ptr<EventFeed> feed;  // set: the answer is a stream, and `body` is not used
+};
+
+struct HttpServerOptions {
+  int port = 0;  // 0: any free port
+  // With one more, the connection that has waited longest for a request is closed; if all of them work, the new one is.
+  std::size_t max_connections = 32;
+  std::size_t max_header = 8 * 1024;
+  std::size_t max_body = 16 * 1024;
+  Duration read_timeout = std::chrono::seconds(10);   // for a whole request, and between two requests
+  Duration write_timeout = std::chrono::seconds(30);  // for an answer, or for one text of a stream
+  Duration heartbeat = std::chrono::seconds(15);      // of a stream without events
+};
+
+// One thread sets the server up (Listen), and one thread calls Run.
+class HttpServer {
+ public:
+  // Called on several threads at the same time; may wait. An exception becomes 500.
+  using Handler = std::function<HttpReply(const HttpCall& call)>;
+
+  HttpServer(HttpServerOptions options, Handler handler);
+  ~HttpServer();
+
+  Status Listen();   // fails with kConfig if the port is in use
+  int port() const;  // valid after Listen
+  // Serves until `stop` fires, and then waits for the handlers that run.
+  Status Run(std::stop_token stop);
+  // Sends the new events of all feeds. Thread-safe.
+  void Wake();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_HTTP_SERVER_H_

@@ -1,0 +1,315 @@
+#include "plugin/dashboard/live.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "operator/api/well_known.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/cluster/pool_projection.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+#include "plugin/dashboard/fleet_model.h"
+#include "plugin/dashboard/running_reflector.h"
+#include "plugin/dashboard/watched_daemon.h"
+
+namespace yad {
+namespace {
+
+constexpr std::chrono::seconds kPace{1};
+// The pace while a browser waits for the first state of a daemon.
+constexpr std::chrono::milliseconds kUrgentPace{50};
+// Soaks, windows and deadlines change a plan without an event.
+constexpr std::chrono::seconds kRefresh{15};
+constexpr std::size_t kKeptWatches = 4;  // of daemons at which no browser looks any more
+
+ReflectorOptions WatchingDaemons(const std::string& ns) {
+  ReflectorOptions options;
+  options.type = kYurtAppDaemonType;
+  options.ns = ns;
+  return options;
+}
+
+// Reads NodePools in the highest version that the server can read: each failed list leads to the next one.
+ReflectorOptions WatchingPools(Client& client) {
+  ReflectorOptions options;
+  options.type = kNodePoolType;
+  options.project = ProjectPool;
+  options.projected = kProjectedOfPools;
+  options.resolve = [&client](const FailedLists& failed, const std::stop_token& stop) -> Result<ResourceType> {
+    YAD_TRY(const auto types, DiscoverNodePoolTypes(client, stop));
+    return types[static_cast<std::size_t>(failed.count) % types.size()];
+  };
+  return options;
+}
+
+std::string EventText(const char* name, const std::string& data) {
+  return std::string("event: ") + name + "\ndata: " + data + "\n\n";
+}
+
+// The newest states. Thread-safe.
+class Board {
+ public:
+  struct States {
+    std::shared_ptr<const std::string> connection;
+    std::shared_ptr<const std::string> fleet;  // null: not known yet
+    ShownDaemonPtr daemon;                     // null: not known yet
+  };
+
+  States Read(const std::optional<ObjectKey>& daemon) const {
+    std::lock_guard lock(mutex_);
+    States states{connection_, fleet_, nullptr};
+    if (const auto found = daemon ? daemons_.find(*daemon) : daemons_.end(); found != daemons_.end())
+      states.daemon = found->second;
+    return states;
+  }
+  void PutConnection(std::string text) { Put(connection_, std::move(text)); }
+  void PutFleet(std::string text) { Put(fleet_, std::move(text)); }
+  void PutDaemons(std::map<ObjectKey, ShownDaemonPtr> daemons) {
+    std::lock_guard lock(mutex_);
+    daemons_ = std::move(daemons);
+    changed_.notify_all();
+  }
+  ShownDaemonPtr Await(const ObjectKey& daemon, Duration timeout) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, timeout, [&] { return daemons_.contains(daemon); });
+    const auto found = daemons_.find(daemon);
+    return found == daemons_.end() ? nullptr : found->second;
+  }
+
+ private:
+  void Put(std::shared_ptr<const std::string>& place, std::string text) {
+    std::lock_guard lock(mutex_);
+    place = std::make_shared<const std::string>(std::move(text));
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<const std::string> connection_;
+  std::shared_ptr<const std::string> fleet_;
+  std::map<ObjectKey, ShownDaemonPtr> daemons_;
+};
+
+// A daemon at which browsers look, as long as `interest` has other owners than the slot.
+struct Slot {
+  std::shared_ptr<int> interest = std::make_shared<int>();
+  std::uint64_t used = 0;                  // greater: later
+  std::unique_ptr<WatchedDaemon> watched;  // used by the thread of Live only
+};
+
+class Feed : public EventFeed {
+ public:
+  Feed(std::shared_ptr<const Board> board, std::optional<ObjectKey> daemon, std::shared_ptr<int> interest)
+      : board_(std::move(board)), daemon_(std::move(daemon)), interest_(std::move(interest)) {}
+
+  std::string Next() override {
+    Board::States now = board_->Read(daemon_);
+    std::string text;
+    if (now.connection != nullptr && now.connection != last_.connection)
+      text += EventText("connection", *now.connection);
+    if (now.fleet != nullptr && now.fleet != last_.fleet) text += EventText("fleet", *now.fleet);
+    if (now.daemon != nullptr && now.daemon != last_.daemon) text += DaemonText(*now.daemon);
+    if (now.daemon == nullptr) now.daemon = last_.daemon;
+    last_ = std::move(now);
+    return text;
+  }
+
+ private:
+  std::string DaemonText(const ShownDaemon& now) const {
+    const ShownDaemon* before = last_.daemon != nullptr && !last_.daemon->gone ? last_.daemon.get() : nullptr;
+    if (now.gone) return last_.daemon != nullptr && last_.daemon->gone ? "" : EventText("gone", "{}");
+    std::string text;
+    if (before == nullptr || before->head != now.head) text += EventText("daemon", now.head);
+    if (const std::string pools = PoolsChange(before, now); !pools.empty()) text += EventText("pools", pools);
+    return text;
+  }
+
+  const std::shared_ptr<const Board> board_;
+  const std::optional<ObjectKey> daemon_;
+  const std::shared_ptr<int> interest_;
+  Board::States last_;
+};
+
+}  // namespace
+
+struct Live::Impl {
+  Impl(Client& the_client, LiveOptions the_options, std::function<void()> on_change, Clock& the_clock)
+      : client(the_client), options(std::move(the_options)), changed(std::move(on_change)), clock(the_clock) {
+    const auto notify = [this] { Notify(false); };
+    daemons = std::make_unique<RunningReflector>(client, WatchingDaemons(options.ns), notify);
+    pools = std::make_unique<RunningReflector>(client, WatchingPools(client), notify);
+    if (!options.operator_ns.empty())
+      freeze = std::make_unique<RunningReflector>(client, WatchingFreeze(options.operator_ns), notify);
+    thread = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  }
+
+  void Notify(bool at_once) {
+    std::lock_guard lock(mutex);
+    news = true;
+    urgent = urgent || at_once;
+    if (urgent) wake.notify_all();
+  }
+
+  std::shared_ptr<int> Follow(const ObjectKey& key) {
+    std::shared_ptr<int> interest;
+    {
+      std::lock_guard lock(mutex);
+      std::shared_ptr<Slot>& slot = slots[key];
+      if (slot == nullptr) slot = std::make_shared<Slot>();
+      slot->used = ++uses;
+      interest = slot->interest;
+    }
+    Notify(true);
+    return interest;
+  }
+
+  void Run(const std::stop_token& stop) {
+    SteadyTime refreshed{};
+    bool all_known = false;
+    while (!stop.stop_requested()) {
+      bool refresh = clock.Now() - refreshed >= kRefresh;
+      {
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, stop, all_known ? Duration(kPace) : Duration(kUrgentPace), [this] { return urgent; });
+        refresh = refresh || news || !all_known;
+        news = urgent = false;
+      }
+      if (stop.stop_requested()) return;
+      bool differs = PublishConnection();
+      if (refresh) {
+        refreshed = clock.Now();
+        differs = PublishFleet() || differs;
+        all_known = PublishDaemons();
+      }
+      if (differs || refresh) changed();
+    }
+  }
+
+  bool PublishConnection() {
+    const std::string error = daemons->error();
+    std::string text = ToLine({{"connected", error.empty()}, {"error", error}});
+    if (text == connection_text) return false;
+    connection_text = text;
+    board->PutConnection(std::move(text));
+    return true;
+  }
+
+  KnownFreeze FreezeAt(WallTime now) const {
+    if (freeze == nullptr) return {std::nullopt, options.freeze_warning};
+    const auto list = freeze->store().List();
+    if (!list) return {std::nullopt, freeze->error().empty() ? "" : "the freeze can't be read: " + freeze->error()};
+    for (const ObjectPtr& object : *list) {
+      const Freeze& found = static_cast<const FreezeProjection*>(object->projection())->freeze;
+      if (!object->meta().deleting() && InForce(found, now)) return {found, ""};
+    }
+    return {};
+  }
+
+  // Returns whether the fleet has changed.
+  bool PublishFleet() {
+    auto list = daemons->store().List();
+    if (!list) return false;
+    std::sort(list->begin(), list->end(),
+              [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });
+    const WallTime now = clock.WallNow();
+    FleetInput input{options.context, options.ns, FreezeAt(now), {}};
+    std::map<ObjectKey, std::pair<ObjectPtr, Json>> next;
+    for (const ObjectPtr& object : *list) {
+      const auto known = entries.find(object->meta().key);
+      Json entry = known != entries.end() && known->second.first == object ? std::move(known->second.second)
+                                                                           : FleetEntry(object->Parse());
+      input.daemons.push_back(entry);
+      next.emplace(object->meta().key, std::pair(object, std::move(entry)));
+    }
+    entries = std::move(next);
+    Json fleet = MakeFleet(input);
+    std::string text = ToLine(fleet);
+    if (text == fleet_text) return false;
+    fleet_text = std::move(text);
+    fleet["now"] = FormatTime(now);
+    board->PutFleet(ToLine(fleet));
+    return true;
+  }
+
+  // Returns whether the states of all daemons in `slots` are known.
+  bool PublishDaemons() {
+    const auto followed = Followed();
+    SharedObjects shared;
+    shared.now = clock.WallNow();
+    shared.freeze = FreezeAt(shared.now);
+    if (auto list = pools->store().List()) shared.pools = *std::move(list);
+    shared.pools_error = pools->error();
+    std::map<ObjectKey, ShownDaemonPtr> states;
+    bool all = true;
+    for (const auto& [key, slot] : followed) {
+      if (slot->watched == nullptr)
+        slot->watched = std::make_unique<WatchedDaemon>(client, key, [this] { Notify(false); });
+      const auto object = daemons->store().Get(key);
+      const bool known = object.has_value() || object.error().reason == Reason::kNotFound;
+      const bool ready = known && pools->answered();
+      ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
+      if (state == nullptr) state = board->Read(key).daemon;
+      // Without a connection, waiting does not help.
+      if (state == nullptr) all = all && !daemons->error().empty();
+      if (state != nullptr) states.emplace(key, std::move(state));
+    }
+    board->PutDaemons(std::move(states));
+    return all;
+  }
+
+  // Forgets the slots without interest, except for the last ones, and returns the others.
+  std::map<ObjectKey, std::shared_ptr<Slot>> Followed() {
+    // The reflectors of a slot may wait for the mutex before they end, so slots are destroyed after the lock.
+    std::vector<std::shared_ptr<Slot>> forgotten;
+    std::lock_guard lock(mutex);
+    std::vector<std::pair<std::uint64_t, ObjectKey>> idle;
+    for (const auto& [key, slot] : slots) {
+      if (slot->interest.use_count() == 1) idle.emplace_back(slot->used, key);
+    }
+    std::sort(idle.begin(), idle.end());
+    for (std::size_t i = 0; i + kKeptWatches < idle.size(); ++i) {
+      const auto found = slots.find(idle[i].second);
+      forgotten.push_back(std::move(found->second));
+      slots.erase(found);
+    }
+    return slots;
+  }
+
+  Client& client;
+  const LiveOptions options;
+  const std::function<void()> changed;
+  Clock& clock;
+  const std::shared_ptr<Board> board = std::make_shared<Board>();
+
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  bool news = true;     // guarded by mutex
+  bool urgent = false;  // guarded by mutex
+  std::uint64_t uses = 0;
+  std::map<ObjectKey, std::shared_ptr<Slot>> slots;  // guarded by mutex
+
+  // The thread of Run uses these.
+  std::string connection_text, fleet_text;
+  std::map<ObjectKey, std::pair<ObjectPtr, Json>> entries;  // of the fleet, with the objects that they show
+
+  std::unique_ptr<RunningReflector> daemons, pools, freeze;
+  std::jthread thread;  // destroyed first
+};
+
+Live::Live(Client& client, LiveOptions options, std::function<void()> changed, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, std::move(options), std::move(changed), clock)) {}
+
+Live::~Live() = default;
+
+std::unique_ptr<EventFeed> Live::Open(const std::optional<ObjectKey>& daemon) {
+  return std::make_unique<Feed>(impl_->board, daemon, daemon ? impl_->Follow(*daemon) : nullptr);
+}
+
+ShownDaemonPtr Live::StateOf(const ObjectKey& daemon, Duration timeout) {
+  const auto interest = impl_->Follow(daemon);
+  return impl_->board->Await(daemon, timeout);
+}
+
+}  // namespace yad

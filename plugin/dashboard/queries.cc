@@ -1,0 +1,269 @@
+#include "plugin/dashboard/queries.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "operator/api/nodepool.h"
+#include "operator/api/well_known.h"
+#include "operator/cluster/nodepool_type.h"
+#include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/observe/ownership.h"
+#include "plugin/commands/daemon.h"
+#include "plugin/commands/revisions.h"
+#include "plugin/dashboard/actions.h"
+#include "plugin/dashboard/daemon_timeline.h"
+#include "plugin/dashboard/fleet_model.h"
+#include "plugin/manifest/yaml_writer.h"
+#include "plugin/view/unified_diff.h"
+
+namespace yad {
+namespace {
+
+constexpr std::size_t kMaxPods = 50;
+constexpr std::size_t kMaxEvents = 50;
+constexpr std::size_t kPodsWithEvents = 5;  // each takes a request
+constexpr int kPage = 500;
+constexpr char kChangeCause[] = "kubernetes.io/change-cause";
+const ResourceType kEvents{"", "v1", "events", "Event", true};
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// Returns the reason and the message of the first container that waits or has ended; those of the pod if none has.
+std::pair<std::string, std::string> WhyNotReady(const Json& pod) {
+  for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
+    const Json* containers = Find(pod, {"status", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const Json& container : *containers) {
+      for (const char* state : {"waiting", "terminated"}) {
+        const Json* found = Find(container, {"state", state});
+        if (found == nullptr || StringAt(*found, {"reason"}) == "Completed") continue;
+        return {StringAt(*found, {"reason"}), StringAt(*found, {"message"})};
+      }
+    }
+  }
+  return {StringAt(pod, {"status", "reason"}), StringAt(pod, {"status", "message"})};
+}
+
+Json ToJson(const Json& pod) {
+  bool ready = false;
+  if (const Json* conditions = Find(pod, {"status", "conditions"}); conditions != nullptr && conditions->is_array()) {
+    ready = std::any_of(conditions->begin(), conditions->end(), [](const Json& condition) {
+      return StringAt(condition, {"type"}) == "Ready" && StringAt(condition, {"status"}) == "True";
+    });
+  }
+  std::int64_t restarts = 0;
+  if (const Json* containers = Find(pod, {"status", "containerStatuses"});
+      containers != nullptr && containers->is_array()) {
+    for (const Json& container : *containers) restarts += IntAt(container, {"restartCount"});
+  }
+  const auto [reason, message] = ready ? std::pair<std::string, std::string>() : WhyNotReady(pod);
+  return {{"name", StringAt(pod, {"metadata", "name"})},
+          {"node", StringAt(pod, {"spec", "nodeName"})},
+          {"phase", StringAt(pod, {"status", "phase"})},
+          {"ready", ready},
+          {"restarts", restarts},
+          {"reason", reason},
+          {"message", message},
+          {"age", TimeOrNull(StringAt(pod, {"metadata", "creationTimestamp"}))}};
+}
+
+class DetailsReader {
+ public:
+  DetailsReader(Client& client, const ObjectKey& daemon, const Json& pool)
+      : client_(client), daemon_(daemon), pool_(StringAt(pool, {"name"})), workload_(StringAt(pool, {"workload"})) {
+    details_ = {{"pool", pool},          {"hold", nullptr},  {"explain", Json::array()}, {"workload", nullptr},
+                {"pods", Json::array()}, {"podsOmitted", 0}, {"events", Json::array()},  {"errors", Json::array()}};
+  }
+
+  Json Read() {
+    ReadExplanation();
+    ReadHold();
+    ReadWorkload();
+    ReadPods();
+    ReadEvents();
+    return std::move(details_);
+  }
+
+ private:
+  void Note(const std::string& what, const Error& error) {
+    details_["errors"].push_back("may not " + what + ": " + error.message);
+  }
+
+  void ReadExplanation() {
+    const auto output = RunCommand({"explain", pool_, "-n", daemon_.ns}, client_);
+    if (!output) return Note("explain the pool", output.error());
+    details_["explain"] = LinesOf(output->out);
+    for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
+  }
+
+  // The explanation names the reason, but the page has to know whether there is a hold to release.
+  void ReadHold() {
+    const auto types = DiscoverNodePoolTypes(client_, {});
+    const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
+    if (!pool) {
+      if (pool.error().reason != Reason::kNotFound) Note("read the NodePool", pool.error());
+      return;
+    }
+    if (const auto& hold = ParseNodePool(*pool).hold) details_["hold"] = {{"reason", *hold}};
+  }
+
+  void ReadWorkload() {
+    if (workload_.empty()) return;
+    for (const ResourceType* type : {&kDeploymentType, &kStatefulSetType}) {
+      auto object = client_.Get(*type, {daemon_.ns, workload_});
+      if (!object && object.error().reason == Reason::kNotFound) continue;
+      if (!object) return Note("read the workload", object.error());
+      workload_uid_ = ParseMeta(*object).uid;
+      const Json* labels = Find(*object, {"spec", "selector", "matchLabels"});
+      if (labels != nullptr && labels->is_object()) {
+        for (const auto& [key, value] : labels->items()) {
+          if (value.is_string()) selector_ += (selector_.empty() ? "" : ",") + key + "=" + value.get<std::string>();
+        }
+      }
+      (*object)["metadata"].erase("managedFields");
+      details_["workload"] = {{"yaml", ToYaml(*object)}};
+      return;
+    }
+  }
+
+  void ReadPods() {
+    if (selector_.empty()) return;
+    ListOptions options;
+    options.ns = daemon_.ns;
+    options.label_selector = selector_;
+    options.limit = kPage;
+    std::size_t omitted = 0;
+    const auto listed = ForEachListed(client_, kPodType, options, {}, [&](const JsonDocument& document) {
+      if (details_["pods"].size() == kMaxPods) {
+        ++omitted;
+        return true;
+      }
+      const Json pod = document.TreeOfObject({});
+      details_["pods"].push_back(ToJson(pod));
+      pods_.emplace_back(ParseMeta(pod).uid, details_["pods"].back()["ready"].get<bool>());
+      return true;
+    });
+    details_["podsOmitted"] = omitted;
+    if (!listed) Note("list pods", listed.error());
+  }
+
+  // Reads the Events of the workload and of some pods, those first that are not ready.
+  void ReadEvents() {
+    std::vector<std::string> uids;
+    if (!workload_uid_.empty()) uids.push_back(workload_uid_);
+    std::stable_sort(pods_.begin(), pods_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (std::size_t i = 0; i < std::min(pods_.size(), kPodsWithEvents); ++i) uids.push_back(pods_[i].first);
+    std::vector<Json> events;
+    for (const std::string& uid : uids) {
+      ListOptions options;
+      options.ns = daemon_.ns;
+      options.field_selector = "involvedObject.uid=" + uid;
+      options.limit = kPage;
+      auto page = client_.List(kEvents, options);
+      if (!page) {
+        Note("list events", page.error());
+        break;
+      }
+      std::move(page->items.begin(), page->items.end(), std::back_inserter(events));
+    }
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Json& a, const Json& b) { return TimeOfEvent(a) > TimeOfEvent(b); });
+    if (events.size() > kMaxEvents) events.resize(kMaxEvents);
+    for (const Json& event : events) {
+      details_["events"].push_back({{"at", TimeOrNull(TimeOfEvent(event))},
+                                    {"type", StringAt(event, {"type"})},
+                                    {"reason", StringAt(event, {"reason"})},
+                                    {"message", StringAt(event, {"message"})},
+                                    {"object", StringAt(event, {"involvedObject", "kind"}) + "/" +
+                                                   StringAt(event, {"involvedObject", "name"})}});
+    }
+  }
+
+  Client& client_;
+  const ObjectKey& daemon_;
+  const std::string pool_, workload_;
+  std::string workload_uid_;
+  std::string selector_;                            // of the workload's pods
+  std::vector<std::pair<std::string, bool>> pods_;  // uid, and whether it is ready
+  Json details_;
+};
+
+// Returns the number of workloads by revision label.
+Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const Json& daemon) {
+  const ObjectMeta meta = ParseMeta(daemon);
+  std::map<std::string, std::int64_t> counts;
+  const bool stateful = StringAt(daemon, {"status", "templateType"}) == "StatefulSet";
+  ListOptions options;
+  options.ns = meta.key.ns;
+  options.label_selector = kPoolNameLabel;
+  options.limit = kPage;
+  options.metadata_only = true;
+  do {
+    YAD_TRY(auto page, client.List(stateful ? kStatefulSetType : kDeploymentType, options));
+    for (const Json& workload : page.items) {
+      const ObjectMeta of_workload = ParseMeta(workload);
+      if (ControlledBy(of_workload, meta.uid)) ++counts[of_workload.Label(kRevisionLabel)];
+    }
+    options.continue_token = page.continue_token;
+  } while (!options.continue_token.empty());
+  return counts;
+}
+
+}  // namespace
+
+Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool) {
+  return DetailsReader(client, daemon, pool).Read();
+}
+
+Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
+  YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
+  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  // Without the right to list workloads, the numbers are unknown, and null.
+  const auto counts = CountWorkloads(client, daemon);
+  Json list = Json::array();
+  for (auto it = revisions.rbegin(); it != revisions.rend(); ++it) {
+    const Revision& revision = *it->revision;
+    Json pools;
+    if (counts) {
+      std::int64_t number = 0;
+      for (const auto& [label, count] : *counts) {
+        if (label == revision.label || label == revision.name) number += count;
+      }
+      pools = number;
+    }
+    list.push_back({{"name", revision.name},
+                    {"revision", revision.number},
+                    {"created", TimeOrNull(StringAt(it->object, {"metadata", "creationTimestamp"}))},
+                    {"cause", StringAt(it->object, {"metadata", "annotations", kChangeCause})},
+                    {"current", revision.name == StringAt(daemon, {"status", "currentRevision"})},
+                    {"update", revision.name == StringAt(daemon, {"status", "updateRevision"})},
+                    {"failed", TimeOrNull(revision.failed_at)},
+                    {"pools", std::move(pools)}});
+  }
+  return Json{{"revisions", std::move(list)}};
+}
+
+Result<Json> RevisionDiff(Client& client, const ObjectKey& key, const std::string& from, const std::string& to) {
+  YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
+  YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
+  const auto text_of = [&](const std::string& name) -> Result<std::string> {
+    for (const RevisionEntry& entry : revisions) {
+      if (entry.revision->name == name) return ToYaml(SpecOf(*entry.revision));
+    }
+    return Fail(Reason::kNotFound, "the daemon has no revision of this name");
+  };
+  YAD_TRY(const auto before, text_of(from));
+  YAD_TRY(const auto after, text_of(to));
+  std::string diff = UnifiedDiff(before, after);
+  if (!diff.empty()) diff = "--- " + from + "\n+++ " + to + "\n" + diff;
+  return Json{{"diff", std::move(diff)}};
+}
+
+}  // namespace yad

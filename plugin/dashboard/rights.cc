@@ -1,0 +1,46 @@
+#include "plugin/dashboard/rights.h"
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+
+namespace yad {
+namespace {
+
+const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
+                               false};
+
+Result<bool> MayI(Client& client, const char* verb, const ResourceType& type, const ObjectKey& key) {
+  const Json review = {{"apiVersion", kReviewType.ApiVersion()},
+                       {"kind", kReviewType.kind},
+                       {"spec",
+                        {{"resourceAttributes",
+                          {{"verb", verb},
+                           {"group", type.group},
+                           {"resource", type.resource},
+                           {"namespace", key.ns},
+                           {"name", key.name}}}}}};
+  YAD_TRY(const auto answer, client.Create(kReviewType, review));
+  return BoolAt(answer, {"status", "allowed"});
+}
+
+}  // namespace
+
+Result<Json> ReadRights(Client& client, const ObjectKey& daemon, const std::string& operator_ns) {
+  bool update = false, history = false, freeze = false;
+  if (!daemon.name.empty()) {
+    YAD_TRY(update, MayI(client, "update", kYurtAppDaemonType, daemon));
+    YAD_TRY(history, MayI(client, "list", kControllerRevisionType, {daemon.ns, ""}));
+  }
+  YAD_TRY(const auto hold, MayI(client, "patch", kNodePoolType, {}));
+  if (!operator_ns.empty()) {
+    YAD_TRY(const auto create, MayI(client, "create", kConfigMapType, {operator_ns, ""}));
+    YAD_TRY(const auto remove, MayI(client, "delete", kConfigMapType, {operator_ns, kFreezeName}));
+    freeze = create && remove;
+  }
+  return Json{{"approve", update}, {"pause", update}, {"undo", update && history},
+              {"restart", update}, {"hold", hold},    {"freeze", freeze}};
+}
+
+}  // namespace yad

@@ -1,0 +1,57 @@
+// One YurtAppDaemon that a browser looks at.
+#ifndef PLUGIN_DASHBOARD_WATCHED_DAEMON_H_
+#define PLUGIN_DASHBOARD_WATCHED_DAEMON_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/dashboard/daemon_model.h"
+#include "plugin/dashboard/fleet_model.h"
+#include "plugin/dashboard/running_reflector.h"
+
+namespace yad {
+
+// The objects that all daemons share.
+struct SharedObjects {
+  std::optional<std::vector<ObjectPtr>> pools;  // all NodePools; nullopt: they can't be read
+  std::string pools_error;
+  KnownFreeze freeze;  // in force at `now`
+  WallTime now;
+};
+
+// Used by one thread. Its reflectors run from the first Update on.
+class WatchedDaemon {
+ public:
+  // `notify` is called on threads of the reflectors.
+  WatchedDaemon(Client& client, ObjectKey key, std::function<void()> notify)
+      : client_(client), key_(std::move(key)), notify_(std::move(notify)) {}
+
+  // Returns the new state; null as long as the first lists have neither succeeded nor failed. `object` is null if the
+  // daemon does not exist.
+  ShownDaemonPtr Update(const ObjectPtr& object, const SharedObjects& shared);
+
+ private:
+  struct Sources;  // the reflectors
+
+  void Reset();
+  std::unique_ptr<const PlannedSnapshot> MakePlanned(const Json& daemon, const SharedObjects& shared,
+                                                     std::vector<std::string>& warnings);
+  std::vector<TimelineEntry> AdvanceTimeline(const Json& daemon, const std::vector<PoolFacts>& pools, WallTime now);
+
+  Client& client_;
+  const ObjectKey key_;
+  const std::function<void()> notify_;
+  std::string uid_;
+  std::shared_ptr<Sources> sources_;  // of the daemon with this uid
+  PlanMemo memo_;
+  std::optional<DaemonMoment> moment_;
+  std::vector<TimelineEntry> changes_;  // newest first
+  ShownDaemonPtr state_;
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_DASHBOARD_WATCHED_DAEMON_H_

@@ -1,0 +1,211 @@
+// kubectl yad dashboard as a process: what a browser gets and does.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <map>
+
+#include "tests/cluster/fixture.h"
+#include "tests/cluster/plugin_fixture.h"
+#include "tests/support/event_stream.h"
+#include "tests/support/https_client.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DashboardTest : public PluginTest {
+ protected:
+  void TearDown() override {
+    if (dashboard_ != nullptr) {
+      dashboard_->Signal(SIGINT);
+      EXPECT_EQ(dashboard_->Wait(std::chrono::seconds(30)), 0);
+    }
+    PluginTest::TearDown();
+  }
+  void StartDashboard(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"dashboard", "--no-open"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    dashboard_ = std::make_unique<Process>(Command(arguments));
+    std::string text;
+    Eventually("the dashboard prints its address", [&] { return (text = dashboard_->Output()).ends_with("/\n"); });
+    const std::string prefix = "Dashboard: http://127.0.0.1:";
+    ASSERT_TRUE(text.starts_with(prefix)) << text;
+    const std::size_t slash = text.find('/', prefix.size());
+    port_ = std::stoi(text.substr(prefix.size(), slash - prefix.size()));
+    root_ = text.substr(slash, text.size() - slash - 1);
+  }
+  std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
+  HttpsAnswer Ask(const std::string& request, const std::string& headers, const std::string& body = "") {
+    HttpsClient client(port_);
+    std::string text = request + " HTTP/1.1\r\n" + headers;
+    if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    client.Send(text + "\r\n" + body);
+    return client.Read();
+  }
+  HttpsAnswer Get(const std::string& path) { return Ask("GET " + root_ + path, "Host: " + host() + "\r\n"); }
+  Json GetJson(const std::string& path) {
+    const HttpsAnswer answer = Get(path);
+    EXPECT_EQ(answer.status, 200) << path << ": " << answer.body;
+    return Json::parse(answer.body);
+  }
+  Json Post(const std::string& path, const Json& body, int status = 200) {
+    const HttpsAnswer answer =
+        Ask("POST " + root_ + path,
+            "Host: " + host() + "\r\nOrigin: http://" + host() + "\r\nContent-Type: application/json\r\n", body.dump());
+    EXPECT_EQ(answer.status, status) << path << ": " << answer.body;
+    return Json::parse(answer.body);
+  }
+  std::string Key() const { return ns() + "/web"; }
+  EventStream Events() { return {port_, root_ + "api/events?daemon=" + Key(), host()}; }
+
+  std::unique_ptr<Process> dashboard_;
+  int port_ = 0;
+  std::string root_;  // "/TOKEN/"
+};
+INSTANTIATE_TEST_SUITE_P(Kind, DashboardTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
+
+// The pools as the page keeps them.
+class PagePools {
+ public:
+  void Take(const std::string& data) {
+    const Json change = Json::parse(data);
+    if (change["reset"] == true) pools_.clear();
+    for (const Json& pool : change["pools"]) pools_[pool["name"]] = pool;
+  }
+  const Json& operator[](const std::string& name) { return pools_[name]; }
+  std::size_t size() const { return pools_.size(); }
+
+ private:
+  std::map<std::string, Json> pools_;
+};
+
+TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
+  StartTwoPools();
+  PatchSpec("web", {{"updateStrategy",
+                     {{"type", "RollingUpdate"},
+                      {"rollingUpdate",
+                       {{"groups",
+                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
+                          {{"name", "north"}, {"pools", {Pool("b")}}, {"approval", "Manual"}}}}}}}}});
+  WaitUntilObserved("web");
+  StartDashboard();
+  EventStream events = Events();
+  ASSERT_EQ(events.status(), 200);
+  EXPECT_EQ(events.Next().data, R"({"connected":true,"error":""})");
+  const Json fleet = Json::parse(events.Await("fleet", [](const std::string&) { return true; }));
+  EXPECT_EQ(fleet["namespace"], ns());
+  ASSERT_EQ(fleet["daemons"].size(), 1u);
+  EXPECT_EQ(fleet["daemons"][0]["name"], "web");
+  const Json daemon = Json::parse(events.Await("daemon", [](const std::string&) { return true; }));
+  EXPECT_EQ(daemon["groups"].size(), 2u) << daemon;
+  EXPECT_EQ(daemon["strategy"], "RollingUpdate");
+  PagePools pools;
+  pools.Take(events.Await("pools", [](const std::string&) { return true; }));
+  EXPECT_EQ(pools.size(), 2u);
+  EXPECT_EQ(pools[Pool("a")]["group"], "canary");
+  EXPECT_EQ(pools[Pool("a")]["derived"], false);
+
+  SetImage("web", "example.org/app:2");
+  events.Await("daemon", [](const std::string& data) {
+    const Json now = Json::parse(data);
+    return now["reason"] == "WaitingForApproval" && now["groups"][1]["state"] == "WaitingForApproval" &&
+           now["groups"][0]["state"] == "Done";
+  });
+  const Json request = {{"action", "approve"}, {"daemon", Key()}, {"group", "north"}};
+  EXPECT_THAT(Post("api/command", request)["command"].get<std::string>(),
+              HasSubstr("kubectl yad approve web north -n " + ns() + " --kubeconfig="));
+  EXPECT_EQ(Annotation(GetDaemon("web"), "apps.openyurt.io/approve"), "");
+  EXPECT_THAT(Post("api/action", request)["message"].get<std::string>(),
+              HasSubstr(Subject() + " approved: north may begin with revision web-"));
+  events.Await("pools", [&](const std::string& data) {
+    pools.Take(data);
+    return pools[Pool("b")]["current"] == true && pools[Pool("b")]["phase"] == "Ready";
+  });
+  events.Await("daemon", [](const std::string& data) { return Json::parse(data)["state"] == "Complete"; });
+  kube().Delete(kYurtAppDaemonType, "web");
+  events.Await("gone", [](const std::string&) { return true; });
+}
+
+TEST_P(DashboardTest, QuestionsOfThePageAreAnswered) {
+  StartTwoPools();
+  SetImage("web", "example.org/app:2");
+  WaitUntilReady("web");
+  StartDashboard();
+  const Json rights = GetJson("api/rights?daemon=" + Key());
+  for (const char* right : {"approve", "pause", "undo", "restart", "hold"}) EXPECT_EQ(rights[right], true) << right;
+  const Json history = GetJson("api/history?daemon=" + Key())["revisions"];
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(history[0]["update"], true);
+  EXPECT_EQ(history[0]["pools"], 2);
+  EXPECT_EQ(history[1]["pools"], 0);
+  const Json diff = GetJson("api/diff?daemon=" + Key() + "&from=" + history[1]["name"].get<std::string>() +
+                            "&to=" + history[0]["name"].get<std::string>());
+  EXPECT_THAT(diff["diff"].get<std::string>(), HasSubstr("+            image: example.org/app:2\n"));
+  const Json pool = GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"));
+  EXPECT_EQ(pool["pool"]["phase"], "Ready");
+  EXPECT_THAT(pool["workload"]["yaml"].get<std::string>(), HasSubstr("kind: Deployment"));
+  EXPECT_THAT(pool["explain"].dump(), HasSubstr(Pool("a")));
+  EXPECT_EQ(pool["errors"], Json::array());
+  EXPECT_EQ(pool["hold"], Json());
+  EXPECT_EQ(Get("api/pool?daemon=" + Key() + "&pool=elsewhere").status, 404);
+  PatchSpec("web", {{"updateStrategy", {{"type", "RollingUpdate"}}}});
+  EXPECT_EQ(GetJson("api/simulation?daemon=" + Key() + "&failing=true&duration=60")["end"], "Complete");
+  EXPECT_THAT(Post("api/action", {{"action", "undo"}, {"daemon", Key()}, {"revision", 7}}, 400)["error"].dump(),
+              HasSubstr("unable to find specified revision 7"));
+  Post("api/action", {{"action", "hold"}, {"pool", Pool("a")}, {"reason", "it's <b>"}});
+  EXPECT_EQ(Annotation(kube().Get(kNodePoolType, Pool("a")), "apps.openyurt.io/hold"), "it's <b>");
+  EXPECT_EQ(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"))["hold"], Json({{"reason", "it's <b>"}}));
+  Post("api/action", {{"action", "release"}, {"pool", Pool("a")}});
+}
+
+TEST_P(DashboardTest, MarkupFromTheClusterIsDeliveredAsText) {
+  StartTwoPools();
+  StopOperator();
+  const std::string markup = "<img src=x onerror=alert(1)>\n\nevent: gone\ndata: {}\n\n</script>\xE2\x80\xA8";
+  Json status = GetDaemon("web")["status"];
+  status["pools"][0]["message"] = markup;
+  kube().MergePatch(kYurtAppDaemonType, "web", {{"status", {{"pools", status["pools"]}}}}, "status");
+  StartDashboard();
+  EventStream events = Events();
+  const Json change = Json::parse(events.Await("pools", [](const std::string&) { return true; }));
+  EXPECT_EQ(change["pools"][0]["message"], markup);
+  EXPECT_THAT(Get("").headers.at("content-security-policy"), Not(HasSubstr("unsafe")));
+}
+
+TEST_P(DashboardTest, OthersAreRefused) {
+  StartTwoPools();
+  StartDashboard();
+  const std::string ours = "Host: " + host() + "\r\n";
+  EXPECT_EQ(Ask("GET " + root_, ours).status, 200);
+  EXPECT_EQ(Ask("GET /", ours).status, 404);
+  EXPECT_EQ(Ask("GET /" + std::string(64, '0') + "/", ours).status, 404);
+  EXPECT_EQ(Ask("GET " + root_, "Host: evil.example:" + std::to_string(port_) + "\r\n").status, 421);
+  EXPECT_EQ(Ask("GET " + root_ + "api/rights", ours + "Origin: http://evil.example\r\n").status, 403);
+  const std::string pause = Json{{"action", "pause"}, {"daemon", Key()}}.dump();
+  EXPECT_EQ(
+      Ask("POST " + root_ + "api/action", ours + "Content-Type: text/plain\r\nOrigin: http://" + host() + "\r\n", pause)
+          .status,
+      415);
+  EXPECT_EQ(Ask("POST " + root_ + "api/action", ours + "Content-Type: application/json\r\n", pause).status, 403);
+  EXPECT_EQ(Ask("GET " + root_ + "api/action", ours).status, 405);
+  EXPECT_EQ(At(GetDaemon("web"), "/spec/paused"), Json());
+}
+
+TEST_P(DashboardTest, LostApiserverIsShownUntilItReturns) {
+  StartTwoPools();
+  StartDashboard();
+  EventStream events = Events();
+  events.Await("pools", [](const std::string&) { return true; });
+  plane().RunScript("stop-apiserver");
+  events.Await("connection", [](const std::string& data) { return Json::parse(data)["connected"] == false; });
+  EXPECT_EQ(Get("api/rights?daemon=" + Key()).status, 502);
+  plane().RunScript("start-apiserver");
+  events.Await("connection", [](const std::string& data) { return Json::parse(data)["connected"] == true; });
+  SetImage("web", "example.org/app:2");
+  events.Await("pools", [](const std::string& data) { return Json::parse(data)["reset"] == false; });
+}
+
+}  // namespace
+}  // namespace yad::testing
