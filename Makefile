@@ -66,6 +66,7 @@ test-model: packages ## everything that can happen in a small cluster; YAD_ALL=1
 
 test-cluster: build assets ## the released binary against a real control plane
 	hack/packages.sh chart || true
+	hack/packages.sh browser || true
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	hack/old-release.sh
 	ctest --test-dir build/release -L '^cluster$$' --output-on-failure --no-tests=error

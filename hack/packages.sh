@@ -4,6 +4,7 @@
 #   hack/packages.sh          for everything except the test of the image and the fuzzers
 #   hack/packages.sh image    for the test of the image
 #   hack/packages.sh chart    prometheus, for the tests of the chart's alerts and of checks
+#   hack/packages.sh browser  Chromium with its driver, for the test of the dashboard's page
 #   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
 #   hack/packages.sh tidy     clang-tidy
 #   hack/packages.sh bench    optional programs of `make bench`
@@ -23,6 +24,7 @@ NEEDED=(
 case ${1:-} in
 image) NEEDED=(buildah debootstrap jq ccache) ;;
 chart) NEEDED=(prometheus) ;;
+browser) NEEDED=(chromium chromium-driver python3-selenium) ;;
 clang) NEEDED=(clang-16 libclang-rt-16-dev llvm-16) ;;
 tidy) NEEDED=(clang-tidy-16) ;;
 bench) NEEDED=(wrk) ;;

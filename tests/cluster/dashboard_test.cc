@@ -1,6 +1,7 @@
 // kubectl yad dashboard as a process: what a browser gets and does.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <map>
 
@@ -158,6 +159,31 @@ TEST_P(DashboardTest, QuestionsOfThePageAreAnswered) {
   EXPECT_EQ(Annotation(kube().Get(kNodePoolType, Pool("a")), "apps.openyurt.io/hold"), "it's <b>");
   EXPECT_EQ(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"))["hold"], Json({{"reason", "it's <b>"}}));
   Post("api/action", {{"action", "release"}, {"pool", Pool("a")}});
+}
+
+TEST_P(DashboardTest, PageWorksInChromium) {
+  for (const char* program : {"/usr/bin/chromium", "/usr/bin/chromedriver"}) {
+    if (access(program, X_OK) != 0) GTEST_SKIP() << program << " is not installed: hack/packages.sh browser";
+  }
+  AddPool("c");
+  StartTwoPools();
+  PatchSpec("web", {{"updateStrategy",
+                     {{"type", "RollingUpdate"},
+                      {"rollingUpdate",
+                       {{"groups",
+                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
+                          {{"name", "north"}, {"pools", {Pool("b"), Pool("c")}}, {"approval", "Manual"}}}}}}}}});
+  const Json hold = {{"annotations", {{kHoldAnnotation, "<b id=\"markup\">markup</b>"}}}};
+  kube().MergePatch(kNodePoolType, Pool("b"), {{"metadata", hold}});
+  SetImage("web", "example.org/app:2");
+  WaitForStatus("web", "the rollout waits for approval", [](const Json& status) {
+    return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == "WaitingForApproval";
+  });
+  StartDashboard();
+  const ProcessResult result =
+      RunProcess({"/usr/bin/python3", YAD_SOURCE_DIR "/tests/dashboard/page_test.py", "http://" + host() + root_,
+                  "--daemon", Key(), "--group", "north", "--markup-pool", Pool("b")});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
 TEST_P(DashboardTest, MarkupFromTheClusterIsDeliveredAsText) {
