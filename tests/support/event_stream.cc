@@ -18,10 +18,13 @@ EventStream::EventStream(int port, const std::string& target, const std::string&
 }
 
 ServerEvent EventStream::Next() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   ServerEvent event;
   while (event.name.empty()) {
     std::size_t end = 0;
     while ((end = text_.find("\n\n")) == std::string::npos) {
+      // Comments come all the time.
+      if (std::chrono::steady_clock::now() > deadline) throw TestFailure("the stream has no further event");
       const std::string part = client_.ReadPart();
       if (part.empty()) throw TestFailure("the stream has ended");
       text_ += part;

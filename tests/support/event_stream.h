@@ -21,7 +21,7 @@ class EventStream {
   EventStream(int port, const std::string& target, const std::string& host);
 
   int status() const { return status_; }
-  // Blocks until the next event. Throws TestFailure at the end of the stream, or if there is none for half a minute.
+  // Blocks until the next event. Throws TestFailure at the end of the stream, or if there is none for a minute.
   ServerEvent Next();
   // Reads until an event has this name and `matches` its data. Returns the data.
   std::string Await(const std::string& name, const std::function<bool(const std::string& data)>& matches);
