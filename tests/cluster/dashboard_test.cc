@@ -121,12 +121,11 @@ TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
   EXPECT_THAT(Post("api/action", request)["message"].get<std::string>(),
               HasSubstr(Subject() + " approved: north may begin with revision web-"));
   std::string state;  // The order of the last two events is not fixed.
-  while (state != "Complete" || pools[Pool("b")].value("phase", "") != "Ready") {
+  while (state != "Complete" || pools[Pool("b")]["current"] != true || pools[Pool("b")]["phase"] != "Ready") {
     const ServerEvent event = events.Next();
     if (event.name == "daemon") state = Json::parse(event.data)["state"];
     if (event.name == "pools") pools.Take(event.data);
   }
-  EXPECT_EQ(pools[Pool("b")]["current"], true);
   kube().Delete(kYurtAppDaemonType, "web");
   events.Await("gone", [](const std::string&) { return true; });
 }
@@ -145,7 +144,7 @@ TEST_P(DashboardTest, QuestionsOfThePageAreAnswered) {
   EXPECT_EQ(history[1]["pools"], 0);
   const Json diff = GetJson("api/diff?daemon=" + Key() + "&from=" + history[1]["name"].get<std::string>() +
                             "&to=" + history[0]["name"].get<std::string>());
-  EXPECT_THAT(diff["diff"].get<std::string>(), HasSubstr("+            image: example.org/app:2\n"));
+  EXPECT_THAT(diff["diff"].get<std::string>(), HasSubstr("+          - image: example.org/app:2\n"));
   const Json pool = GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"));
   EXPECT_EQ(pool["pool"]["phase"], "Ready");
   EXPECT_THAT(pool["workload"]["yaml"].get<std::string>(), HasSubstr("kind: Deployment"));
