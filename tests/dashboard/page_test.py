@@ -7,7 +7,7 @@ ADDRESS is what `kubectl yad dashboard --no-open` prints. The YurtAppDaemon has 
 waits for the approval of GROUP. The message, or the reason of the hold, of POOL contains MARKUP. The test approves GROUP.
 
 It needs Debian's packages chromium, chromium-driver and python3-selenium. It prints one line for each check, and exits
-with 1 if one fails.
+with 1 if one fails, and with 77 if Chromium does not start.
 """
 import argparse
 import os
@@ -16,6 +16,7 @@ import time
 import traceback
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -23,6 +24,7 @@ from selenium.webdriver.common.keys import Keys
 
 MARKUP = '<b id="markup">markup</b>'
 TIMEOUT = 30  # seconds
+NO_BROWSER = 77  # exit code
 NARROW = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
 
 
@@ -33,6 +35,7 @@ def start_browser():
     options.binary_location = "/usr/bin/chromium"
     options.add_argument("--headless=new")
     options.add_argument("--window-size=1400,900")
+    options.add_argument("--disable-dev-shm-usage")  # /dev/shm of a container is small
     if os.geteuid() == 0:
         options.add_argument("--no-sandbox")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -276,7 +279,11 @@ def main():
     parser.add_argument("--markup-pool", required=True)
     parser.add_argument("--screenshots")
     arguments = parser.parse_args()
-    browser = start_browser()
+    try:
+        browser = start_browser()
+    except WebDriverException as error:
+        print(f"Chromium does not start: {error}", flush=True)
+        return NO_BROWSER
     failed = 0
     try:
         page = Page(browser, arguments)
