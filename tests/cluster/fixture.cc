@@ -117,16 +117,16 @@ OperatorOptions ClusterTest::DefaultOptions() {
   return options;
 }
 
-OperatorProcess& ClusterTest::LaunchOperator(std::vector<std::string> flags) {
+OperatorProcess& ClusterTest::LaunchOperator(const std::vector<std::string>& flags) {
   OperatorOptions options = DefaultOptions();
-  options.flags = std::move(flags);
+  options.flags.insert(options.flags.end(), flags.begin(), flags.end());
   operator_ = std::make_unique<OperatorProcess>(options);
   operator_expected_ = true;
   return *operator_;
 }
 
-OperatorProcess& ClusterTest::StartOperator(std::vector<std::string> flags) {
-  LaunchOperator(std::move(flags)).WaitUntilReady();
+OperatorProcess& ClusterTest::StartOperator(const std::vector<std::string>& flags) {
+  LaunchOperator(flags).WaitUntilReady();
   return *operator_;
 }
 

@@ -39,8 +39,8 @@ class ClusterTest : public ::testing::Test {
 
   // ---- the operator ----
   virtual OperatorOptions DefaultOptions();
-  OperatorProcess& LaunchOperator(std::vector<std::string> flags = {});
-  OperatorProcess& StartOperator(std::vector<std::string> flags = {});  // and waits until it is ready
+  OperatorProcess& LaunchOperator(const std::vector<std::string>& flags = {});
+  OperatorProcess& StartOperator(const std::vector<std::string>& flags = {});  // and waits until it is ready
   OperatorProcess& op() { return *operator_; }
   void StopOperator();  // SIGTERM, and it must end with 0
   void KillOperator();

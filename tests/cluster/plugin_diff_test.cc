@@ -136,10 +136,14 @@ TEST_P(PluginBothKindsTest, SimulationFromASnapshotEqualsThatOfTheCluster) {
              {"web"}, {"-f", file}, {"-f", file, "--failing"}, {"-f", file, "--failure-rate=50%", "--runs=20"}}) {
       std::vector<std::string> live{"simulate", "--now", now, "-o", "json"};
       live.insert(live.end(), what.begin(), what.end());
-      std::vector<std::string> from = live;
-      from.insert(from.end(), {"--from", "-", "--kubeconfig=/nonexistent"});
+      std::vector<std::string> from{YAD_PLUGIN_BINARY, "-n", ns(), "--kubeconfig=/nonexistent", "--from", "-"};
+      from.insert(from.end(), live.begin(), live.end());
       const Json expected = Json::parse(YadOut(live));
-      EXPECT_EQ(Json::parse(YadOut(from, kDone, snapshot)), expected) << what.back();
+      ProcessOptions input;
+      input.stdin_text = snapshot;
+      const ProcessResult result = RunProcess(from, input);
+      ASSERT_EQ(result.exit_code, kDone) << result.out << result.err;
+      EXPECT_EQ(Json::parse(result.out), expected) << what.back();
       EXPECT_EQ(expected["durations"]["source"], "Recorded");
       if (what.front() == "web") continue;
       const bool failing = std::count(what.begin(), what.end(), "--failing") > 0;
