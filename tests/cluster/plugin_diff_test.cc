@@ -136,8 +136,9 @@ TEST_P(PluginBothKindsTest, SimulationFromASnapshotEqualsThatOfTheCluster) {
              {"web"}, {"-f", file}, {"-f", file, "--failing"}, {"-f", file, "--failure-rate=50%", "--runs=20"}}) {
       std::vector<std::string> live{"simulate", "--now", now, "-o", "json"};
       live.insert(live.end(), what.begin(), what.end());
-      std::vector<std::string> from{YAD_PLUGIN_BINARY, "-n", ns(), "--kubeconfig=/nonexistent", "--from", "-"};
+      std::vector<std::string> from{YAD_PLUGIN_BINARY, "-n", ns(), "--kubeconfig=/nonexistent"};
       from.insert(from.end(), live.begin(), live.end());
+      from.insert(from.end(), {"--from", "-"});
       const Json expected = Json::parse(YadOut(live));
       ProcessOptions input;
       input.stdin_text = snapshot;
