@@ -15,13 +15,6 @@ constexpr std::size_t kLongestName = 63;  // the name is a label of the pods
 constexpr std::size_t kHashSize = 10;
 constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image, which does not need to exist
 
-std::string Encode(std::uint64_t hash) {
-  std::string text;
-  for (std::size_t i = 0; i < kHashSize; ++i, hash /= kSafeAlphabet.size())
-    text += kSafeAlphabet[hash % kSafeAlphabet.size()];
-  return text;
-}
-
 void AddImage(std::string reference, std::string pull_policy, std::vector<PulledImage>& images) {
   const bool known =
       std::any_of(images.begin(), images.end(), [&](const PulledImage& image) { return image.reference == reference; });
@@ -78,7 +71,7 @@ std::string PrefetchName(const std::string& workload_name) {
   if (workload_name.size() + sizeof(kSuffix) - 1 <= kLongestName) return workload_name + kSuffix;
   std::string prefix = workload_name.substr(0, kLongestName - sizeof(kSuffix) - kHashSize);
   while (prefix.back() == '-' || prefix.back() == '.') prefix.pop_back();
-  return prefix + "-" + Encode(Fnv1a64(workload_name)) + kSuffix;
+  return prefix + "-" + SafeEncode(Fnv1a64(workload_name), kHashSize) + kSuffix;
 }
 
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) {
@@ -101,7 +94,7 @@ Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) 
 }
 
 std::string PrefetchDigest(const Json& pods) {
-  return Encode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return SafeEncode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)), kHashSize);
 }
 
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,

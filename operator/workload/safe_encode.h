@@ -2,11 +2,22 @@
 #ifndef OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 #define OPERATOR_WORKLOAD_SAFE_ENCODE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace yad {
 
 inline constexpr std::string_view kSafeAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+// Returns the first `size` digits of the number in this alphabet, the lowest digit first.
+inline std::string SafeEncode(std::uint64_t number, std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i, number /= kSafeAlphabet.size())
+    text += kSafeAlphabet[number % kSafeAlphabet.size()];
+  return text;
+}
 
 }  // namespace yad
 

@@ -36,11 +36,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
   // Neither part contains a slash, so no two pairs give the same text.
-  std::uint64_t hash = Fnv1a64(uid + "/" + pool);
-  std::string text;
-  for (std::size_t i = 0; i < size; ++i, hash /= kSafeAlphabet.size())
-    text += kSafeAlphabet[hash % kSafeAlphabet.size()];
-  return text;
+  return SafeEncode(Fnv1a64(uid + "/" + pool), size);
 }
 
 }  // namespace
