@@ -32,11 +32,8 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     if (!jobs->synced() && error.empty()) return false;
     // The watch of a filled cache breaks now and then. Meanwhile, the cache may lack the end of a Job.
     snapshot.jobs_outdated = !error.empty();
-    if (!jobs->synced() || denial.IsBelieved(error, now)) {
-      const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
-      snapshot.checks_fault = "the Jobs can't be read: " + error +
-                              (forbidden ? "; set checks.jobs=true in the values of the Helm chart" : "");
-    }
+    if (!jobs->synced() || denial.IsBelieved(error, now))
+      snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }
   YAD_TRY(auto owned, ControlledObjects(jobs->store(), snapshot.daemon.meta));

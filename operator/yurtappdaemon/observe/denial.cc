@@ -6,8 +6,16 @@
 
 namespace yad {
 
+bool IsForbidden(const std::string& last_error) { return last_error.find(": Forbidden: ") != std::string::npos; }
+
+std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value) {
+  std::string text = objects + " can't be read: " + last_error;
+  if (IsForbidden(last_error)) text += "; set " + value + "=true in the values of the Helm chart";
+  return text;
+}
+
 bool Denial::IsBelieved(const std::string& last_error, SteadyTime now) {
-  const bool forbidden = last_error.find(": Forbidden: ") != std::string::npos;
+  const bool forbidden = IsForbidden(last_error);
   bool warn = false;
   const bool believed = state_.With([&](State& state) {
     if (!forbidden) state = {};

@@ -14,6 +14,12 @@ namespace yad {
 // Such an answer is believed after this time.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
+// Returns whether `last_error` of an informer says that its reads are Forbidden.
+bool IsForbidden(const std::string& last_error);
+// Returns the reason why a gate can't be used, for status: `objects` ("the Jobs") can't be read. If the reads are
+// Forbidden, names the value of the chart that grants them ("checks.jobs").
+std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
+
 // Remembers since when an informer's reads are Forbidden. Thread-safe.
 class Denial {
  public:

@@ -4,6 +4,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/yurtappdaemon/observe/denial.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
@@ -28,11 +29,7 @@ Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapsho
   if (!daemon_sets->synced()) {
     const std::string error = daemon_sets->last_error();
     if (error.empty()) return false;
-    const bool forbidden = error.find(": Forbidden: ") != std::string::npos;
-    if (wanted) {
-      snapshot.prefetch_fault = "the DaemonSets can't be read: " + error +
-                                (forbidden ? "; set prefetch.enabled=true in the values of the Helm chart" : "");
-    }
+    if (wanted) snapshot.prefetch_fault = DescribeUnreadable("the DaemonSets", error, "prefetch.enabled");
     return true;
   }
   YAD_TRY(auto owned, ControlledObjects(daemon_sets->store(), snapshot.daemon.meta));

@@ -68,8 +68,8 @@ void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) co
 
 PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
   PoolPrefetch prefetch;
-  if (!snapshot_.daemon.strategy.rolling.prefetch || !BringsImages(update)) return prefetch;
-  if (snapshot_.image_volumes.state == ImageVolumeSupport::State::kDropped) return prefetch;
+  if (!snapshot_.daemon.strategy.rolling.prefetch) return prefetch;
+  if (snapshot_.image_volumes.state == ImageVolumeSupport::State::kDropped || !BringsImages(update)) return prefetch;
   prefetch.images = NewImages::kMissing;
   prefetch.name = PrefetchName(update.workload.object->meta().key.name);
   prefetch.message = kWaits;
