@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 
@@ -11,6 +12,8 @@ namespace {
 namespace net = boost::asio;
 using boost::system::error_code;
 using tcp = net::ip::tcp;
+
+constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 Status Bind(tcp::acceptor& acceptor, const tcp::endpoint& endpoint, const std::string& bind) {
   error_code error;
@@ -61,6 +64,22 @@ Status ListenOn(tcp::acceptor& acceptor, const std::string& bind) {
   } catch (const std::exception& exception) {
     return Fail(Reason::kConfig, "cannot listen on \"" + bind + "\": " + exception.what());
   }
+}
+
+void AcceptLoop::Start() {
+  acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+    if (error == net::error::operation_aborted) return;
+    if (error) {
+      // The process may be out of file descriptors, so an immediate retry would loop.
+      retry_.expires_after(kAcceptRetry);
+      retry_.async_wait([this](error_code cancelled) {
+        if (!cancelled) Start();
+      });
+      return;
+    }
+    admit_(std::move(socket));
+    Start();
+  });
 }
 
 }  // namespace yad

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
@@ -27,7 +26,6 @@ using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 8 * 1024;
 constexpr std::uint64_t kMaxBody = 1024;
-constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 using Handlers = std::map<std::string, StatusServer::Handler>;
 using Response = http::response<http::string_body>;
@@ -123,26 +121,10 @@ struct StatusServer::Impl {
   Handlers handlers;
   net::io_context context{1};
   tcp::acceptor acceptor{context};
-  net::steady_timer accept_retry{context};
+  AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
   std::list<std::weak_ptr<Session>> sessions;  // oldest first
 
   bool disabled() const { return options.bind.empty() || options.bind == "0"; }
-
-  void Accept() {
-    acceptor.async_accept([this](error_code error, tcp::socket socket) {
-      if (error == net::error::operation_aborted) return;
-      if (error) {
-        // The process may be out of file descriptors, so an immediate retry would loop.
-        accept_retry.expires_after(kAcceptRetry);
-        accept_retry.async_wait([this](error_code cancelled) {
-          if (!cancelled) Accept();
-        });
-        return;
-      }
-      Admit(std::move(socket));
-      Accept();
-    });
-  }
 
   void Admit(tcp::socket socket) {
     sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
@@ -179,7 +161,7 @@ Status StatusServer::Run(std::stop_token stop) {
   if (!impl_->acceptor.is_open()) return {};
   try {
     const std::stop_callback end(stop, [this] { impl_->context.stop(); });
-    impl_->Accept();
+    impl_->accept.Start();
     impl_->context.run();
   } catch (const std::exception& exception) {
     return Fail(Reason::kInternalError, std::string("the status server failed: ") + exception.what());

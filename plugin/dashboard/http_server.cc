@@ -29,7 +29,6 @@ using boost::system::error_code;
 using tcp = net::ip::tcp;
 
 constexpr int kHandlerThreads = 4;
-constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::chrono::seconds kFarewellTime{1};
 constexpr char kHeartbeat[] = ": \n\n";
 
@@ -228,24 +227,8 @@ struct HttpServer::Impl {
 
   Shared shared;
   tcp::acceptor acceptor{shared.context};
-  net::steady_timer accept_retry{shared.context};
+  AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
   std::list<std::weak_ptr<Session>> sessions;  // oldest first
-
-  void Accept() {
-    acceptor.async_accept([this](error_code error, tcp::socket socket) {
-      if (error == net::error::operation_aborted) return;
-      if (error) {
-        // The process may be out of file descriptors, so an immediate retry would loop.
-        accept_retry.expires_after(kAcceptRetry);
-        accept_retry.async_wait([this](error_code cancelled) {
-          if (!cancelled) Accept();
-        });
-        return;
-      }
-      Admit(std::move(socket));
-      Accept();
-    });
-  }
 
   void Admit(tcp::socket socket) {
     sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
@@ -286,7 +269,7 @@ Status HttpServer::Run(std::stop_token stop) {
   Impl& impl = *impl_;
   try {
     const std::stop_callback end(stop, [&] { impl.shared.context.stop(); });
-    impl.Accept();
+    impl.accept.Start();
     impl.shared.context.run();
     impl.shared.handlers.stop();
     impl.shared.handlers.join();
