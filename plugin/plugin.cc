@@ -12,51 +12,6 @@ namespace {
 
 constexpr char kName[] = "kubectl-yad";
 
-Result<int> Run(Session& session) {
-  switch (session.options.command) {
-    case Command::kStatus:
-      return RunStatus(session);
-    case Command::kPools:
-      return RunPools(session);
-    case Command::kHistory:
-      return RunHistory(session);
-    case Command::kUndo:
-      return RunUndo(session);
-    case Command::kPause:
-    case Command::kResume:
-      return RunPause(session);
-    case Command::kRestart:
-      return RunRestart(session);
-    case Command::kApprove:
-      return RunApprove(session);
-    case Command::kHold:
-    case Command::kRelease:
-      return RunHold(session);
-    case Command::kFreeze:
-      return RunFreeze(session);
-    case Command::kUnfreeze:
-      return RunUnfreeze(session);
-    case Command::kWindows:
-      return RunWindows(session);
-    case Command::kExplain:
-      return RunExplain(session);
-    case Command::kSimulate:
-      return RunSimulate(session);
-    case Command::kDashboard:
-      return RunDashboard(session);
-    case Command::kDiff:
-      return RunDiff(session);
-    case Command::kCapacity:
-      return RunCapacity(session);
-    case Command::kRender:
-    case Command::kCapacityPlan:
-    case Command::kCompletion:
-    case Command::kVersion:
-      break;
-  }
-  return kDone;
-}
-
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
   YAD_TRY(const auto config, LoadClusterConfig(options.kubeconfig, options.context));
   ClientOptions client_options;
@@ -68,7 +23,8 @@ Result<int> RunOnCluster(const PluginOptions& options, const std::string& versio
   };
   YAD_TRY(const auto client, MakeClient(config, client_options));
   Session session{options, console, *client, options.ns.empty() ? config.ns : options.ns};
-  return Run(session);
+  if (options.command == Command::kDashboard) return RunDashboard(session);
+  return RunOnSession(session);
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ Result<int> RunSimulate(Session& session);
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 
+// Runs the command of the options, which must be one of those above.
+Result<int> RunOnSession(Session& session);
+
 // These do not need a cluster.
 Result<int> RunRender(const PluginOptions& options, Console& console);
 Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  // simulate --from

@@ -63,33 +63,6 @@ bool IsPlain(const std::string& word) {
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
 
-Result<int> Dispatch(Session& session) {
-  switch (session.options.command) {
-    case Command::kApprove:
-      return RunApprove(session);
-    case Command::kPause:
-    case Command::kResume:
-      return RunPause(session);
-    case Command::kUndo:
-      return RunUndo(session);
-    case Command::kRestart:
-      return RunRestart(session);
-    case Command::kHold:
-    case Command::kRelease:
-      return RunHold(session);
-    case Command::kFreeze:
-      return RunFreeze(session);
-    case Command::kUnfreeze:
-      return RunUnfreeze(session);
-    case Command::kExplain:
-      return RunExplain(session);
-    case Command::kSimulate:
-      return RunSimulate(session);
-    default:
-      return Bad("the dashboard does not run this command");
-  }
-}
-
 }  // namespace
 
 Result<ObjectKey> ParseKey(const std::string& text) {
@@ -150,7 +123,7 @@ Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Clie
     return Bad(text);
   }
   Session session{*options, console, client, options->ns};
-  YAD_TRY_VOID(Dispatch(session));
+  YAD_TRY_VOID(RunOnSession(session));
   return CommandOutput{out.str(), err.str()};
 }
 
