@@ -23,6 +23,7 @@ Result<int> RunOnCluster(const PluginOptions& options, const std::string& versio
   };
   YAD_TRY(const auto client, MakeClient(config, client_options));
   Session session{options, console, *client, options.ns.empty() ? config.ns : options.ns};
+  session.cluster = config.context.empty() ? config.source : config.context;
   if (options.command == Command::kDashboard) return RunDashboard(session);
   return RunOnSession(session);
 }

@@ -11,6 +11,9 @@ namespace yad {
 
 inline constexpr std::size_t kMaxTimeline = 50;
 
+// Events by the core API, which names their object `involvedObject`.
+inline const ResourceType kCoreEventType{"", "v1", "events", "Event", true};
+
 struct TimelineEntry {
   WallTime at;
   std::string what;
@@ -34,8 +37,8 @@ std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
 // Returns the Events of an object.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 
-// Joins the lists: newest first, at most kMaxTimeline. Equal texts at about the same time are
-// one entry.
+// Joins the lists: newest first, at most kMaxTimeline. Equal texts at about the same time are one
+// entry.
 std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
 
 // Returns the time of an Event: of its last repetition.

@@ -5,7 +5,6 @@
 #include <stop_token>
 
 #include "operator/api/well_known.h"
-#include "operator/client/auth/config.h"
 #include "operator/runtime/signals.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
@@ -40,16 +39,6 @@ Result<std::string> NamespaceToShow(Session& session) {
   return Fail(std::move(error));
 }
 
-// Returns the name of the context, from a text such as: context "dev" of /home/me/.kube/config.
-std::string ContextName(const PluginOptions& options) {
-  if (!options.context.empty()) return options.context;
-  const auto config = LoadClusterConfig(options.kubeconfig, options.context);
-  if (!config) return "";
-  const std::size_t begin = config->source.find('"');
-  const std::size_t end = begin == std::string::npos ? begin : config->source.find('"', begin + 1);
-  return end == std::string::npos ? config->source : config->source.substr(begin + 1, end - begin - 1);
-}
-
 }  // namespace
 
 Result<int> RunDashboard(Session& session) {
@@ -58,7 +47,7 @@ Result<int> RunDashboard(Session& session) {
   const PluginOptions& options = session.options;
   LiveOptions live_options;
   YAD_TRY(live_options.ns, NamespaceToShow(session));
-  live_options.context = ContextName(options);
+  live_options.context = session.cluster;
   if (auto ns = OperatorNamespace(session)) {
     live_options.operator_ns = *std::move(ns);
   } else {

@@ -32,15 +32,19 @@ Json TimeOrNull(const std::optional<WallTime>& time) {
 
 Json TimeOrNull(const std::string& time) { return ParseTime(time) != WallTime() ? Json(time) : Json(); }
 
+WorkloadKind KindOf(const Json& daemon) {
+  const Json* stateful = Find(daemon, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
+  return stateful != nullptr && stateful->is_object() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+}
+
 Json FleetEntry(const Json& daemon) {
   const Progress progress = ReadProgress(daemon);
   const Json* found = Find(daemon, {"status"});
   const Json status = found == nullptr ? Json() : *found;
   const bool paused = BoolAt(daemon, {"spec", "paused"});
-  const bool stateful = Find(daemon, {"spec", "workloadTemplate", "statefulSetTemplate"}) != nullptr;
   return {{"namespace", StringAt(daemon, {"metadata", "namespace"})},
           {"name", StringAt(daemon, {"metadata", "name"})},
-          {"kind", stateful ? "StatefulSet" : "Deployment"},
+          {"kind", TypeOf(KindOf(daemon)).kind},
           {"created", TimeOrNull(StringAt(daemon, {"metadata", "creationTimestamp"}))},
           {"revision", StringAt(status, {"updateRevision"})},
           {"from", StringAt(status, {"currentRevision"})},

@@ -10,6 +10,7 @@
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/pods.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/dashboard/actions.h"
@@ -26,7 +27,6 @@ constexpr std::size_t kMaxEvents = 50;
 constexpr std::size_t kPodsWithEvents = 5;  // each takes a request
 constexpr int kPage = 500;
 constexpr char kChangeCause[] = "kubernetes.io/change-cause";
-const ResourceType kEvents{"", "v1", "events", "Event", true};
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -52,12 +52,7 @@ std::pair<std::string, std::string> WhyNotReady(const Json& pod) {
 }
 
 Json ToJson(const Json& pod) {
-  bool ready = false;
-  if (const Json* conditions = Find(pod, {"status", "conditions"}); conditions != nullptr && conditions->is_array()) {
-    ready = std::any_of(conditions->begin(), conditions->end(), [](const Json& condition) {
-      return StringAt(condition, {"type"}) == "Ready" && StringAt(condition, {"status"}) == "True";
-    });
-  }
+  const bool ready = IsPodReady(pod);
   std::int64_t restarts = 0;
   if (const Json* containers = Find(pod, {"status", "containerStatuses"});
       containers != nullptr && containers->is_array()) {
@@ -121,12 +116,8 @@ class DetailsReader {
       if (!object && object.error().reason == Reason::kNotFound) continue;
       if (!object) return Note("read the workload", object.error());
       workload_uid_ = ParseMeta(*object).uid;
-      const Json* labels = Find(*object, {"spec", "selector", "matchLabels"});
-      if (labels != nullptr && labels->is_object()) {
-        for (const auto& [key, value] : labels->items()) {
-          if (value.is_string()) selector_ += (selector_.empty() ? "" : ",") + key + "=" + value.get<std::string>();
-        }
-      }
+      for (const auto& [key, value] : StringMapAt(*object, {"spec", "selector", "matchLabels"}))
+        selector_ += (selector_.empty() ? "" : ",") + key + "=" + value;
       (*object)["metadata"].erase("managedFields");
       details_["workload"] = {{"yaml", ToYaml(*object)}};
       return;
@@ -166,7 +157,7 @@ class DetailsReader {
       options.ns = daemon_.ns;
       options.field_selector = "involvedObject.uid=" + uid;
       options.limit = kPage;
-      auto page = client_.List(kEvents, options);
+      auto page = client_.List(kCoreEventType, options);
       if (!page) {
         Note("list events", page.error());
         break;
@@ -199,20 +190,17 @@ class DetailsReader {
 Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const Json& daemon) {
   const ObjectMeta meta = ParseMeta(daemon);
   std::map<std::string, std::int64_t> counts;
-  const bool stateful = StringAt(daemon, {"status", "templateType"}) == "StatefulSet";
   ListOptions options;
   options.ns = meta.key.ns;
   options.label_selector = kPoolNameLabel;
   options.limit = kPage;
   options.metadata_only = true;
-  do {
-    YAD_TRY(auto page, client.List(stateful ? kStatefulSetType : kDeploymentType, options));
-    for (const Json& workload : page.items) {
-      const ObjectMeta of_workload = ParseMeta(workload);
-      if (ControlledBy(of_workload, meta.uid)) ++counts[of_workload.Label(kRevisionLabel)];
-    }
-    options.continue_token = page.continue_token;
-  } while (!options.continue_token.empty());
+  const auto listed = ForEachListed(client, TypeOf(KindOf(daemon)), options, {}, [&](const JsonDocument& workload) {
+    const ObjectMeta of_workload = ParseMeta(workload);
+    if (ControlledBy(of_workload, meta.uid)) ++counts[of_workload.Label(kRevisionLabel)];
+    return true;
+  });
+  if (!listed) return Fail(listed.error());
   return counts;
 }
 

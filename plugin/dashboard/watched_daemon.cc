@@ -10,8 +10,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kEvents{"", "v1", "events", "Event", true};
-
 ReflectorOptions Watching(const ResourceType& type, const std::string& ns) {
   ReflectorOptions options;
   options.type = type;
@@ -34,14 +32,9 @@ ReflectorOptions WatchingRevisions(const std::string& ns) {
 }
 
 ReflectorOptions WatchingEvents(const ObjectKey& daemon, const std::string& uid) {
-  ReflectorOptions options = Watching(kEvents, daemon.ns);
+  ReflectorOptions options = Watching(kCoreEventType, daemon.ns);
   options.field_selector = "involvedObject.uid=" + uid;
   return options;
-}
-
-WorkloadKind KindOf(const Json& daemon) {
-  const Json* stateful = Find(daemon, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
-  return stateful != nullptr && stateful->is_object() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
 }
 
 std::vector<Json> ObjectsOf(const Store& store) {

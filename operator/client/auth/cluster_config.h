@@ -34,7 +34,8 @@ struct ClusterConfig {
   std::optional<ExecCredentialPlugin> exec;
   std::string proxy_url;
   std::string ns = "default";
-  std::string source;  // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
+  std::string context;  // its name in the kubeconfig; "": the pod's service account
+  std::string source;   // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
 };
 
 }  // namespace yad

@@ -257,6 +257,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   const std::string user_name = fields.String("user");
 
   ClusterConfig config;
+  config.context = name;
   config.source = "context " + Quote(name) + " of " + context->second.file;
   if (const std::string ns = fields.String("namespace"); !ns.empty()) config.ns = ns;
   YAD_TRY_VOID(fields.status());
