@@ -84,12 +84,7 @@ class PagePools {
 
 TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
   StartTwoPools();
-  PatchSpec("web", {{"updateStrategy",
-                     {{"type", "RollingUpdate"},
-                      {"rollingUpdate",
-                       {{"groups",
-                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
-                          {{"name", "north"}, {"pools", {Pool("b")}}, {"approval", "Manual"}}}}}}}}});
+  UseCanaryAndNorth({Pool("b")});
   WaitUntilObserved("web");
   StartDashboard();
   EventStream events = Events();
@@ -168,12 +163,7 @@ TEST_P(DashboardTest, PageWorksInChromium) {
   }
   AddPool("c");
   StartTwoPools();
-  PatchSpec("web", {{"updateStrategy",
-                     {{"type", "RollingUpdate"},
-                      {"rollingUpdate",
-                       {{"groups",
-                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
-                          {{"name", "north"}, {"pools", {Pool("b"), Pool("c")}}, {"approval", "Manual"}}}}}}}}});
+  UseCanaryAndNorth({Pool("b"), Pool("c")});
   const Json hold = {{"annotations", {{kHoldAnnotation, "<b id=\"markup\">markup</b>"}}}};
   kube().MergePatch(kNodePoolType, Pool("b"), {{"metadata", hold}});
   SetImage("web", "example.org/app:2");

@@ -49,6 +49,12 @@ class PluginTest : public BothKinds {
     CreateDaemon(daemon);
     WaitUntilReady("web");
   }
+  // Sets a RollingUpdate: group "canary" is pool "a", and group "north" needs an approval.
+  void UseCanaryAndNorth(const std::vector<std::string>& north) {
+    const Json groups = {{{"name", "canary"}, {"pools", {Pool("a")}}},
+                         {{"name", "north"}, {"pools", north}, {"approval", "Manual"}}};
+    PatchSpec("web", {{"updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", groups}}}}}});
+  }
   std::string Subject() const { return "yurtappdaemon.apps.openyurt.io/web"; }
   std::string Workload() const {
     return kind() == WorkloadKind::kDeployment ? "deployment.apps/" : "statefulset.apps/";

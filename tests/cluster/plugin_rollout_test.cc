@@ -140,12 +140,7 @@ TEST_P(PluginOnceTest, AnApprovalNamesRevisionAndGroup) {
 
 TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalGoesOnOnceItIsGiven) {
   StartTwoPools();
-  PatchSpec("web", {{"updateStrategy",
-                     {{"type", "RollingUpdate"},
-                      {"rollingUpdate",
-                       {{"groups",
-                         {{{"name", "canary"}, {"pools", {Pool("a")}}},
-                          {{"name", "north"}, {"pools", {Pool("b")}}, {"approval", "Manual"}}}}}}}}});
+  UseCanaryAndNorth({Pool("b")});
   SetImage("web", "example.org/app:2");
   Process status(Command({"status", "web", "--timeout=60s"}));
   Eventually("it waits for approval",
