@@ -3,9 +3,10 @@
 # that no registry is needed. The Debian has the packages of hack/packages.sh and stays in the user's cache folder.
 #
 #   prepare_image_base WORK    WORK is a folder of the caller for temporary files
+#   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
 #
-# It sets BASE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it prints why and returns 1.
-# The lock on the storage lasts as long as the caller. The caller removes its containers.
+# prepare_image_base sets BASE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it prints why
+# and returns 1. The lock on the storage lasts as long as the caller. The caller removes its containers.
 
 prepare_image_base() {
   local work=$1 program codename targets mirror cache driver probe='' container
@@ -58,4 +59,14 @@ prepare_image_base() {
   } >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
   buildah rm "$container" >/dev/null
   rm -rf "$work/debian"
+}
+
+lend_ccache() {
+  LENT_CCACHE=()
+  command -v ccache >/dev/null || return 0
+  local cache
+  cache=$(ccache --get-config cache_dir)
+  mkdir -p "$cache"
+  # LANG is part of ccache's keys.
+  LENT_CCACHE=(--volume "$cache:/root/.cache/ccache" --build-arg LANG="${LANG:-}")
 }

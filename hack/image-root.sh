@@ -17,16 +17,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,usr/share,var/lib/dpkg/status.d} "$DOC"
 
-# package_of PATH...: prints the packages that contain these files. dpkg may know a file by its name with or without
-# /usr, and reports an error for the other name.
-package_of() {
-  local path
-  for path in "$@"; do
-    path=${path#/usr}
-    printf '%s\n' "$path" "/usr$path"
-  done | { xargs -r dpkg-query -S 2>/dev/null || true; } | sed -n 's/: .*//p' | tr -d ' ' | tr , '\n' | sort -u
-}
-
 # --- the program -------------------------------------------------------------------------------------------------------
 install -m 755 $BUILT "$ROOT/usr/bin/$NAME"
 libraries=$(ldd $BUILT | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
@@ -44,11 +34,10 @@ echo 'hosts: files dns' >"$ROOT/etc/nsswitch.conf"
 cp -L /etc/os-release "$ROOT/etc/"
 
 # --- the contents lists ------------------------------------------------------------------------------------------------
-# shellcheck disable=SC2046,SC2086
-copied=$(package_of $(realpath $libraries) && printf '%s\n' ca-certificates tzdata)
+# shellcheck disable=SC2086
+copied=$(realpath $libraries | hack/package-of.sh && printf '%s\n' ca-certificates tzdata)
 # These packages contribute templates and inline functions, although the image contains none of their files.
-# shellcheck disable=SC2046
-compiled=$(package_of $(ninja -C build/release -t deps | sed -n 's/^ *\(\/usr\/\)/\1/p' | sort -u | xargs realpath))
+compiled=$(ninja -C build/release -t deps | sed -n 's/^ *\(\/usr\/\)/\1/p' | sort -u | xargs realpath | hack/package-of.sh)
 for package in $copied; do
   dpkg-query -s "$package" >"$ROOT/var/lib/dpkg/status.d/${package%%:*}"
 done
@@ -65,7 +54,7 @@ cp LICENSE "$DOC/LICENSE"
 } >"$work/relations"
 for path in "/usr/bin/$NAME" $libraries; do
   printf '%s\t%s\t%s\t%s\n' "$path" "$(sha1sum <"$ROOT$path" | cut -d' ' -f1)" \
-    "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(package_of "$(realpath "$path")" | cut -d: -f1)"
+    "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(realpath "$path" | hack/package-of.sh | cut -d: -f1)"
 done >"$work/files"
 hack/sbom.sh $NAME "/usr/share/doc/$NAME/copyright." "$work/relations" "$work/files" >"$DOC/sbom.spdx.json"
 

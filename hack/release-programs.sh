@@ -38,19 +38,13 @@ cmake --preset static -B $built -DYAD_STATIC_LIBRARIES="$libraries" "${cross[@]}
   { tail -n 40 "$work/log" >&2; exit 1; }
 
 # --- the Debian packages that are part of a program --------------------------------------------------------------------
-# search DATABASE: prints the packages that contain the files whose paths it reads. dpkg may know a file by its name with
-# or without /usr, and reports an error for the other name.
-search() {
-  sed -E 's|^(/usr)?(/.*)|\2\n/usr\2|' | { xargs -r dpkg-query --admindir="$1" -S 2>/dev/null || true; } |
-    sed -n 's/: .*//p' | tr -d ' ' | tr , '\n'
-}
 # package_of: prints the packages that contain the files whose paths it reads. The cross-compiler's own files are in
 # packages of this machine, all others in those of the root.
 package_of() {
   xargs -r realpath --canonicalize-missing | sort -u >"$work/paths"
   {
-    [ -z "$root" ] || sed -n "s|^$root/|/|p" "$work/paths" | search "$root/var/lib/dpkg"
-    grep -v "^${root:-//}/" "$work/paths" | search /var/lib/dpkg
+    [ -z "$root" ] || sed -n "s|^$root/|/|p" "$work/paths" | hack/package-of.sh "$root/var/lib/dpkg"
+    grep -v "^${root:-//}/" "$work/paths" | hack/package-of.sh
   } | sort -u
 }
 # linked PROGRAM: prints the packages of the static libraries in it.
@@ -85,7 +79,5 @@ for program in "${programs[@]}"; do
   printf '/%s\t%s\t%s\t\n' "$program" "$(sha1sum <"$folder/$program" | cut -d' ' -f1)" \
     "$(sha256sum <"$folder/$program" | cut -d' ' -f1)" >"$work/files"
   ROOT=$root hack/sbom.sh "$program" licenses/ "$work/relations" "$work/files" >"$dist/$program-linux-$arch.spdx.json"
-  # Nothing in the archive depends on this machine: order, owner, modes and times are fixed.
-  tar --create --directory "$folder" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-    --mtime="@$SOURCE_DATE_EPOCH" "$program" LICENSE licenses | gzip -9 -n >"$dist/$program-linux-$arch.tar.gz"
+  hack/pack.sh "$folder" "$program" LICENSE licenses | gzip -9 -n >"$dist/$program-linux-$arch.tar.gz"
 done

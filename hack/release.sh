@@ -45,12 +45,6 @@ trap 'exit 143' TERM
 rm -rf "$dist"
 mkdir -p "$dist"
 
-# pack FOLDER: prints a tar of the folder in which nothing depends on this machine.
-pack() {
-  tar --create --directory "$1" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-    --mtime="@$SOURCE_DATE_EPOCH" "${@:2}"
-}
-
 # --- programs ----------------------------------------------------------------------------------------------------------
 for arch in $ARCHES; do hack/release-programs.sh "$arch"; done
 
@@ -77,7 +71,7 @@ printf 'home: %s\nsources: [%s]\n' "$HOMEPAGE" "$HOMEPAGE" >>"$chart/Chart.yaml"
 # helm writes the current time into the archive.
 mkdir "$work/unpacked"
 tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
-pack "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
+hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
 # --- manifests for kubectl ---------------------------------------------------------------------------------------------
 # manifest VALUE...: prints the chart as it is installed by default, with its namespace. Labels that only Helm reads are
@@ -94,14 +88,10 @@ manifest --set watchNamespace=yurtappdaemon-system >"$dist/install-namespaced.ya
 . hack/image-base.sh
 if prepare_image_base "$work" >"$work/unable"; then
   image=${IMAGE_REPOSITORY:-localhost/$NAME}:v$version
-  arguments=(--build-arg BASE="$BASE")
-  if command -v ccache >/dev/null; then
-    mkdir -p "$(ccache --get-config cache_dir)"
-    arguments+=(--volume "$(ccache --get-config cache_dir):/root/.cache/ccache" --build-arg LANG="${LANG:-}")
-  fi
-  hack/image.sh "$image" "${arguments[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+  lend_ccache
+  hack/image.sh "$image" --build-arg BASE="$BASE" "${LENT_CCACHE[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
   buildah push --quiet "$image" "oci:$work/oci:$image"
-  pack "$work/oci" . >"$dist/$NAME-image-linux-amd64.oci.tar"
+  hack/pack.sh "$work/oci" . >"$dist/$NAME-image-linux-amd64.oci.tar"
   cp build/image/sbom.spdx.json "$dist/$NAME-image-linux-amd64.spdx.json"
 else
   say "SKIPPED: the image, because $(cat "$work/unable")"

@@ -41,12 +41,7 @@ prepare_image_base "$work" >"$work/unable" || skip "$(cat "$work/unable")"
 
 # --- two builds --------------------------------------------------------------------------------------------------------
 export SOURCE_DATE_EPOCH=1700000000
-lend_cache=()
-if command -v ccache >/dev/null; then
-  compiler_cache=$(ccache --get-config cache_dir)
-  mkdir -p "$compiler_cache"
-  lend_cache=(--volume "$compiler_cache:/root/.cache/ccache" --build-arg LANG="${LANG:-}")
-fi
+lend_ccache
 tag=localhost/yurtappdaemon-operator-test:$$
 build() { # TAG ARGUMENT...
   local begin=$SECONDS
@@ -54,10 +49,10 @@ build() { # TAG ARGUMENT...
   hack/image.sh "$@" --build-arg BASE="$BASE" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
   say "$1 built in $((SECONDS - begin)) s"
 }
-build "$tag" "${lend_cache[@]}"
+build "$tag" "${LENT_CCACHE[@]}"
 first=$(buildah inspect --type image --format '{{.FromImageID}}' "$tag")
-[ -z "${IMAGE_TEST_RECOMPILE:-}" ] || lend_cache=()
-build "$tag-again" "${lend_cache[@]}"
+[ -z "${IMAGE_TEST_RECOMPILE:-}" ] || LENT_CCACHE=()
+build "$tag-again" "${LENT_CCACHE[@]}"
 same "the digest of a second build" "$first" "$(buildah inspect --type image --format '{{.FromImageID}}' "$tag-again")"
 
 # --- the image's configuration -----------------------------------------------------------------------------------------

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Prints the Debian packages that contain the files whose paths it reads:  hack/package-of.sh [DATABASE] <PATHS
+#
+# DATABASE is the folder of dpkg's database; default: this machine's.
+set -euo pipefail
+export LC_ALL=C
+
+# dpkg may know a file by its name with or without /usr, and reports an error for the other name.
+sed -E 's|^(/usr)?(/.*)|\2\n/usr\2|' |
+  { xargs -r dpkg-query --admindir="${1:-/var/lib/dpkg}" -S 2>/dev/null || true; } |
+  sed -n 's/: .*//p' | tr -d ' ' | tr , '\n' | sort -u
