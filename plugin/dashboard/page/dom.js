@@ -134,4 +134,8 @@ export const why = ({reason, message}) => [h('b', {}, reason), message && ` ${me
 // A text in lines, which scrolls. The keyboard can reach it.
 export const block = (label, text) => h('pre', {tabindex: 0, role: 'region', 'aria-label': label}, text);
 
+// The head of a table.
+export const tableHead = (columns) =>
+  h('thead', {}, h('tr', {}, columns.map((column) => h('th', {scope: 'col'}, column))));
+
 export const plural = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;

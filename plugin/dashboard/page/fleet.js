@@ -1,6 +1,6 @@
 // The view of all YurtAppDaemons, and the parts that other views share with it.
 import {actionButton} from './actions.js';
-import {h, plural, time, why} from './dom.js';
+import {h, plural, tableHead, time, why} from './dom.js';
 
 const kMarks = {Complete: '✓', Progressing: '◐', Waiting: '◇', Stopped: '✕', Paused: '‖', Unknown: '?'};
 
@@ -44,8 +44,7 @@ function table(daemons) {
   const columns = ['Name', 'State', 'Updated', 'Ready', 'Failed', 'Offline', 'Revision', 'Age'];
   return h('table.fleet', {},
     h('caption.hidden', {}, 'YurtAppDaemons and their progress'),
-    h('thead', {}, h('tr', {}, columns.map((column) => h('th', {scope: 'col'}, column)))),
-    h('tbody', {}, daemons.map(row)));
+    tableHead(columns), h('tbody', {}, daemons.map(row)));
 }
 
 // A label for narrow screens, where a row is a block.

@@ -1,7 +1,7 @@
 // The panel of one pool: what it waits for, the diagnosis, its workload, pods and events.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
-import {block, h, time, why} from './dom.js';
+import {block, h, tableHead, time, why} from './dom.js';
 import {describe, groupName} from './pools.js';
 
 const kReloadMilliseconds = 500;  // changes within this time lead to one request
@@ -106,7 +106,7 @@ function podTable(list) {
       h('td.why', {colspan: columns.length}, why(pod))),
   ]);
   return h('div.scroll', {tabindex: 0, role: 'region', 'aria-labelledby': 'pods-title'}, h('table', {},
-    h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))), h('tbody', {}, rows)));
+    tableHead(columns), h('tbody', {}, rows)));
 }
 
 function events(list) {

@@ -1,7 +1,7 @@
 // The panel of the revisions, with the difference of two of them.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
-import {block, h, time} from './dom.js';
+import {block, h, tableHead, time} from './dom.js';
 
 export class RevisionsPanel {
   title = 'Revisions';
@@ -72,8 +72,7 @@ export class RevisionsPanel {
   #table(rights) {
     const columns = ['From', 'To', 'Revision', 'Age', 'Pools', 'Undo'];
     return h('div.scroll', {tabindex: 0, role: 'region', 'aria-label': 'Revisions'}, h('table', {},
-      h('thead', {}, h('tr', {}, columns.map((name) => h('th', {scope: 'col'}, name)))),
-      h('tbody', {}, this.#revisions.map((it) => this.#row(it, rights)))));
+      tableHead(columns), h('tbody', {}, this.#revisions.map((it) => this.#row(it, rights)))));
   }
 
   #row(it, rights) {
