@@ -32,14 +32,19 @@ void Outbox::Add(std::string message) {
   std::lock_guard lock(mutex_);
   bytes_ += message.size();
   messages_.push_back({std::move(message), clock_.Now(), ++last_number_});
+  waiting_.Add(1);
   for (; bytes_ > options_.max_bytes; ++dropped_unlogged_) DropOldest();
-  ShowWaiting();
   added_.notify_all();
 }
 
-void Outbox::DropOldest() {
+void Outbox::RemoveOldest() {
   bytes_ -= messages_.front().text.size();
   messages_.pop_front();
+  waiting_.Add(-1);
+}
+
+void Outbox::DropOldest() {
+  RemoveOldest();
   dropped_.Increment();
 }
 
@@ -47,8 +52,6 @@ void Outbox::DropExpired() {
   for (; !messages_.empty() && clock_.Now() - messages_.front().added > options_.max_age; ++dropped_unlogged_)
     DropOldest();
 }
-
-void Outbox::ShowWaiting() { waiting_.Set(static_cast<double>(messages_.size())); }
 
 void Outbox::LogDropped(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t count = std::exchange(dropped_unlogged_, 0);
@@ -86,10 +89,8 @@ Duration Outbox::SendFirst(std::unique_lock<std::mutex>& lock, const std::stop_t
   if (waits && rejected) {
     DropOldest();
   } else if (waits && sent) {
-    bytes_ -= text.size();
-    messages_.pop_front();
+    RemoveOldest();
   }
-  ShowWaiting();
   if (sent || rejected) {
     backoff_.Reset();
     return Duration::zero();

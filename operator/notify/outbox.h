@@ -45,9 +45,9 @@ class Outbox {
     std::uint64_t number = 0;
   };
   // All three require the lock.
+  void RemoveOldest();
   void DropOldest();
   void DropExpired();
-  void ShowWaiting();
   // Sends the first message without the lock. Returns the time until the next message may be sent.
   Duration SendFirst(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void Report(const Status& sent);

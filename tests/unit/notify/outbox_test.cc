@@ -158,6 +158,7 @@ TEST_F(OutboxTest, AMessageIsDroppedAfterADay) {
   outbox_->Add("b");
   clock_.Advance(std::chrono::hours(25));
   while (Count("notifications_dropped_total") < 2) std::this_thread::yield();
+  EXPECT_EQ(Waiting(), 0);
   outbox_->Add("c");
   EXPECT_THAT(Posts(2), ElementsAre("a", "c"));
 }
