@@ -1,5 +1,7 @@
 #include "operator/notify/cloud_event.h"
 
+#include "operator/json/json_text.h"
+
 namespace yad {
 
 std::string ToText(const CloudEvent& event) {
@@ -7,7 +9,7 @@ std::string ToText(const CloudEvent& event) {
                {"type", event.type},   {"subject", event.subject}, {"datacontenttype", "application/json"},
                {"data", event.data}};
   if (event.time) text["time"] = FormatTime(*event.time);
-  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(text);
 }
 
 }  // namespace yad

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/object.h"
+#include "operator/json/json_text.h"
 
 namespace yad {
 namespace {
@@ -48,7 +49,7 @@ std::vector<std::string> ToOtlp(const std::vector<Span>& spans, const std::strin
     const Json attributes = {Attribute("service.name", service), Attribute("service.version", version)};
     const Json resource = {{"resource", {{"attributes", attributes}}}, {"scopeSpans", Json::array({scope})}};
     const Json request = {{"resourceSpans", Json::array({resource})}};
-    bodies.push_back(request.dump(-1, ' ', false, Json::error_handler_t::replace));
+    bodies.push_back(DumpJson(request));
   }
   return bodies;
 }
