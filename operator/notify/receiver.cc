@@ -15,8 +15,8 @@ constexpr std::size_t kMaxMessage = 500;
 
 Error ErrorOf(const HttpResponse& response) {
   Error error = ErrorFromResponse(response, "POST");
-  error.message = "the server answered " + std::to_string(response.status) + ": " + Excerpt(error.message, kMaxMessage);
-  error.causes.clear();
+  error.message = "the server answered HTTP " + std::to_string(response.status);
+  if (!response.body.empty()) error.message += ": " + Excerpt(response.body, kMaxMessage);
   const int status = response.status;
   const bool rejected = status == 400 || status == 413 || status == 415 || status == 422;
   if (rejected) {

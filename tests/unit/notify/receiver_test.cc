@@ -49,6 +49,8 @@ TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheAnswer) {
   const Error error = ErrorAfter(503, std::string(5000, 'x'), {{"retry-after", "7"}});
   EXPECT_THAT(error.message, HasSubstr("503"));
   EXPECT_LE(error.message.size(), 1024U);
+  EXPECT_EQ(ErrorAfter(404, "no such path").message, "the server answered HTTP 404: no such path");
+  EXPECT_EQ(ErrorAfter(404, "").message, "the server answered HTTP 404");
   EXPECT_EQ(error.retry_after, std::chrono::seconds(7));
 }
 
