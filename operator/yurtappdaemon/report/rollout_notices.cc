@@ -29,11 +29,12 @@ const char* NameOf(RolloutStage stage) {
   return "";
 }
 
-// Returns text that differs for two stages of one rollout. A group that waits for approval is part of it.
+// Returns text that differs for two stages of one rollout. A rollout begins once. A group that waits for approval is
+// part of the text.
 std::string IdentityOf(const ShownStage& state) {
-  std::string text = std::string(NameOf(state.stage)) + "|" + state.since;
+  std::string text = NameOf(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;
-  text += "|" + state.reason;
+  text += "|" + state.since + "|" + state.reason;
   if (state.stage == RolloutStage::kWaitsForApproval) text += "|" + state.message;
   return text;
 }
@@ -70,7 +71,6 @@ void RolloutNotices::SendBegan(const Subject& subject, const RolloutKey& rollout
   ShownStage began = ShownStageOf(subject.status);
   if (began.stage != RolloutStage::kUnderway) began.reason = began.message = "";
   began.stage = RolloutStage::kUnderway;
-  began.since = "";
   SendStage(subject, rollout, began, time);
 }
 
@@ -79,9 +79,8 @@ void RolloutNotices::SendStage(const Subject& subject, const RolloutKey& rollout
   const ObjectKey& key = subject.meta.key;
   const Json& status = subject.status;
   const std::string number = std::to_string(rollout.number);
-  const std::string identity = state.stage == RolloutStage::kUnderway ? "began" : IdentityOf(state);
   CloudEvent event;
-  event.id = Digest({rollout.uid, rollout.revision, number, identity});
+  event.id = Digest({rollout.uid, rollout.revision, number, IdentityOf(state)});
   event.source = "/apis/apps.openyurt.io/v1alpha1/namespaces/" + key.ns + "/yurtappdaemons/" + key.name;
   event.type = kTypePrefix + std::string(NameOf(state.stage));
   event.subject = rollout.revision;
