@@ -54,19 +54,6 @@ struct RolloutNotices::Subject {
   const Json& status;
 };
 
-RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status) {
-  RolloutKey key{snapshot.daemon.meta.uid, StatusView(status).update_revision(), 0};
-  if (key.revision == snapshot.update->name) {
-    key.number = snapshot.update->number;
-    return key;
-  }
-  for (const ObjectPtr& revision : revisions.all) {
-    if (revision->meta().key.name == key.revision)
-      key.number = static_cast<const RevisionProjection*>(revision->projection())->number;
-  }
-  return key;
-}
-
 void RolloutNotices::SendBegan(const Subject& subject, const RolloutKey& rollout, std::optional<WallTime> time) const {
   ShownStage began = ShownStageOf(subject.status);
   if (began.stage != RolloutStage::kUnderway) began.reason = began.message = "";
@@ -105,8 +92,7 @@ void RolloutNotices::Repeat(const Subject& subject, const RolloutKey& rollout, W
   memory.last = IdentityOf(state);
   memory.completed =
       state.stage == RolloutStage::kComplete || StringAt(subject.status, {"currentRevision"}) == rollout.revision;
-  const bool ended = state.stage == RolloutStage::kComplete || state.stage == RolloutStage::kRolledBack;
-  if (ended && now - ParseTime(state.since) > kRepeatEnds) return;
+  if (HasEnded(state.stage) && now - ParseTime(state.since) > kRepeatEnds) return;
   if (!memory.completed) SendBegan(subject, rollout, std::nullopt);
   if (state.stage == RolloutStage::kUnderway) return;
   SendStage(subject, rollout, state, TimeOf(state));

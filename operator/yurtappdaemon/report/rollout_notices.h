@@ -45,9 +45,6 @@ class RolloutNotices {
   const std::function<void(const CloudEvent&)> send_;
 };
 
-// Returns the identity of the rollout that the status is about.
-RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status);
-
 }  // namespace yad
 
 #endif  // OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_NOTICES_H_

@@ -2,6 +2,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 
@@ -28,6 +29,21 @@ ShownStage ShownStageOf(const Json& status) {
   state.since = StringAt(*shown, {"lastTransitionTime"});
   state.stage = ended ? RolloutStage::kComplete : StageOf(state.reason);
   return state;
+}
+
+bool HasEnded(RolloutStage stage) { return stage == RolloutStage::kComplete || stage == RolloutStage::kRolledBack; }
+
+RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status) {
+  RolloutKey key{snapshot.daemon.meta.uid, StatusView(status).update_revision(), 0};
+  if (key.revision == snapshot.update->name) {
+    key.number = snapshot.update->number;
+    return key;
+  }
+  for (const ObjectPtr& revision : revisions.all) {
+    if (revision->meta().key.name == key.revision)
+      key.number = static_cast<const RevisionProjection*>(revision->projection())->number;
+  }
+  return key;
 }
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The stage of a rollout, read from the status of a daemon. Pure.
+// The rollout that the status of a daemon is about, and its stage. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
 
@@ -6,6 +6,8 @@
 #include <string>
 
 #include "operator/api/object.h"
+#include "operator/yurtappdaemon/observe/history.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 
 namespace yad {
 
@@ -26,6 +28,9 @@ struct ShownStage {
 
 ShownStage ShownStageOf(const Json& status);
 
+// Returns whether the rollout is over.
+bool HasEnded(RolloutStage stage);
+
 // One rollout of one daemon. A revision that is rolled out again has a higher number.
 struct RolloutKey {
   std::string uid;  // of the daemon
@@ -34,6 +39,9 @@ struct RolloutKey {
 
   friend bool operator==(const RolloutKey&, const RolloutKey&) = default;
 };
+
+// Returns the identity of the rollout that the status is about.
+RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status);
 
 }  // namespace yad
 

@@ -9,7 +9,6 @@
 #include "operator/notify/digest.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/daemon_conditions.h"
-#include "operator/yurtappdaemon/report/rollout_notices.h"
 
 namespace yad {
 namespace {
@@ -165,8 +164,6 @@ class Spans {
   std::optional<std::map<std::string, std::size_t>> groups_;
   std::vector<Span> spans_;
 };
-
-bool HasEnded(RolloutStage stage) { return stage == RolloutStage::kComplete || stage == RolloutStage::kRolledBack; }
 
 // Begins the memory of the rollout in `status`, whose steps an earlier process has reported.
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
