@@ -63,31 +63,35 @@ WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHi
   return began == WallTime() ? now : std::min(began, now);
 }
 
-// Makes the spans of one report.
+// Adds the spans of one rollout to `spans`.
 class Spans {
  public:
-  Spans(const Snapshot& snapshot, Memory& memory) : snapshot_(snapshot), memory_(memory) {
+  Spans(const Snapshot& snapshot, Memory& memory, std::vector<Span>& spans)
+      : snapshot_(snapshot), memory_(memory), spans_(spans) {
     const RolloutKey& rollout = memory.rollout;
     trace_ = Digest({rollout.uid, rollout.revision, std::to_string(rollout.number), "trace"});
   }
 
-  // The change of a pool to a step since a time.
-  void Move(const std::string& pool, PoolPhase phase, Step step, WallTime since, const std::string& message) {
-    const auto known = memory_.pools.find(pool);
-    const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
-    if (before.step == step || before.step == Step::kDone) return;
-    const bool back = step == Step::kWait;  // to another revision
-    if (back) step = Step::kDone;
-    since = std::max(since, memory_.began);
-    const WallTime start = before.step == Step::kWait ? memory_.began : before.since;
-    if (start < since) Add(NameOf(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
-    memory_.pools[pool] = {step, since};
-    NoteGroup(pool, step == Step::kDone ? start : since, since);
-    if (step != Step::kDone) return;
-    Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
-    span.attributes["yurtappdaemon.phase"] = ToString(phase);
-    if (back) span.error = "updated to another revision before it was done";
-    if (phase == PoolPhase::kFailed) span.error = message.empty() ? "Failed" : message;
+  // The steps of the pools in a status. `begins`: the rollout begins with this status.
+  void MovePools(const DaemonStatus& status, bool begins) {
+    for (const PoolEntry& pool : status.lists->pools) {
+      const auto step = StepOf(pool.phase, pool.revision == snapshot_.update->name);
+      if (!step) continue;
+      std::string name(pool.name);
+      if (begins && *step == Step::kDone) {
+        // A pool that has the revision already has nothing to do.
+        memory_.pools[std::move(name)] = {Step::kDone, snapshot_.now};
+      } else {
+        Move(name, pool.phase, *step, ParseTime(pool.since), pool.message);
+      }
+    }
+    if (!BoolAt(status.fields, {"poolsTruncated"})) return;
+    // There are too many pools for status, so it lists those that are not Ready first.
+    std::set<std::string_view> listed;
+    for (const PoolEntry& pool : status.lists->pools) listed.insert(pool.name);
+    for (const auto& [name, pool] : memory_.pools) {
+      if (!listed.contains(name)) Move(name, PoolPhase::kReady, Step::kDone, snapshot_.now, "");
+    }
   }
 
   // Ends the groups before the group `current`.
@@ -108,9 +112,26 @@ class Spans {
     memory_.groups.clear();
   }
 
-  std::vector<Span> Take() { return std::move(spans_); }
-
  private:
+  // The change of a pool to a step since a time.
+  void Move(const std::string& pool, PoolPhase phase, Step step, WallTime since, const std::string& message) {
+    const auto known = memory_.pools.find(pool);
+    const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
+    if (before.step == step || before.step == Step::kDone) return;
+    const bool back = step == Step::kWait;  // to another revision
+    if (back) step = Step::kDone;
+    since = std::max(since, memory_.began);
+    const WallTime start = before.step == Step::kWait ? memory_.began : before.since;
+    if (start < since) Add(NameOf(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
+    memory_.pools[pool] = {step, since};
+    NoteGroup(pool, step == Step::kDone ? start : since, since);
+    if (step != Step::kDone) return;
+    Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
+    span.attributes["yurtappdaemon.phase"] = ToString(phase);
+    if (back) span.error = "updated to another revision before it was done";
+    if (phase == PoolPhase::kFailed) span.error = message.empty() ? "Failed" : message;
+  }
+
   static constexpr char kPool[] = "yurtappdaemon.pool";
   static constexpr char kGroup[] = "yurtappdaemon.group";
 
@@ -162,7 +183,7 @@ class Spans {
   Memory& memory_;
   std::string trace_;
   std::optional<std::map<std::string, std::size_t>> groups_;
-  std::vector<Span> spans_;
+  std::vector<Span>& spans_;
 };
 
 // Begins the memory of the rollout in `status`, whose steps an earlier process has reported.
@@ -191,42 +212,19 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
   std::vector<Span> ended;
   const bool begins = key != memory.rollout;
   if (begins) {
-    if (memory.open) {
-      Spans spans(snapshot, memory);
-      spans.EndRollout("Superseded", "", snapshot.now);
-      ended = spans.Take();
-    }
+    if (memory.open) Spans(snapshot, memory, ended).EndRollout("Superseded", "", snapshot.now);
     memory.open = StatusView(previous).is_ours() || !HasEnded(shown.stage);
     memory.rollout = key;
     memory.began = snapshot.now;
   }
   if (memory.open) {
-    Spans spans(snapshot, memory);
-    std::set<std::string_view> listed;
-    for (const PoolEntry& pool : now.lists->pools) {
-      listed.insert(pool.name);
-      const auto step = StepOf(pool.phase, pool.revision == snapshot.update->name);
-      if (!step) continue;
-      // A pool that has the revision already has nothing to do.
-      if (begins && *step == Step::kDone) {
-        memory.pools[std::string(pool.name)] = {Step::kDone, snapshot.now};
-        continue;
-      }
-      spans.Move(std::string(pool.name), pool.phase, *step, ParseTime(pool.since), pool.message);
-    }
-    // If there are too many pools for status, it lists those that are not Ready first.
-    if (BoolAt(now.fields, {"poolsTruncated"})) {
-      for (const auto& [name, pool] : std::map(memory.pools)) {
-        if (!listed.contains(name)) spans.Move(name, PoolPhase::kReady, Step::kDone, snapshot.now, "");
-      }
-    }
+    Spans spans(snapshot, memory, ended);
+    spans.MovePools(now, begins);
     if (HasEnded(shown.stage)) {
       spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRolledBack ? shown.message : "", snapshot.now);
     } else if (rollout != nullptr && !rollout->goal.back) {
       spans.EndGroups(rollout->decision.group);
     }
-    std::vector<Span> more = spans.Take();
-    ended.insert(ended.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   if (!ended.empty()) send_(ended);
 }
