@@ -118,7 +118,6 @@ Status SnapshotFile::Add(std::size_t object) {
   if (const auto fault = CheckObjectOf(*type, json)) return refuse(*fault);
   const auto [same, is_new] = by_key_[type->resource].emplace(KeyOf(json), object);
   if (!is_new) return refuse({"metadata.name", "object " + std::to_string(same->second + 1) + " is the same object"});
-  by_type_[type->resource].push_back(object);
   return {};
 }
 
@@ -132,11 +131,11 @@ Result<Json> SnapshotFile::Get(const ResourceType& type, const ObjectKey& key) {
 Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std::string& ns,
                                              const std::string& label_selector) {
   std::vector<Json> objects;
-  const auto of_type = by_type_.find(type.resource);
-  if (of_type == by_type_.end()) return objects;
-  for (const std::size_t i : of_type->second) {
-    const Json& object = file_.objects[i];
-    if (!ns.empty() && StringAt(object, {"metadata", "namespace"}) != ns) continue;
+  const auto of_type = by_key_.find(type.resource);
+  if (of_type == by_key_.end()) return objects;
+  for (const auto& [key, index] : of_type->second) {
+    if (!ns.empty() && key.ns != ns) continue;
+    const Json& object = file_.objects[index];
     if (Matches(object, label_selector)) objects.push_back(object);
   }
   return objects;

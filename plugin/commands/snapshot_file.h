@@ -40,15 +40,14 @@ class SnapshotFile : public ObjectReader {
   // Checks that the file has the objects that the daemon's status names. Fails with the types that are missing.
   Status CheckParts(const Json& daemon) const;
   // Returns whether the file has an object of the type.
-  bool Has(const ResourceType& type) const { return by_type_.contains(type.resource); }
+  bool Has(const ResourceType& type) const { return by_key_.contains(type.resource); }
   const std::string& source() const { return file_.source; }
 
  private:
   Status Add(std::size_t object);
 
   ManifestFile file_;
-  std::map<std::string, std::vector<std::size_t>, std::less<>> by_type_;  // objects by resource
-  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;        // by resource
+  std::map<std::string, std::map<ObjectKey, std::size_t>> by_key_;  // the indexes of objects, by resource
 };
 
 }  // namespace yad
